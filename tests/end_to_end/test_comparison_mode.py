@@ -163,6 +163,18 @@ def test_a_tensor_of_a_mesh_is_not_compared():
 
 
 @pytest.mark.usefixtures("comparing")
+def test_functions_of_one_name_and_body_keep_their_own_goldens(device):
+    right, wrong = (
+        ttnn_jit.tile_op(lambda x: x * 5.0, golden=golden) for golden in (lambda x: x * 5.0, lambda x: torch.sin(9 * x))
+    )
+    x = tensor(device)
+    right(x)
+    with pytest.warns(ComparisonWarning):
+        wrong(x)
+    assert [record.matches for record in comparison_records()] == [True, True, False, False]
+
+
+@pytest.mark.usefixtures("comparing")
 def test_places_of_nan_are_counted(device):
     x = tensor(device, torch.tensor([[1.0, -1.0, 4.0, float("nan")]]), ttnn.float32)
     ttnn.sqrt(x)

@@ -15,6 +15,7 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.runtime import buffer
 from ttnn_jit.specs.options import BACKENDS, Environment
 
 
@@ -187,6 +188,18 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
     scale(x, 16.0)
 
 
+@pytest.mark.parametrize("position", [lambda place: place, lambda place: [place, place + 3]])
+def test_a_position_that_grows_is_told_how_to_be_a_tensor_before_many_programs_are_compiled(position):
+    shifted = ttnn_jit.jit(enable_cache=False)(lambda x, place: x * (place if isinstance(place, int) else place[0]))
+    x = torch.ones(1)
+    for place in (7, 2, 3, 3, 4, 5):
+        shifted(x, position(place))
+    with pytest.warns(UserWarning, match=r"compiled for 6 values of `place`.* as a tensor of integers"):
+        shifted(x, position(6))
+    for place in range(7, 30):
+        shifted(x, position(place))
+
+
 def test_an_eager_number_that_keeps_changing_warns_and_is_named():
     device = ttnn.open_device(device_id=0)
     x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
@@ -198,6 +211,20 @@ def test_an_eager_number_that_keeps_changing_warns_and_is_named():
     with pytest.warns(UserWarning, match=r"ttnn.multiply was compiled for 16 values of `input_tensor_b`"):
         ttnn.multiply(x, 15.5)
     ttnn.multiply(x, 16.5)
+
+
+def test_a_tensor_that_the_host_has_no_memory_for_is_named_beside_the_largest_ones(device, monkeypatch):
+    def no_memory(nbytes):
+        raise OSError(12, f"Cannot allocate memory, not even {nbytes} bytes")
+
+    kept = ttnn.ones((64, 96), ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    gone = ttnn.ones((64, 2048), ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    ttnn.deallocate(gone)
+    monkeypatch.setattr(buffer, "_map", no_memory)
+    with pytest.raises(MemoryError, match=r"for the [\d,]+ bytes of TensorSpec\(\[131072, 65536\]") as found:
+        ttnn.empty((1 << 17, 1 << 16), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+    assert f"12,288 bytes of {kept.spec}" in str(found.value)
+    assert "2048" not in str(found.value)
 
 
 @pytest.mark.process

@@ -62,6 +62,24 @@ def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind, window):
     assert torch.equal(*found)
 
 
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16])
+@pytest.mark.parametrize("positions", [40, 70, 64])
+def test_scores_whose_tiles_are_not_whole_have_the_same_bits_in_blocks(positions, dtype, cpu_device):
+    shape = (1, 3, positions, 32)
+    given = [
+        ttnn.from_torch(torch.randn(shape), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=cpu_device) for _ in range(3)
+    ]
+    found = []
+    for rows in (None, 32):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            in_blocks(monkeypatch, rows)
+            attend = jit(enable_cache=False)(by_hand(lambda scores: scores))
+            found.append(ttnn.to_torch(attend(*given)))
+            blocks = blocks_of(attend, *given)
+    assert blocks
+    assert torch.equal(*found)
+
+
 def columns_of(function, *tensors):
     """The share of the columns that are computed, in percent."""
     return [int(each) for each in re.findall(r"(\d+)% of their columns", str(function.explain(*tensors)))]

@@ -129,6 +129,10 @@ class TileOperation(TtnnOperation):
                         help="return `math.nan` instead",
                     )
 
+    def _golden_of(self, operation: Operation) -> Callable[..., Any]:
+        """Its own golden: functions of one name and body are one operation, and each may have another."""
+        return self._torch_golden() or operation.golden
+
     def _torch_golden(self) -> Callable[..., Any] | None:
         golden = self.golden
         return None if golden is None else lambda _, *operands: golden(*operands)

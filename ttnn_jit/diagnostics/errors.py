@@ -66,6 +66,10 @@ class L1CapacityError(TtnnJitError, RuntimeError):
     """A core's L1 would overflow; nothing was allocated and nothing ran."""
 
 
+class DramCapacityError(TtnnJitError, MemoryError):
+    """There is no memory for a tensor; nothing was allocated and nothing ran."""
+
+
 class DeallocatedError(TtnnJitError, RuntimeError):
     """A tensor was used after `ttnn.deallocate`."""
 

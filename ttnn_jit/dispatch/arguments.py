@@ -85,9 +85,11 @@ class Arguments:
         return {name: tree.treedef.unflatten(leaves) for name, tree in self.trees.items()}
 
     def numbers(self) -> dict[str, Any]:
-        """The arguments that are a number, by parameter."""
+        """The arguments that are a number, or integers in containers as a tuple of them, by parameter."""
         alone = {name: tree.leaves[0] for name, tree in self.trees.items() if tree.treedef is LEAF}
-        return {name: leaf for name, leaf in alone.items() if type(leaf) in {int, float} or is_numpy_scalar(leaf)}
+        numbers = {name: leaf for name, leaf in alone.items() if type(leaf) in {int, float} or is_numpy_scalar(leaf)}
+        several = {name: tuple(tree.leaves) for name, tree in self.trees.items() if tree.treedef is not LEAF}
+        return numbers | {name: leaves for name, leaves in several.items() if {*map(type, leaves)} == {int}}
 
 
 def _family_of_leaf(leaf: Any) -> Family | None:

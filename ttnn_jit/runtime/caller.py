@@ -190,7 +190,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     _unstored = [device.l1.lease(spec) for spec in plan.unstored]
     if any(map(in_l1, (*plan.buffers, *plan.unstored))):
         device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
-    made = {i: Tensor(spec, device, device.pool.allocate(spec.nbytes)) for i, spec in owned.items()}
+    made = {i: Tensor(spec, device, device.memory_for(spec)) for i, spec in owned.items()}
     for i, lease in leases.items():
         made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}

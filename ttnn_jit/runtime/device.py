@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError
+from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
 from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
@@ -33,6 +34,8 @@ ONE_DEVICE_HELP = (
 )
 
 
+_MOST_NAMED = 5
+"""Tensors that an error lists."""
 _MANAGERS = count(1)
 _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
@@ -219,15 +222,33 @@ class Device:
             DeviceError: The device is closed.
             LayoutError: It is to lie where no tensor of a device does.
             L1CapacityError: It does not fit.
+            DramCapacityError: The host has no memory for it.
         """
         self.require_open("allocate")
         check_memory_of_device(spec.memory_config)
         lease = self.l1.lease(spec) if in_l1(spec) else None
         freed = self.recorder.freed(spec.nbytes) if again and self.recorder is not None else None
-        buffer = freed or self.pool.allocate(spec.nbytes)
+        buffer = freed or self.memory_for(spec)
         if lease is not None:
             buffer.lease = lease
         return buffer
+
+    def memory_for(self, spec: TensorSpec) -> Buffer:
+        """Memory for a tensor of `spec`, in no account.
+
+        Raises:
+            DramCapacityError: The host has none; the text names what it is for, and the largest tensors.
+        """
+        try:
+            return self.pool.allocate(spec.nbytes)
+        except MemoryError as error:
+            held = sorted(_live_specs(self), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
+            listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
+            raise DramCapacityError(
+                f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}; the largest tensors on {self} "
+                f"are {listed}",
+                help="deallocate tensors, or keep weights as block floats: `dtype=ttnn.bfloat8_b`",
+            ) from None
 
     def require_open(self, operation: str) -> None:
         """Refuse to go on with `operation` on a closed device.
@@ -308,6 +329,12 @@ class Device:
         if cls._implicit_cpu is None or cls._implicit_cpu.closed:
             cls._implicit_cpu = Device(PRESETS["cpu"])
         return cls._implicit_cpu
+
+
+def _live_specs(device: Device) -> list[TensorSpec]:
+    """Of the tensors in memory of a device, which keeps no list of them: found among what refers to it."""
+    found = (each for each in gc.get_referrers(device) if getattr(each, "_buffer", None) is not None)
+    return [spec for each in found if isinstance(spec := getattr(each, "spec", None), TensorSpec)]
 
 
 def implicit_cpu_device() -> Device:
