@@ -280,6 +280,19 @@ def test_what_is_refused_says_where_and_what_to_do_instead(name):
 
 
 @pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
+@pytest.mark.parametrize("function", ["to_torch", "from_device"])
+def test_functions_of_the_host_are_refused_by_name_in_both_frontends(function, capture):
+    @jit(graph_capture=capture)
+    def run(x):
+        return getattr(ttnn, function)(x)
+
+    with pytest.raises(TtnnJitError, match=f"Function {function} not supported") as error:
+        run(placed(torch.ones(1, 1, 64, 64)))
+    assert "runs on the host" in error.value.help
+    assert error.value.location.file == __file__
+
+
+@pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
 def test_an_argument_that_is_deallocated_stays_the_callers(capture):
     @jit(graph_capture=capture)
     def run(x):

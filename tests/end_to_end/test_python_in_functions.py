@@ -5,8 +5,11 @@ PYTEST_DONT_REWRITE: jitted functions here have assertions of their own.
 
 from __future__ import annotations
 
+import abc
+import collections
 import contextlib
 import dataclasses
+import functools
 import logging
 import math
 import warnings
@@ -48,6 +51,26 @@ class Wider(Block):
         self.state = None
 
 
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def forward(self, x, factor): ...
+
+
+class Shifted(Abstract):
+    def __init__(self, by):
+        self.by = by
+
+    @classmethod
+    def made(cls, by):
+        return cls(by)
+
+    def forward(self, x, factor=1.0):
+        return ttnn.add(ttnn.multiply(x, factor), self.by)
+
+    def __call__(self, x, factor=1.0):
+        return self.forward(x, factor) if self.by < 0 else Shifted.made(-self.by)(x, factor)
+
+
 class Scope:
     def __init__(self, keeps):
         self.keeps = keeps
@@ -59,7 +82,7 @@ class Scope:
         return self.keeps and kind is ValueError and "small" in str(raised)
 
 
-CONFIG, SCOPE, KEEPING = Config(), Scope(keeps=False), Scope(keeps=True)
+CONFIG, SHIFTED, SCOPE, KEEPING = Config(), Shifted(3.0), Scope(keeps=False), Scope(keeps=True)
 
 
 def idiom(function):
@@ -208,6 +231,32 @@ def objects_made_inside(x):
     config.activation = "relu"
     y = ttnn.add(block.state, float(config.hidden))
     return block(ttnn.relu(y) if config.activation == "relu" else y)
+
+
+@idiom
+def functions_made_inside(x):
+    def twice(function):
+        @functools.wraps(function)
+        def called(*args):
+            return function(function(*args))
+
+        return called
+
+    @twice
+    def doubled(y):
+        return ttnn.multiply(y, 2.0)
+
+    moved = functools.partial(SHIFTED.forward, factor=2.0)
+    return functools.partial(SHIFTED, factor=0.5)(moved(doubled(x)))
+
+
+@idiom
+def containers_made_inside(x):
+    found = collections.defaultdict(list)
+    found["x"].append(x)
+    ordered = collections.OrderedDict(first=found["x"][0], last=1.0)
+    ordered.move_to_end("first")
+    return ttnn.add(ordered["first"], ordered.pop("last"))
 
 
 @idiom

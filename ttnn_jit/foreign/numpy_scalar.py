@@ -25,11 +25,8 @@ def is_numpy_function(value: Any) -> bool:
         return False
     if type(value) is numpy.ufunc:
         return getattr(numpy, value.__name__, None) is value
-    return any(value is getattr(numpy, name) for name in _OF_SEQUENCES)
-
-
-_OF_SEQUENCES = ("prod", "sum", "max", "min", "mean")
-"""Functions of numpy's that make one number of those in a list or tuple, such as a shape."""
+    of_sequences = (numpy.prod, numpy.sum, numpy.max, numpy.min, numpy.mean)
+    return any(value is function for function in of_sequences)
 
 
 def python_number(value: Any) -> Any:

@@ -244,3 +244,8 @@ def _is_checked_again(
         return False  # an instance whose `__class__` is another than its class
     recorder.found(type(value), path)
     return recorder.call(issubclass, (type(value), cls), answer)
+
+
+def made_partial(interpreter: Interpreter, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """``functools.partial``, which asks none of its arguments for anything."""
+    return interpreter.natively(functools.partial, function, *args, **kwargs)

@@ -120,7 +120,7 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
             return interpreter.natively(moved, *args, **kwargs)
-        case InterpretedFunction() | _Callback():
+        case InterpretedFunction() | _Callback() | _Kept():
             return function(*args, **kwargs)
         case _ if is_message(function):
             return show(interpreter, function, args, kwargs)
@@ -130,6 +130,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():
             return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
+        case _ if function is functools.wraps:
+            return _Kept()  # names and documents are no part of a program
         case _ if function is super:
             return _call_super(interpreter, args)
         case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
@@ -241,6 +243,13 @@ class _Callback:
         return call_value(self.interpreter, self.function, args, kwargs)
 
 
+class _Kept:
+    """A decorator that gives the function that it is put on."""
+
+    def __call__(self, function: Any) -> Any:
+        return function
+
+
 def callback(interpreter: Interpreter, function: Any) -> Any:
     """What C is given to call for `function`."""
     return function if isinstance(function, InterpretedFunction) else _Callback(interpreter, function)
@@ -283,7 +292,8 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
 def _is_made_by_python(cls: type) -> bool:
     """Whether an instance is an empty object that an ``__init__`` of the user's is given."""
     maker = python_member(cls, "__init__")
-    bases = (type(cls) is type, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
+    makes = member_of(type(cls), "__call__") is vars(type)["__call__"]
+    bases = (makes, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
     written = maker is not None and maker.__code__.co_filename != _GENERATED and not is_of_a_library(maker)
     return all(bases) and written
 
@@ -293,7 +303,7 @@ _GENERATED = "<string>"  # by `dataclasses`
 
 def _made_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """An instance of a class of the user's; `assign` lets the program write its attributes."""
-    made: Any = object.__new__(cls)
+    made: Any = interpreter.natively(object.__new__, cls)
     interpreter.made[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
     call_value(interpreter, maker, (made, *args), kwargs)

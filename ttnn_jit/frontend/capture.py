@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import operator
 import sys
+import traceback
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -19,6 +20,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import map_leaves, parts_of
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
+from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import failure_text
@@ -213,9 +215,11 @@ def _returned(
         with tensors_traced(emitter):
             return map_leaves(function(*args, **kwargs), emitter.known)
     except TtnnJitError as error:
-        if error.location is not None:
-            raise
-        raise _failure(emitter, error) from error
+        if error.location is None:
+            raise _failure(emitter, error) from error
+        if (host := _host_function(error)) is not None:
+            raise function_of_the_host(host, error.location) from error
+        raise
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
 
@@ -245,8 +249,8 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
     if isinstance(error, RecursionError):
         return CompileError("the function calls itself without end: recursion is not supported", location=location)
     if isinstance(error, TtnnJitError):
-        if beyond is not None and _is_host_api(beyond) and not beyond.f_code.co_name.startswith("_"):
-            return function_of_the_host(beyond.f_code.co_name, location)
+        if (host := _host_function(error)) is not None:
+            return function_of_the_host(host, location)
         return CompileError(error.message, location=location, help=error.help)
     if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
         return CompileError(
@@ -255,6 +259,19 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
             help="operations are written `ttnn.exp(x)`",
         )
     return CompileError(failure_text(error), location=location)
+
+
+def _host_function(error: Exception) -> str | None:
+    """The function of the host API that was given a tensor of the program, if that is where the error is from."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    of_user = [place for place, frame in enumerate(frames) if library_of_frame(frame) != THIS_PACKAGE]
+    for frame in frames[max(of_user, default=len(frames)) :]:
+        if frame.f_code is create.__code__:
+            return None  # one that programs may call
+        is_public = not frame.f_code.co_name.startswith("_") and "<" not in frame.f_code.co_qualname
+        if _is_host_api(frame) and is_public:
+            return frame.f_code.co_name
+    return None
 
 
 def _is_host_api(frame: types.FrameType | None) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import pprint
 import types
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,10 +16,11 @@ from typing import Any
 from ttnn_jit.frontend.interpreter import Interpreter
 
 _MODULES = frozenset({"logging", "loguru", "pprint", "warnings", "_warnings"})
-_NAMES = frozenset({
-    "critical", "debug", "error", "exception", "getLogger", "info", "log", "pp", "pprint", "success", "trace", "warn",
-    "warning",
-})  # fmt: skip
+_FUNCTIONS = (
+    logging.critical, logging.debug, logging.error, logging.exception, logging.getLogger, logging.info, logging.log,
+    logging.warning, pprint.pp, pprint.pprint, warnings.warn,
+)  # fmt: skip
+_NAMES = frozenset({*(function.__name__ for function in _FUNCTIONS), "success", "trace"})  # the last two of loguru
 
 
 def is_message(function: Any) -> bool:

@@ -9,6 +9,7 @@ unseen, the guard computes again and compares; where it could not, the program i
 from __future__ import annotations
 
 import cmath
+import collections
 import enum
 import functools
 import itertools
@@ -60,6 +61,7 @@ _HANDS_ON = Way(hands_on=True)
 def _functions() -> dict[Any, Way]:
     table: dict[Any, Way] = dict.fromkeys((*_public(math), *_public(cmath), *_public(operator)), _C)
     table |= dict.fromkeys((bin, bytes, chr, hex, oct, ord, range, type), _C)
+    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict), _HANDS_ON)
     table |= dict.fromkeys(_HANDING_ON, _HANDS_ON)
     for function, handler in _handlers().items():
         table[function] = replace(table.get(function, _C), handler=handler)
@@ -74,7 +76,7 @@ def _public(module: types.ModuleType) -> Iterator[Any]:
 
 _HANDING_ON = (
     bool, operator.truth, list, tuple, enumerate, zip, map, filter, reversed, iter, len, slice, callable,
-    functools.reduce, functools.partial, operator.delitem, itertools.accumulate, itertools.chain,
+    functools.reduce, operator.delitem, itertools.accumulate, itertools.chain,
     itertools.combinations, itertools.compress, itertools.dropwhile, itertools.filterfalse, itertools.islice,
     itertools.pairwise, itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile,
     itertools.zip_longest,
@@ -103,7 +105,7 @@ def _named_handlers() -> dict[Any, Handler]:
         iter: containers.iterator, next: containers.following,
         sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
         max: of.extreme(operator.gt), min: of.extreme(operator.lt),
-        dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
+        functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
         pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),

@@ -68,7 +68,8 @@ def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
     reason = None if name in ALIASES else why_absent(name)
     if reason is None and near:
         reason = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?"
-    return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason)
+    known = "`ttnn_jit.supported_ops()` lists the operations that are here"
+    return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason or known)
 
 
 def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:

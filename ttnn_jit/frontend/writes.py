@@ -36,7 +36,7 @@ from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
-from ttnn_jit.specs.dtypes import FLOATS, DataType
+from ttnn_jit.specs.dtypes import FLOATS
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
@@ -65,7 +65,7 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
     """
     if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
         return False
-    return index.dtype in FLOATS or (emitter.family is TORCH and index.dtype is DataType.UINT8)
+    return index.dtype in FLOATS or (emitter.family is TORCH and "bool" in index.dtype.traits.torch)
 
 
 def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
