@@ -16,6 +16,9 @@ help:  ## List the targets
 demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 	$(BIN)/ttnn-jit demo
 
+# What the first process compiles is read by the others, which tests start by the hundred, and by the next run.
+test fuzz: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.dev  ## Set up .venv, then run the tests
 	$(BIN)/python -m pytest -q -n auto
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FunctionType
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
+
+from ttnn_jit.cache import disk
+from ttnn_jit.specs.options import Environment
 
 # What decides whether a change lands draws the same examples each time; `make fuzz` draws others, and many more.
 settings.register_profile("repeated", derandomize=True)
@@ -40,21 +46,30 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+MEMORY = Path("/dev/shm")
+"""Where Linux keeps files in memory, if there is room: thousands of tests wait for no disk."""
+
+
 @pytest.fixture(scope="session")
-def disk_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def disk_caches() -> Iterator[Iterator[Path]]:
     """Folders that do not exist yet. (`tmp_path` looks through all of its siblings: thousands of tests notice.)"""
-    parent = tmp_path_factory.mktemp("disk_caches")
-    return (parent / str(number) for number in count())
+    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= 1 << 30
+    with TemporaryDirectory(prefix="ttnn_jit-tests-", dir=MEMORY if has_room else None) as parent:
+        yield (Path(parent, str(number)) for number in count())
 
 
 @pytest.fixture(autouse=True)
-def own_disk_cache(disk_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_disk_cache(disk_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """No test sees, or leaves, programs in the user's cache folder."""
     folder = next(disk_caches)
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(folder))
     monkeypatch.delenv("TTNN_JIT_CACHE", raising=False)
     monkeypatch.delenv("SYSTEM_DESC_PATH", raising=False)
-    return folder
+    environment = Environment.read()
+    yield folder
+    if folder.is_dir():
+        disk.store_of(environment).close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

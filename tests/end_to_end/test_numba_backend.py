@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from numba.core.cpu import CPUContext
 
 import ttnn_jit
 from tests import programs
@@ -108,6 +107,8 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
 
 
 def test_numba_makes_entry_points_for_python_of_no_function_of_ours_that_kernels_alone_call(monkeypatch, device):
+    from numba.core.cpu import CPUContext
+
     made = []
     for entry in ("create_cpython_wrapper", "create_cfunc_wrapper"):
         monkeypatch.setattr(CPUContext, entry, lambda *parts, **_: made.append(parts[2]))

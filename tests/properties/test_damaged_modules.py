@@ -113,8 +113,8 @@ def refusal(module):
     ],
 )
 def test_coarser_damages_end_in_the_same_ways(damage, texts, tmp_path, capsys):
-    for text in texts:
-        assert_ends_well(damage(text), tmp_path / "damaged.mlir", capsys)
+    for damaged in dict.fromkeys(map(damage, texts)):  # some are alike
+        assert_ends_well(damaged, tmp_path / "damaged.mlir", capsys)
 
 
 def test_lines_may_end_as_on_windows(texts, tmp_path):

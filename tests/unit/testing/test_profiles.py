@@ -3,25 +3,19 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-STATED = (2, 10, 40)
-DRAWN = {"repeated": [2, 6, 20], "fuzz": [8, 40, 160]}
-NUMBERS = []
 
+def property_of(stated, **drawn):
+    """A property that states a number of examples, and draws so many under a profile of the name."""
 
-def property_of(stated):
     @settings(max_examples=stated, deadline=None)
     @given(st.integers())
     def test(_):
-        NUMBERS.append(stated)
+        own = test._hypothesis_internal_use_settings
+        assert own.max_examples == drawn[settings.get_current_profile_name()]
 
     return test
 
 
-test_of_two, test_of_ten, test_of_forty = PROPERTIES = tuple(map(property_of, STATED))
-
-
-def test_a_property_draws_half_of_what_it_states_but_a_few_and_to_find_more_four_times_as_many():
-    NUMBERS.clear()
-    for each in PROPERTIES:
-        each()
-    assert [NUMBERS.count(stated) for stated in STATED] == DRAWN[settings.get_current_profile_name()]
+test_few_examples_are_drawn_as_stated_and_to_find_more_four_times_as_many = property_of(2, repeated=2, fuzz=8)
+test_of_more_examples_a_few_are_drawn_at_least = property_of(10, repeated=6, fuzz=40)
+test_of_many_examples_half_are_drawn = property_of(40, repeated=20, fuzz=160)
