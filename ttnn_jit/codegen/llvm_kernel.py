@@ -83,16 +83,16 @@ _ROUTINE_PICOSECONDS = 1000
 def _routine(body: KernelBody) -> LlvmKernel:
     """A kernel of a routine's loop, which numba makes of all but the simplest."""
     (call,) = (step for step in body.steps if isinstance(step, Call))
+    rows = "at most" if call.has_short_rows else "more than"
+    streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
+    made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
     if call.gathers_rows:
         index, table, _ = (stream.dtype for stream in body.streams)
         text = gathering_text(KERNEL, index, table, body.rank)
-        rows = "at most" if call.has_short_rows else "more than"
-        streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
-        made_for = f"; {streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
-        gathering = KernelModules.of(LlvmModule(f"{made_for}\n{text}"))
+        gathering = KernelModules.of(LlvmModule(f"; {made_for}\n{text}"))
         name = f"g_{hashlib.sha256(gathering.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, gathering.renamed(KERNEL, name), _ROUTINE_PICOSECONDS)
-    source = routine_source(body, call)
+    source = f"# {made_for}\n{routine_source(body, call)}"
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, source))
     return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
