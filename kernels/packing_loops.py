@@ -3,9 +3,9 @@
 All is arithmetic of integers, the same on every host; kernels/block_floats.py says what it computes. LLVM cuts the
 vectors of 16 words into those that the host has.
 
-Bound: in memory the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed; in a cache the
-instructions, about 35 to pack a group of float32, or two of bfloat16, and 20 to unpack one
-(benchmarks/block_floats.py).
+Bound: the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed, or the instructions: about 35
+to pack a group of float32, or two of bfloat16, and 20 to unpack one. Where one core reads memory at 50 GB/s, packing is
+bound by these wherever tensors lie, at half of the speed of a copy (benchmarks/block_floats.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL, PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 
 GROUP = 16
 _GROUPS = 64
@@ -30,6 +30,10 @@ LINE = 64
 STRIP = 16
 """Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
 that fit the first cache."""
+
+ROWS_AHEAD = 8
+"""From the elements that are packed to those that are prefetched: half a microsecond, several times what memory takes
+(benchmarks/block_floats.py)."""
 
 MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
 
@@ -213,8 +217,7 @@ class PackingLoops:
         if self._packs:
             yield "  %place = sub i64 %c, %first"
             yield f"  %tile.at = getelementptr {tile}, ptr %strip.tiles, i64 %place"
-            yield f"  %next.line = getelementptr {element}, ptr %dense0, i64 %down"
-            yield f"  call void {_PREFETCH}(ptr %next.line, i32 0, i32 3, i32 1)"
+            yield from self._prefetched_rows()
         else:
             yield f"  %tile.at = getelementptr {tile}, ptr {packed}, i64 %c"
         yield f"  %codes = getelementptr i8, ptr %tile.at, i64 {_GROUPS}"
@@ -236,6 +239,15 @@ class PackingLoops:
             yield from self._copied_strip(packed)
         yield "strip.end:"
         yield "  br i1 %is_last, label %close3, label %strip"
+
+    def _prefetched_rows(self) -> Iterator[str]:
+        """Asks for the elements that are packed `ROWS_AHEAD` rows later: a line of a tile, or two of float32."""
+        element = self._elements.traits.llvm
+        yield f"  %ahead = mul i64 %down, {ROWS_AHEAD}"
+        yield f"  %ahead.at = getelementptr {element}, ptr %dense0, i64 %ahead"
+        for line in range(TILE_WIDTH * self._elements.itemsize // LINE):
+            yield f"  %ahead.line{line} = getelementptr i8, ptr %ahead.at, i64 {LINE * line}"
+            yield f"  call void {_PREFETCH}(ptr %ahead.line{line}, i32 0, i32 3, i32 1)"
 
     def _prefetched_strip(self, packed: str) -> Iterator[str]:
         """Asks for a share of the next strip, whose lines no hardware finds: they are read in 16 pieces of a tile."""
