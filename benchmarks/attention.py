@@ -127,11 +127,11 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: of each type, causal or not, and number of threads."""
+    """Rows of the summary: causal or not, with all threads."""
     return geometric_rows(
-        (f"attention{case.name.removeprefix(str(case.positions))}", results[case.name], (TORCH,))
+        (f"attention{', causal' * case.causal}", case.dtype, results[case.name], (TORCH,))
         for case in cases(quick=False)
-        if case.name in results
+        if case.name in results and case.threads == thread_counts()[0]
     )
 
 

@@ -229,11 +229,11 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: of each kind of layer, type, batch and number of threads."""
+    """Rows of the summary: of each kind of layer and batch, with all threads."""
     return geometric_rows(
-        (f"{_kind(case.layer)} {case.name.removeprefix(case.layer).lstrip()}", results[case.name], PEERS)
+        (f"{_kind(case.layer)}, batch {case.batch}", case.dtype, results[case.name], PEERS)
         for case in cases(quick=False)
-        if case.name in results
+        if case.name in results and case.threads == thread_counts()[0]
     )
 
 

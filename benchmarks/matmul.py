@@ -198,9 +198,9 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: of each kind and type, products of few rows and others."""
+    """Rows of the summary: of each kind, products of few rows and others."""
     return geometric_rows(
-        (_group(case), results[case.name], [peer for peer in (TORCH, PACKED) if peer in case.contenders])
+        (_group(case), case.dtype, results[case.name], [peer for peer in (TORCH, PACKED) if peer in case.contenders])
         for case in CASES
         if case.name in results
     )
@@ -208,7 +208,7 @@ def summary(results: Mapping[str, Any]) -> list[list[str]]:
 
 def _group(case: Product) -> str:
     rows = f", at most {FEW_ROWS} rows" if READ in case.contenders else ""
-    return f"{case.kind}{' + gelu' * case.gelu} {case.dtype}{rows}"
+    return f"{case.kind}{' + gelu' * case.gelu}{rows}"
 
 
 def _gflops(case: Product, seconds: float) -> float:

@@ -25,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks.harness import RESULTS, Benchmark, command_line, table
 from benchmarks.process import ROOT
+from benchmarks.turns import TYPES
 
 BEGIN, END = "<!-- speed: written by `python -m benchmarks.readme` -->", "<!-- end of speed -->"
 README = ROOT / "README.md"
@@ -51,7 +52,7 @@ def section() -> str:
         f"{_memory()}"
         "Products, reductions, attention and convolutions: how many times as long the best peer takes, which is torch, "
         "torch.compile, or oneDNN with weights that it reordered beforehand; the fastest calls of contenders that take "
-        "turns.\n\n"
+        "turns, with all threads.\n\n"
         f"{_libraries()}\n"
         "Whole models in their full size, least milliseconds of a call:\n\n"
         f"{_models()}\n"
@@ -61,7 +62,7 @@ def section() -> str:
 
 def _libraries() -> str:
     """What libraries have kernels for: rows of groups of cases."""
-    rows = [["work", "cases", "best peer / ours", "least"]]
+    rows = [["best peer / ours", *TYPES]]
     for module in (matmul, reductions, attention, convolution):
         rows += module.summary(_content(module.BENCHMARK.name)["steps"])
     return f"{_when(matmul.BENCHMARK)}{table(rows)}"

@@ -203,9 +203,11 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: works with one goal are a group."""
+    """Rows of the summary: works, with all threads."""
     return geometric_rows(
-        (case.name, results[case.name], CONTENDERS[1:]) for case in cases(quick=False) if case.name in results
+        (case.work, case.dtype, results[case.name], CONTENDERS[1:])
+        for case in cases(quick=False)
+        if case.name in results and case.threads == thread_counts()[0]
     )
 
 

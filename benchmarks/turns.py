@@ -146,16 +146,22 @@ def ratio_of_medians(found: Figures, peers: Sequence[str]) -> str:
     return spread([theirs / ours for theirs, ours in zip(best, found[OURS]["seconds"], strict=True)])
 
 
-def geometric_rows(found: Iterable[tuple[str, Figures, Sequence[str]]]) -> list[list[str]]:
-    """Rows of a table, of groups of figures: how many, the geometric mean of `ratio` over them, and the least.
+TYPES = ("f32", "bf16", "bfp8", "bfp4")
+"""Of elements: the columns of a summary."""
+
+
+def geometric_rows(found: Iterable[tuple[str, str, Figures, Sequence[str]]]) -> list[list[str]]:
+    """Rows of a table, of groups of figures: per type the geometric mean of `ratio`, and the least of several.
 
     Args:
-        found: Figures with the name of their group and the peers that they have.
+        found: Figures with the name of their group, the type of their elements and the peers that they have.
     """
-    groups = defaultdict[str, list[float]](list)
-    for group, figures, peers in found:
-        groups[group].append(ratio(figures, peers))
-    return [
-        [group, str(len(own)), f"{statistics.geometric_mean(own):.2f}", f"{min(own):.2f}"]
-        for group, own in groups.items()
-    ]
+    groups = defaultdict[str, dict[str, list[float]]](lambda: defaultdict(list))
+    for group, dtype, figures, peers in found:
+        groups[group][dtype].append(ratio(figures, peers))
+    return [[group, *(_mean_and_least(own.get(dtype, [])) for dtype in TYPES)] for group, own in groups.items()]
+
+
+def _mean_and_least(ratios: Sequence[float]) -> str:
+    least = f" (of {len(ratios)}, least {min(ratios):.2f})" if len(ratios) > 1 else ""
+    return f"{statistics.geometric_mean(ratios):.2f}{least}" if ratios else "-"
