@@ -19,6 +19,7 @@ from ttnn_jit.codegen.host.forms import (
     Staged,
     Swept,
     Tabulated,
+    Transposed,
 )
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import numba_module
@@ -38,6 +39,7 @@ from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
@@ -123,6 +125,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
     match form:
         case Repacked():
             return _repacked(form.body)
+        case Transposed():
+            return _transposed(form.body, isa)
         case Contracted():
             return _contracted(form, isa)
         case Swept():
@@ -152,6 +156,14 @@ def _repacked(body: KernelBody) -> _Draft:
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
 
+def _transposed(body: KernelBody, isa: HostIsa) -> _Draft:
+    """A kernel that copies blocks of a transpose."""
+    text = TransposingLoops(KERNEL, body.streams[0].dtype, body.rank, isa.lanes).text()
+    return _Draft([text], ModuleText(), _PICOSECONDS_OF_TRANSPOSING, remarks=[_types_remark(body)])
+
+
+_PICOSECONDS_OF_TRANSPOSING = 200
+"""Of an element: what it takes from a cache is little beside the lines that are far apart."""
 _PICOSECONDS_OF_PACKING = 100
 """Of an element: about 25 instructions for a group of 16."""
 
