@@ -323,12 +323,14 @@ class Packing:
         yield f"  {word} = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
 
 
-def transposed(vectors: Sequence[str], lanes: int, prefix: str) -> tuple[list[str], Sequence[str]]:
+def transposed(
+    vectors: Sequence[str], lanes: int, prefix: str, element: str = "i32"
+) -> tuple[list[str], Sequence[str]]:
     """The lines that transpose vectors of as many words as `lanes`, a power of 2 of them, and what they make.
 
     The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one.
     """
-    lines, kind, count = list[str](), f"<{lanes} x i32>", len(vectors)
+    lines, kind, count = list[str](), f"<{lanes} x {element}>", len(vectors)
     for stage in range(count.bit_length() - 1):
         shuffled = [f"%{prefix}{stage}.{k}" for k in range(count)]
         for k, name in enumerate(shuffled):

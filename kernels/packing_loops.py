@@ -3,9 +3,9 @@
 All is arithmetic of integers, the same on every host; kernels/block_floats.py says what it computes. LLVM cuts the
 vectors of 16 words into those that the host has.
 
-Bound: in memory the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed; in a cache the
-instructions, about 35 to pack a group of float32, or two of bfloat16, and 20 to unpack one
-(benchmarks/block_floats.py).
+Bound: the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed, or the instructions: about 35
+to pack a group of float32, or two of bfloat16, and 20 to unpack one. Where one core reads memory at 50 GB/s, packing is
+bound by these wherever tensors lie, at half of the speed of a copy (benchmarks/block_floats.py).
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ that fit the first cache."""
 
 _COPY, _FILL = "@llvm.memcpy.p0.p0.i64", "@llvm.memset.p0.i64"
 EDGES = (f"declare void {_COPY}(ptr, ptr, i64, i1)\n", f"declare void {_FILL}(ptr, i8, i64, i1)\n")
+
+ROWS_AHEAD = 8
+"""From the elements that are packed to those that are prefetched: half a microsecond, several times what memory takes
+(benchmarks/block_floats.py)."""
 
 MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
 
@@ -251,8 +255,7 @@ class PackingLoops:
         if self._packs:
             yield "  %place = sub i64 %c, %first"
             yield f"  %tile.at = getelementptr {tile}, ptr %strip.tiles, i64 %place"
-            yield f"  %next.line = getelementptr {element}, ptr %lies, i64 %down"
-            yield f"  call void {_PREFETCH}(ptr %next.line, i32 0, i32 3, i32 1)"
+            yield from self._prefetched_rows()
         else:
             yield f"  %tile.at = getelementptr {tile}, ptr {packed}, i64 %c"
         yield f"  %codes = getelementptr i8, ptr %tile.at, i64 {_GROUPS}"
@@ -275,6 +278,15 @@ class PackingLoops:
         yield "  br label %group"
         yield "group:"
         yield "  %dense0 = phi ptr [%lies, %tile], [%edge, %part]"
+
+    def _prefetched_rows(self) -> Iterator[str]:
+        """Asks for the elements that are packed `ROWS_AHEAD` rows later: a line of a tile, or two of float32."""
+        element = self._elements.traits.llvm
+        yield f"  %ahead = mul i64 %down, {ROWS_AHEAD}"
+        yield f"  %ahead.at = getelementptr {element}, ptr %lies, i64 %ahead"
+        for line in range(TILE_WIDTH * self._elements.itemsize // LINE):
+            yield f"  %ahead.line{line} = getelementptr i8, ptr %ahead.at, i64 {LINE * line}"
+            yield f"  call void {_PREFETCH}(ptr %ahead.line{line}, i32 0, i32 3, i32 1)"
 
     def _prefetched_strip(self, packed: str) -> Iterator[str]:
         """Asks for a share of the next strip, whose lines no hardware finds: they are read in 16 pieces of a tile."""

@@ -11,20 +11,23 @@ from typing import Any
 
 import torch
 
-from benchmarks.accuracy.measure import FLOAT32, Accuracy, cases, measured
-from ttnn_jit.ops import ELEMENTWISE
+from benchmarks.accuracy.measure import FLOAT32, Accuracy, measured
+from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def measured_cases(fraction: float, exhaustive: Sequence[str], processes: int) -> Iterator[list[Accuracy]]:
+def measured_cases(
+    chosen: Sequence[tuple[Operation, DataType]], fraction: float, exhaustive: Sequence[str], processes: int
+) -> Iterator[list[Accuracy]]:
     """What `measured` gives of every operation and dtype, in order.
 
     Args:
+        chosen: The operations, each with a dtype.
         fraction: Of the sample.
         exhaustive: Names of operations that are given every float32.
         processes: That share the work, one thread each.
     """
-    tasks = [(ELEMENTWISE.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in cases()]
+    tasks = [(ELEMENTWISE.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in chosen]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
         for task, rows in zip(tasks, pool.map(_measured, tasks), strict=True):
             yield [Accuracy(ELEMENTWISE[task[0]], *rest) for rest in rows]

@@ -35,6 +35,11 @@ def _cube_root(x: Any) -> Any:
     return mpmath.sign(x) * mpmath.cbrt(abs(x))
 
 
+def _multigammaln(x: Any) -> Any:
+    terms = (_log_gamma(x - mpmath.mpf(place) / 2) for place in range(4))
+    return sum(terms, 3 * mpmath.log(mpmath.pi)) if x > 1.5 else None
+
+
 MPMATH: dict[str, Reference] = {
     "exp": mpmath.exp,
     "exp2": lambda x: mpmath.power(2, x),
@@ -65,6 +70,8 @@ MPMATH: dict[str, Reference] = {
     "i0": lambda x: mpmath.besseli(0, x),
     "lgamma": _log_gamma,
     "digamma": mpmath.digamma,
+    "polygamma": lambda x, k: mpmath.polygamma(int(k), x) if x > 0 else None,
+    "multigammaln": _multigammaln,
     "deg2rad": lambda x: x * mpmath.pi / 180,
     "rad2deg": lambda x: x * 180 / mpmath.pi,
     "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import mpmath
 import pytest
 import torch
 
@@ -12,9 +13,9 @@ import ttnn_jit
 from benchmarks.accuracy import sums
 from benchmarks.accuracy.measure import BFLOAT16, FLOAT32, Mode, cases, measured, ulp_errors
 from benchmarks.accuracy.page import COLUMNS, page
-from benchmarks.accuracy.references import in_float64
+from benchmarks.accuracy.references import error_in_ulp, in_float64
 from ttnn_jit import ttnn
-from ttnn_jit.ops import operations_on
+from ttnn_jit.ops import OVERLOADS, operations_on
 from ttnn_jit.specs.dtypes import FLOATS
 
 CASES = list(cases())
@@ -51,6 +52,15 @@ def test_pow_of_every_bfloat16_is_off_by_no_more_than_the_float32_result_that_is
     errors = ulp_errors(ttnn_jit.jit(lambda x, y: ttnn.pow(x, y))(x, y), torch.pow(x.double(), y.double()))
     assert errors.max() <= 0.5 + 1.5 * 2.0**-16
     assert (errors > 0.5).double().mean() < 1e-5
+
+
+@pytest.mark.parametrize(("order", "worst"), [(3, 134323920.0), (9, 0.030171072110533714), (10, 0.0019281404092907906)])
+def test_polygamma_is_within_its_bound_where_a_sample_of_every_order_is_worst(order, worst):
+    (polygamma,) = OVERLOADS["polygamma"]
+    got = float(ttnn_jit.jit()(lambda x: ttnn.polygamma(x, order))(torch.tensor([worst])))
+    with mpmath.workprec(400):
+        exact = mpmath.polygamma(order, mpmath.mpf(worst))
+    assert error_in_ulp(got, exact, 23) <= polygamma.probe.max_ulp
 
 
 def test_every_operation_is_measured_in_every_dtype_under_every_mode():

@@ -13,6 +13,7 @@ from ttnn_jit.codegen.host.forms import InStrips
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
+from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -110,3 +111,15 @@ def test_strips_of_more_tensors_than_a_stack_holds_are_not_kept_together(count, 
     operands = [values_of(spec, np.random.default_rng(k)) for k, spec in enumerate(specs)]
     (wanted,), (got,) = interpret(module, operands), native(module, operands)
     np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("shape", [(2048, 2048), (1024, 8192), (8192, 1024)])
+@pytest.mark.parametrize("types", [(DataType.BFLOAT16, PACKED[0]), (PACKED[0], DataType.BFLOAT16)])
+def test_threads_share_rows_of_tiles_and_cut_none(shape, types):
+    source, target = types
+    plan = generate(scheduled([TensorSpec(shape, source, Layout.TILE)], [("typecast", 0, target)]), host_isa()).plan
+    (launch,) = plan.launches
+    specs = [plan.buffers[index] for index in launch.operands]
+    chunks = chunks_of(launch, [spec.dtype.stride_bytes for spec in specs], sum(spec.nbytes for spec in specs))
+    assert chunks.params[:3] == launch.params[:3]
+    assert chunks.params[3] < launch.params[3]

@@ -19,6 +19,7 @@ from ttnn_jit.codegen.host.forms import (
     Staged,
     Swept,
     Tabulated,
+    Transposed,
 )
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import numba_module
@@ -39,6 +40,7 @@ from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
@@ -85,16 +87,16 @@ _ROUTINE_PICOSECONDS = 1000
 def _routine(body: KernelBody) -> LlvmKernel:
     """A kernel of a routine's loop, which numba makes of all but the simplest."""
     (call,) = (step for step in body.steps if isinstance(step, Call))
+    rows = "at most" if call.has_short_rows else "more than"
+    streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
+    made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
     if call.gathers_rows:
         index, table, _ = (stream.dtype for stream in body.streams)
         text = gathering_text(KERNEL, index, table, body.rank)
-        rows = "at most" if call.has_short_rows else "more than"
-        streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
-        made_for = f"; {streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
-        gathering = KernelModules.of(LlvmModule(f"{made_for}\n{text}"))
+        gathering = KernelModules.of(LlvmModule(f"; {made_for}\n{text}"))
         name = f"g_{hashlib.sha256(gathering.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, gathering.renamed(KERNEL, name), _ROUTINE_PICOSECONDS)
-    source = routine_source(body, call)
+    source = f"# {made_for}\n{routine_source(body, call)}"
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, source))
     return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
@@ -125,6 +127,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
     match form:
         case Repacked():
             return _repacked(form.body)
+        case Transposed():
+            return _transposed(form.body, isa)
         case Contracted():
             return _contracted(form, isa)
         case Swept():
@@ -155,6 +159,14 @@ def _repacked(body: KernelBody) -> _Draft:
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
 
+def _transposed(body: KernelBody, isa: HostIsa) -> _Draft:
+    """A kernel that copies blocks of a transpose."""
+    text = TransposingLoops(KERNEL, body.streams[0].dtype, body.rank, isa.lanes).text()
+    return _Draft([text], ModuleText(), _PICOSECONDS_OF_TRANSPOSING, remarks=[_types_remark(body)])
+
+
+_PICOSECONDS_OF_TRANSPOSING = 200
+"""Of an element: what it takes from a cache is little beside the lines that are far apart."""
 _PICOSECONDS_OF_PACKING = 100
 """Of an element: about 25 instructions for a group of 16."""
 

@@ -238,8 +238,9 @@ class Operation(Declaration):
             is a number); integers before it may be of another.
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
-        check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
-            be read before it runs: eagerly. A kernel takes them for the nearest that it can, or for none.
+        check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
+            can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
+            it can, or for none.
     """
 
     golden: Callable[..., Any]

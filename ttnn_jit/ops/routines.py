@@ -121,9 +121,8 @@ def _embedding_loop(load: Any, _store: Any) -> Any:
 
 def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
     rows = weight.shape[-2]
-    for found in (indices.min(initial=0), indices.max(initial=0)):
-        if not 0 <= found < rows:
-            raise ShapeError(f"there is no row {found}: the weight has {rows}")
+    if (found := indices.outside(rows)) is not None:
+        raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
 def _spelled_embedding(_: Extents, weight: Extents, layout: Layout) -> tuple[Any, ...]:

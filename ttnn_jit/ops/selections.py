@@ -46,10 +46,9 @@ def _gather_loop(_load: Any, _store: Any) -> Any:
 
 def _check_places(x: Any, index: Any, dim: int) -> None:
     """Refuses an index that names no element along the dimension."""
-    axis = axis_of(dim, x.ndim)
-    for found in (index.min(initial=0), index.max(initial=0)) if index.size else ():
-        if not 0 <= found < x.shape[axis]:
-            raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {x.shape[axis]}")
+    axis = axis_of(dim, len(x.shape))
+    if (found := index.outside(x.shape[axis])) is not None:
+        raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {x.shape[axis]}")
 
 
 def _spelled_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]:

@@ -97,8 +97,11 @@ def _loops_to_cut_evenly(launch: Launch) -> list[int]:
 
 
 def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[int, int]:
-    """The longest of these loops, and its extent in a chunk."""
-    loop = max(loops, key=launch.params.__getitem__)
+    """The longest of these loops, and its extent in a chunk; the outermost one of a kernel that walks tiles or blocks.
+
+    A part of each row of tiles would be walked a few lines of memory at a time.
+    """
+    loop = max(loops) if {0, 1}.issubset(launch.reduced) else max(loops, key=launch.params.__getitem__)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
     return loop, max(1, wanted * launch.params[loop] // elements)
 

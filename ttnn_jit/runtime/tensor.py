@@ -15,6 +15,7 @@ from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.elements import Elements
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
@@ -391,22 +392,13 @@ def as_torch(tensor: Any) -> torch.Tensor:
         raise ArgumentError(f"a {type_name(tensor)} is no tensor, and torch makes none of it") from None
 
 
-def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
-    """The logical elements of a tensor where they lie, without padding, as they are stored.
-
-    Of block floats, which are packed, no more than the shape: every number is NaN.
+def elements_of(tensor: Tensor, what: str) -> Elements:
+    """The logical elements of a tensor where they lie, without padding.
 
     Raises:
         DeallocatedError: The tensor, named `what` in the text, was deallocated.
     """
-    import numpy
-
-    spec = tensor.spec
-    if spec.dtype.is_block_float:
-        return numpy.broadcast_to(numpy.float32("nan"), tuple(spec.shape))
-    stored = numpy.frombuffer(memoryview(owning_bytes(tensor.buffer(what), spec.nbytes)), spec.dtype.traits.numpy)
-    strides = [stride * spec.dtype.itemsize for stride in spec.element_strides]
-    return numpy.lib.stride_tricks.as_strided(stored, tuple(spec.shape), strides, writeable=False)
+    return Elements(tensor.spec, memoryview(owning_bytes(tensor.buffer(what), tensor.spec.nbytes)))
 
 
 def foreign_tensor_help(value: object) -> str | None:

@@ -87,6 +87,8 @@ NOT_OF_FUNCTIONS = {
     "lookup_table",
     "staged_loops",
     "strip_loops",
+    "row_strips",
+    "transposing_loops",
     "row_folds",
     "swept_columns",
     "swept_loops",

@@ -127,3 +127,9 @@ def test_an_op_without_a_location_lies_where_the_text_has_it() -> None:
     assert location_of(function) == Location("dump.mlir", 2, 3)
     assert location_of(end) is None
     assert location_of(module) == Location("a.py", 1, 2)
+
+
+@pytest.mark.parametrize("kind", ["systolic", "broadcast"])
+def test_loops_that_only_a_chip_has_are_refused_by_name(kind):
+    message = refusal(f"#loop = #ttcore.iterator_type<{kind}>\nmodule {{}}").message
+    assert message == f"expected one of parallel, reduction, got '{kind}'"

@@ -55,6 +55,16 @@ class Repacked(Form):
 
 
 @dataclass(frozen=True, eq=False)
+class Transposed(Form):
+    """Loops over blocks of a transpose."""
+
+    @property
+    def remark(self) -> str:
+        """How they are moved."""
+        return "transposed in registers"
+
+
+@dataclass(frozen=True, eq=False)
 class Contracted(Form):
     """A product of packed operands, and a loop over each of its rows.
 

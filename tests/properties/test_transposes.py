@@ -1,0 +1,66 @@
+"""Copies of transposes in blocks that are transposed in registers: they have torch's bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+
+from tests.unit.codegen.programs import host_isa, native, scheduled
+from ttnn_jit.codegen.host.forms import Transposed
+from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.isa import AVX2, NEON
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+WORDS = {
+    DataType.FLOAT32: np.float32,
+    DataType.BFLOAT16: np.uint16,
+    DataType.INT32: np.int32,
+    DataType.UINT16: np.uint16,
+}
+ORDERS = {2: [(1, 0)], 3: [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]}
+EXTENTS = st.sampled_from([32, 64, 96, 544])
+
+
+def numbers(spec):
+    """Every element another, as far as there are enough words."""
+    return np.arange(spec.volume, dtype=np.uint32).astype(WORDS[spec.dtype]).reshape(tuple(spec.shape))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    shape=st.one_of(st.tuples(EXTENTS, EXTENTS), st.tuples(st.integers(1, 5), EXTENTS, EXTENTS)),
+    order=st.integers(0, 3),
+)
+@example(dtype=DataType.FLOAT32, shape=(544, 1024), order=0)
+@example(dtype=DataType.BFLOAT16, shape=(3, 544, 544), order=0)
+def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, shape, order):
+    spec = TensorSpec(shape, dtype)
+    axes = ORDERS[len(shape)][order % len(ORDERS[len(shape)])]
+    module, x = scheduled([spec], [("permute", 0, axes)]), numbers(spec)
+    for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
+        (got,) = native(module, [x], isa)
+        np.testing.assert_array_equal(got, x.transpose(axes))
+
+
+@pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)
+def test_rows_that_lie_far_apart_are_transposed_in_registers(dtype):
+    module = scheduled([TensorSpec((3, 544, 1024), dtype)], [("permute", 0, (0, 2, 1))])
+    (launch,) = generate(module, host_isa()).host.launches
+    assert isinstance(launch.form, Transposed)
+    assert launch.remark == "transposed in registers"
+
+
+def test_a_launch_that_would_leave_blocks_is_refused():
+    plan = generate(scheduled([TensorSpec((64, 1024), DataType.FLOAT32)], [("permute", 0, (1, 0))]), host_isa()).plan
+    (launch,) = plan.launches
+    assert launch.reduced == (0, 1)
+    for place, _ in enumerate(launch.params):
+        params = (*launch.params[:place], 2 * launch.params[place] + 1, *launch.params[place + 1 :])
+        with pytest.raises(InternalError):
+            replace(plan, launches=(replace(launch, params=params),))
