@@ -113,8 +113,18 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     loop = max(apart or uncut, key=launch.params.__getitem__, default=None)
     if loop is None:
         return None
+    if not apart and (around := _loops_around_rows(launch)):
+        return around[-1], -(-launch.params[around[-1]] // _enough())
     size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
     return loop, size if apart and loop else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
+
+
+def _loops_around_rows(launch: Launch) -> list[int]:
+    """Loops around the rows of windows, of images or of their rows, of which threads get alike parts."""
+    if len(launch.reduced) < 2:
+        return []
+    extents, enough = launch.params, _enough()
+    return [loop for loop in _uncut(launch)[2:] if extents[loop] % enough == 0 or extents[loop] >= 4 * enough]
 
 
 def _enough() -> int:

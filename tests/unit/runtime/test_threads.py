@@ -275,6 +275,18 @@ def product(batch, rows, inner, columns):
     return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
 
 
+@pytest.mark.parametrize(("images", "loop", "count"), [(1, 4, 4), (8, 5, 4)])
+def test_products_of_windows_are_cut_by_rows_of_images_or_by_images(monkeypatch, images, loop, count):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    left, right, result = (0, 1, 3712, 64, 3712, 215296), (1, 64, 12288, 0, 0, 0), (1, 0, 0, 64, 3584, 200704)
+    rank = 6 if images > 1 else 5
+    strides = [stride for own in (left, right, result) for stride in own[:rank]]
+    extents = (64, 192, 3, 56, 56, images)[:rank]
+    cut = chunks_of(Launch("k", (0, 1, 2), (*extents, *strides), 100, reduced=(1, 2)), (4, 4, 4), 1 << 23)
+    assert (cut.count, cut.params[loop]) == (count, extents[loop] // count)
+    assert cut.params[:loop] == extents[:loop]
+
+
 @pytest.mark.parametrize("columns", [96, 1000, 3072, 16384])
 def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch, columns):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
