@@ -148,7 +148,8 @@ class Emitter(ABC):
         own = {name for each in overloads for name in each.parameter_names}
         kwargs = with_result_names(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
-        asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+        of_all = {key: value for key, value in kwargs.items() if key not in own or key in HARDWARE_KEYWORDS}
+        asked = self._asked(name, of_all)
         kwargs = self._own_keywords(kwargs, own)
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs, asked)
