@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 import ttnn_jit
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module
 
 BITS = {torch.float32: 23, torch.bfloat16: 7}
@@ -218,3 +219,16 @@ def test_a_dump_with_another_precision_is_refused(text):
     assert 'compute_config = "HiFi4"' in stage
     with pytest.raises(VerifyException, match="takes no precision"):
         parse_module(stage.replace("HiFi4", text)).verify()
+
+
+@pytest.mark.parametrize("captured", [False, True])
+@pytest.mark.parametrize("wrong", ["fast", "HiFi2", 3])
+def test_what_is_no_config_is_refused_eagerly_and_in_jitted_functions(captured, wrong):
+    x = on_device(torch.ones(32, 32, dtype=torch.bfloat16))
+
+    def program(x):
+        return ttnn.matmul(x, x, compute_kernel_config=wrong)
+
+    for run in (program, ttnn_jit.jit(graph_capture=captured)(program)):
+        with pytest.raises(TtnnJitError, match=r"must be a ttnn\.DeviceComputeKernelConfig"):
+            run(x)

@@ -151,7 +151,8 @@ class Emitter(ABC):
             kwargs = with_result_names(overloads, kwargs)
             given = (kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own)
             output = next(given, None)
-            asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+            of_all = {key: value for key, value in kwargs.items() if key not in own or key in HARDWARE_KEYWORDS}
+            asked = self._asked(name, of_all)
             kwargs = self._own_keywords(kwargs, own)
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs, asked)

@@ -7,7 +7,8 @@ from dataclasses import field
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.ops.kinds import NumberKind, PrecisionKind, TensorsKind, as_float32
+from ttnn_jit.ops.config_kinds import PrecisionKind
+from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
 from ttnn_jit.ops.parameter import (
     ACTIVATIONS,
     COMPUTE_CONFIG,

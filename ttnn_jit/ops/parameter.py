@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from ttnn_jit.ops.config_kinds import ComputeConfigKind, PrecisionKind, ProgramConfigKind
 from ttnn_jit.ops.kinds import (
     AxesKind,
     BoolKind,
     ChoiceKind,
-    ComputeConfigKind,
     ConfigKind,
     DTypeKind,
     ElementTypeKind,
@@ -28,8 +28,6 @@ from ttnn_jit.ops.kinds import (
     OptionalIndexKind,
     OptionalTensorKind,
     PairsKind,
-    PrecisionKind,
-    ProgramConfigKind,
     TensorKind,
     TensorsKind,
 )

@@ -56,7 +56,10 @@ class ProductPrecision:
 
 def names_fidelity(text: str | None) -> bool:
     """Whether a precision as the IR has it leaves nothing to the operation."""
-    return text is not None and ProductPrecision.of(text).fidelity is not None
+    try:
+        return text is not None and ProductPrecision.of(text).fidelity is not None
+    except ValueError:
+        return False
 
 
 def eager_precision(factors: tuple[DataType, DataType], result: DataType, *, has_grid: bool) -> ProductPrecision:
