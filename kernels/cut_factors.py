@@ -12,8 +12,6 @@ from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 
-_EXPONENT_BITS = 8
-
 
 @dataclass(frozen=True)
 class FactorCut:
@@ -31,8 +29,8 @@ class FactorCut:
         """`name`: what is left of `words`, of the type `given`, one word or a vector of `count`."""
         lanes, bits = (2 * count, 16) if self.in_pairs else (count, 32)
         kind = f"<{lanes} x i{bits}>"
-        mantissa = bits - 1 - _EXPONENT_BITS
-        infinity = (2**_EXPONENT_BITS - 1) << mantissa
+        mantissa = (DataType.BFLOAT16 if self.in_pairs else DataType.FLOAT32).mantissa_bits
+        infinity = ((1 << (bits - 1)) - 1) >> mantissa << mantissa
         yield f"  {name}.given = bitcast {given} {words} to {kind}"
         yield f"  {name}.kept = and {kind} {name}.given, splat (i{bits} {-(1 << (mantissa - self.kept))})"
         yield f"  {name}.magnitude = and {kind} {name}.given, splat (i{bits} {(1 << (bits - 1)) - 1})"

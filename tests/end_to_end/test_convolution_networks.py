@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from tests.products import EXACTLY
 from ttnn_jit import ttnn
 
 functional = torch.nn.functional
@@ -162,7 +163,7 @@ class ResNet:
         x = ttnn.max_pool2d(self.stem(x), 2, 4, 4, 32, [3, 3], [2, 2], [1, 1])
         x = ttnn.relu(ttnn.add(self.second(self.first(x)), x))
         x = ttnn.avg_pool2d(x, 2, 2, 2, 32, [2, 2], [1, 1], [0, 0])
-        return ttnn.linear(x, self.weight)
+        return ttnn.linear(x, self.weight, compute_kernel_config=EXACTLY)
 
     def golden(self, x):
         x = functional.max_pool2d(self.stem.golden(x), 3, 2, 1)

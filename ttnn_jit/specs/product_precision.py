@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+from ttnn_jit.specs.tensor_spec import MathFidelity
 
 _MOST = (10, 9)
 """Bits after the hidden one that reach the engine, of the first factor and of the second."""
@@ -70,13 +71,13 @@ def eager_precision(factors: tuple[DataType, DataType], result: DataType, *, has
         result: That of the result.
         has_grid: Whether the caller gave a program config or a core grid.
     """
-    if all(dtype is DataType.FLOAT32 for dtype in factors):
+    if all(dtype is COMPUTE_TYPE for dtype in factors):
         fidelity = MathFidelity.HiFi4
     elif has_grid or all(dtype.is_block_float for dtype in factors):
         fidelity = MathFidelity.LoFi
     else:
         fidelity = MathFidelity.HiFi2
-    return ProductPrecision(fidelity, result is DataType.FLOAT32)
+    return ProductPrecision(fidelity, result is COMPUTE_TYPE)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import system_desc_of, ttir, ttnn
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.properties import properties_of
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
+from ttnn_jit.specs.tensor_spec import MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 
 
@@ -50,7 +51,7 @@ class ConvertTTNNToTTIR(ModulePass):
         if place is None:
             return op.statics
         statics = [*op.statics]
-        fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is DataType.FLOAT32
+        fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is COMPUTE_TYPE
         asked = ProductPrecision(None, fp32) if statics[place] is None else ProductPrecision.of(statics[place])
         statics[place] = str(asked.or_fidelity(MathFidelity[self.math_fidelity]))
         return statics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import torch
@@ -33,11 +34,13 @@ def calls_of_steps(depth, device, monkeypatch):
 
     def counted(step):
         def run(plan):
+            gc.disable()  # what other tests left behind calls functions when it is collected
             sys.setprofile(count)
             try:
                 return step(plan)
             finally:
                 sys.setprofile(None)
+                gc.enable()
 
         return run
 
