@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import torch
@@ -34,13 +33,11 @@ def calls_of_steps(depth, device, monkeypatch):
 
     def counted(step):
         def run(plan):
-            gc.disable()  # what other tests left behind calls functions when it is collected
             sys.setprofile(count)
             try:
                 return step(plan)
             finally:
                 sys.setprofile(None)
-                gc.enable()
 
         return run
 

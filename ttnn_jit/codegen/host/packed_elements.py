@@ -31,7 +31,7 @@ _OWN_LOOPS = (0, 1)
 
 def convert_in_loops(plan: HostPlan) -> HostPlan:
     """The launches without those that unpack for one loop alone, or pack what it writes."""
-    around = _conversions_by_value(plan.launches)
+    around = conversions_by_value(plan.launches)
     if plan.isa is None or not around:
         return plan
     joined: dict[int, HostLaunch] = {}
@@ -46,7 +46,7 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=tuple(launches))
 
 
-def _conversions_by_value(launches: Sequence[HostLaunch]) -> dict[SSAValue, list[HostLaunch]]:
+def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[SSAValue, list[HostLaunch]]:
     """What packs and unpacks, by what it reads and by what it writes."""
     found: dict[SSAValue, list[HostLaunch]] = {}
     for each in launches:

@@ -6,11 +6,14 @@ They are converted as those launches do, so that no result changes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+
+from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.packed_elements import conversions_by_value
 from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
 from ttnn_jit.codegen.kernel import Kernel, readers_of
 from ttnn_jit.codegen.launch import LoopNest
@@ -25,21 +28,31 @@ _OWN_LOOPS = (0, 1)
 
 def convert_in_sweeps(plan: HostPlan) -> HostPlan:
     """The launches without those that unpack for sweeps over rows alone, or pack what they write."""
-    launches = plan.launches
+    conversions = conversions_by_value(plan.launches)
+    joined: dict[int, HostLaunch] = {}
+    converted: set[int] = set()
     for launch in plan.launches:
         if isinstance(launch.form, Swept) and launch.kernel.nest.reduced == (0,):
-            launches = _with_own_conversions(launch, launches, launch.form)
-    return replace(plan, launches=launches)
+            found = _with_own_conversions(launch, conversions, launch.form)
+            if found is not None:
+                joined[id(launch)] = found[0]
+                converted |= {id(each) for each in found[1]}
+    return replace(
+        plan, launches=tuple(joined.get(id(each), each) for each in plan.launches if id(each) not in converted)
+    )
 
 
-def _with_own_conversions(sweeps: HostLaunch, launches: Sequence[HostLaunch], form: Swept) -> tuple[HostLaunch, ...]:
+def _with_own_conversions(
+    sweeps: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], form: Swept
+) -> tuple[HostLaunch, Iterable[HostLaunch]] | None:
+    """Sweeps with the conversions of their operands, and these; None where there are none that they can do."""
     kernel, nest = sweeps.kernel, _in_rows_of_tiles(sweeps.kernel.nest)
     if nest is None or not 0 < nest.extents[-1] <= MOST_COLUMNS:
-        return tuple(launches)
-    around = [each for each in launches if each.kernel.body.packs_or_unpacks]
+        return None
+    operands = dict.fromkeys(each.value for each in (*kernel.inputs, *kernel.outputs))
     found: dict[int, HostLaunch] = {}
     strides = dict(enumerate(nest.strides))
-    for each in around:
+    for each in itertools.chain.from_iterable(conversions.get(value, ()) for value in operands):
         places = _converted_by(each, sweeps)
         own = [_in_packed_tiles(nest, place, each.kernel) for place in places]
         if None not in own:
@@ -48,10 +61,9 @@ def _with_own_conversions(sweeps: HostLaunch, launches: Sequence[HostLaunch], fo
     found = dict(sorted(found.items()))
     scratches = tuple(Stream(kernel.body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
     if not found or not fit_stack(scratches):
-        return tuple(launches)
+        return None
     joined = _joined(sweeps, found, replace(nest, strides=tuple(strides.values())), scratches, form)
-    converted = {id(each) for each in found.values()}
-    return tuple(joined if each is sweeps else each for each in launches if id(each) not in converted)
+    return joined, found.values()
 
 
 def _in_rows_of_tiles(nest: LoopNest) -> LoopNest | None:
