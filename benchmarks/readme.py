@@ -62,10 +62,11 @@ def section() -> str:
 
 def _libraries() -> str:
     """What libraries have kernels for: rows of groups of cases."""
-    rows = [["best peer / ours", *TYPES]]
+    rows, whens = [["best peer / ours", *TYPES]], []
     for module in (matmul, reductions, attention, convolution):
         rows += module.summary(_content(module.BENCHMARK.name)["steps"])
-    return f"{_when(matmul.BENCHMARK)}{table(rows)}"
+        whens.append(_when(module.BENCHMARK))
+    return f"{''.join(dict.fromkeys(whens))}{table(rows)}"
 
 
 def _models() -> str:
