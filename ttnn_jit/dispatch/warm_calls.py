@@ -49,10 +49,24 @@ class WarmCalls(ABC):
         """
         try:
             try:
-                if kwargs or type(last := args[-1]) is not Tensor:
+                # `call_key`, written out: for a tensor and a tensor or number, for one tensor, for more of them
+                device: Any  # None on the host
+                if len(args) == 2 and not kwargs and type(args[0]) is Tensor:
+                    first, second = args
+                    device = first._device
+                    if type(second) is Tensor:
+                        run = self._warm[device.open_target, first.spec, second.spec]
+                    elif type(second) in PYTHONS_SCALARS:
+                        run = self._warm[device.open_target, first.spec, atom_key(second)]
+                    else:
+                        run = self._warm[call_key(args, kwargs)]
+                elif kwargs or type(last := args[-1]) is not Tensor:
                     run = self._warm[call_key(args, kwargs)]
-                else:  # `call_key`, written out for a call of tensors alone
-                    device: Any = last._device  # None on the host
+                elif len(args) == 1:
+                    device = last._device
+                    run = self._warm[device.open_target, last.spec]
+                else:
+                    device = last._device
                     run = self._warm[device.open_target, *map(_SPEC, args)]
             except (LookupError, AttributeError):  # something else is among them, or it is not remembered
                 run = self._warm.get(call_key(args, kwargs), not_warm)
