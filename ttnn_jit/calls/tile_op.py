@@ -11,7 +11,6 @@ otherwise numba compiles it to scalar code (kernels/scalar_call.py). Either way 
 from __future__ import annotations
 
 import dis
-import hashlib
 import inspect
 import re
 import types
@@ -243,6 +242,8 @@ def _parameters(function: types.FunctionType) -> tuple[str, ...]:
 
 def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
     """Hash of the function's code and of all that it reads: equal in every process."""
+    import hashlib
+
     try:
         found = [(path_text(read.path), read_fingerprint(read.value)) for read in reads]
     except NoStableIdentityError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
@@ -14,7 +14,9 @@ from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import WarmCall
-from ttnn_jit.runtime.program import Program
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
 

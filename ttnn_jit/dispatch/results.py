@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.dispatch.placement import Placement
 from ttnn_jit.foreign.pytrees import NOTHING, flatten
 from ttnn_jit.guards.reads import GuardText
 from ttnn_jit.runtime.families import Family, WarmCall
-from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.warm_caller import Rebuild, warm_caller
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.warm_caller import Rebuild
 
 
 def runner_for(family: Family, program: Program, structure: Any) -> Callable[..., Any]:
@@ -42,6 +44,8 @@ def warm_runner_for(
         guard: When the program still is that of the user's function.
         hidden: The hidden inputs as they are now, which those of later calls are compared with; none is kept.
     """
+    from ttnn_jit.runtime.warm_caller import warm_caller
+
     rebuild = None if structure is None else rebuilder(structure)
     return warm_caller(
         program, where.family, guard=guard, hidden=hidden, rebuild=rebuild, counters=COUNTERS, target=where.target

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import hashlib
 import operator
 import reprlib
 import struct
@@ -71,6 +70,8 @@ def fingerprint_code(code: types.CodeType) -> str:
 
     Code objects are equal only if everything is that the hash is taken of, the types of constants included.
     """
+    import hashlib
+
     return hashlib.sha256(repr(code_identity(code)).encode()).hexdigest()
 
 

@@ -12,8 +12,6 @@ from functools import cache
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.image import Image
 
-_MAP_FAILED = ctypes.c_void_p(-1).value
-
 
 def mapped(image: Image, functions: Mapping[str, int]) -> int:
     """The address of `image` in memory of its own, ready to run, which stays as long as the process.
@@ -29,32 +27,36 @@ def mapped(image: Image, functions: Mapping[str, int]) -> int:
     called = {slot: functions.get(symbol) or address_in_process(symbol) for symbol, slot in image.called.items()}
     library = _library()
     executable = image.zeros_offset if image.zeros else len(image.code)
-    size, private = executable + image.zeros, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    # By the C library: the mapping of a `mmap.mmap` ends with the interpreter, while helper threads may be in it.
-    start = library.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, private, -1, 0)
-    if start == _MAP_FAILED:
-        raise _refused(size)
-    ctypes.memmove(start, bytes(image.code), len(image.code))
+    size = executable + image.zeros
+    try:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise _refused(size, error.errno) from error
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    memory[: len(image.code)] = image.code
     for slot, address in called.items():
         ctypes.c_uint64.from_address(start + slot).value = address
     if library.mprotect(start, executable, mmap.PROT_READ | mmap.PROT_EXEC):
-        refusal = _refused(executable)
-        library.munmap(start, size)
-        raise refusal
+        raise _refused(executable, ctypes.get_errno())
     if sys.platform == "darwin":
         # Linux lets instructions be read anew by itself when their pages become executable.
         library.sys_icache_invalidate(ctypes.c_void_p(start), ctypes.c_size_t(executable))
-    return int(start)
+    # Until here an interrupt frees the memory. From here on it stays when the interpreter ends, too: helper threads may
+    # be in it.
+    _keep(memory)
+    return start
+
+
+def _keep(memory: mmap.mmap) -> None:
+    """Have an object outlive the interpreter."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
 
 
 @cache
 def _library() -> ctypes.CDLL:
     """The functions of this process, those of the C library among them."""
     library = ctypes.CDLL(None, use_errno=True)
-    library.mmap.restype = ctypes.c_void_p
-    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
     library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     return library
 
 
@@ -74,6 +76,5 @@ def address_in_process(symbol: str) -> int:
     return address
 
 
-def _refused(size: int) -> InternalError:
-    reason = os.strerror(ctypes.get_errno())
-    return InternalError(f"the host gives no memory for {size} bytes of native code: {reason}")
+def _refused(size: int, reason: int | None) -> InternalError:
+    return InternalError(f"the host gives no memory for {size} bytes of native code: {os.strerror(reason or 0)}")

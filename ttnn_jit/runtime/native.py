@@ -110,7 +110,6 @@ class _Loader:
                 called = {name: _address_in_python(name) for name in PYTHON_API}
                 self._load(Image.read(kept(text, lambda: _assembled(text), _is_launch_code)), called)
 
-    @interrupts_postponed()  # what is mapped and not known would stay for nothing
     def _load(self, image: Image, called: Mapping[str, int]) -> None:
         start = mapped(image, called)
         self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}

@@ -30,9 +30,7 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
 from ttnn_jit.runtime.generated import STALE
-from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, write_elements
-from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
     import inspect
 
     from ttnn_jit.compiler.request import ResultPlacement
+    from ttnn_jit.runtime.program import Program
 
 
 class _Signature:
@@ -305,6 +304,8 @@ def _check_elements(name: str, bound: BoundCall) -> None:
 
 def _write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
     with compiling():
+        from ttnn_jit.runtime.warm_caller import warm_caller
+
         rebuild = None if operation.gives_one_tensor else operation.packed
         return warm_caller(program, TTNN, rebuild=rebuild, target=target)
 

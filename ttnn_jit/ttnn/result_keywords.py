@@ -10,12 +10,12 @@ from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMET
 from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of, activations_of
 from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import ResultPlacement
+    from ttnn_jit.runtime.program import Program
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import TYPECAST
@@ -9,7 +11,6 @@ from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import (
@@ -24,6 +25,9 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
 
 
 @callable_in_programs

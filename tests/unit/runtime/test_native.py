@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+import weakref
 
 import pytest
 
 from tests.unit.codegen.programs import host_isa
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.llvm_module import LlvmModule
-from ttnn_jit.runtime import native
+from ttnn_jit.runtime import executable, native
 
 IN_A_TORN_ADDRESS_SPACE = """
 import ctypes
@@ -52,3 +53,17 @@ def test_a_kernel_whose_loading_was_interrupted_is_loaded_again(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             native.kernel_address("interrupted_once", code)
     assert native.kernel_address("interrupted_once", code)
+
+
+def test_an_interrupt_leaves_no_memory_behind(monkeypatch):
+    mapped = []
+
+    def interrupted(memory):
+        mapped.append(weakref.ref(memory))
+        raise KeyboardInterrupt
+
+    code = assemble(LlvmModule("define void @interrupted_late() { ret void }"), host_isa())
+    monkeypatch.setattr(executable, "_keep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        native.kernel_address("interrupted_late", code)
+    assert [memory() for memory in mapped] == [None]
