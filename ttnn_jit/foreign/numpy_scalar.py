@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from operator import is_
 from typing import Any
 
 
@@ -26,7 +28,7 @@ def is_numpy_function(value: Any) -> bool:
     if type(value) is numpy.ufunc:
         return getattr(numpy, value.__name__, None) is value
     of_sequences = (numpy.prod, numpy.sum, numpy.max, numpy.min, numpy.mean)
-    return any(value is function for function in of_sequences)
+    return any(map(partial(is_, value), of_sequences))
 
 
 def python_number(value: Any) -> Any:

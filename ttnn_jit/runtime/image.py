@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import InternalError
@@ -67,6 +68,7 @@ class Image:
     signature: Any
 
     @staticmethod
+    @lru_cache(maxsize=32)  # one that was checked is loaded next
     def read(data: bytes) -> Image:
         """The image in `data`.
 
