@@ -163,6 +163,18 @@ def llvm_text(function: ScalarFunction) -> str:
     )
 
 
+@cache
+def _library_of_text() -> type:
+    """A library of numba's that is linked and optimised, and goes to no engine that would assemble it."""
+    from numba.core.codegen import JITCodeLibrary
+
+    class LibraryOfText(JITCodeLibrary):  # type: ignore[misc]
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+    return LibraryOfText
+
+
 def numba_text(function: Any, signature: Any) -> tuple[str, str]:
     """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
 
@@ -172,11 +184,22 @@ def numba_text(function: Any, signature: Any) -> tuple[str, str]:
     Raises:
         CompileError: numba's vectorizer calls a library of its own.
     """
-    from numba import njit
+    from numba.core import compiler
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
 
-    dispatcher = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    (overload,) = dispatcher.overloads.values()
-    text: str = overload.library.get_llvm_str()
+    flags = compiler.Flags()
+    without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    cpu_target.options.parse_as_flags(flags, {"nopython": True, **without, **_OPTIONS})
+    flags.no_compile = True  # no machine code: it would be read by nobody
+    with global_compiler_lock:
+        context = cpu_target.target_context
+        library = _library_of_text()(context.codegen(), "kernel")
+        made = compiler.compile_extra(
+            cpu_target.typing_context, context, function, signature.args, signature.return_type, flags, {}, library
+        )
+        library.finalize()
+    text: str = library.get_llvm_str()
     if "@__svml" in text:
         raise CompileError(
             "numba is set up to call Intel's SVML, which the process that runs a stored program may lack",
@@ -184,4 +207,4 @@ def numba_text(function: Any, signature: Any) -> tuple[str, str]:
         )
     # The assembler says what the target is.
     kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
-    return "\n".join(kept), str(overload.fndesc.llvm_func_name)
+    return "\n".join(kept), str(made.fndesc.llvm_func_name)

@@ -106,10 +106,14 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
     backends.backend_for.cache_clear()
 
 
-def test_numba_makes_entry_points_for_python_of_no_function_of_ours_that_kernels_alone_call(monkeypatch, device):
+def test_numba_makes_entry_points_for_python_of_no_function_of_ours_and_machine_code_of_no_kernel(monkeypatch, device):
+    from numba.core.codegen import JITCodeLibrary
     from numba.core.cpu import CPUContext
 
-    made = []
+    made, assembled, assemble = [], [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary, "_finalize_specific", lambda library: (assembled.append(library.name), assemble(library))
+    )
     for entry in ("create_cpython_wrapper", "create_cfunc_wrapper"):
         monkeypatch.setattr(CPUContext, entry, lambda *parts, **_: made.append(parts[2]))
     numba_module.cache_clear()
@@ -120,6 +124,7 @@ def test_numba_makes_entry_points_for_python_of_no_function_of_ours_that_kernels
     packed = ttnn.from_torch(torch.ones(32, 32), dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn_jit.jit(backend="numba")(lambda x: ttnn.add(x, x))(packed).to_torch().sum() == 2048
     assert {function.unique_name for function in made if not function.modname.startswith("numba.")} == set()
+    assert "kernel" not in assembled
 
 
 SCRIPT = """

@@ -43,7 +43,13 @@ def test_every_call_gives_what_the_first_gave():
         assert torch.equal(compiled(big, row)[0], (big + row) * 2.0)
 
 
-@pytest.mark.usefixtures("lacking")
+@pytest.fixture
+def tracers_of_torch():
+    """Loaded while torch has all of its parts: `make_fx` imports what needs them."""
+    make_fx(torch.neg)(A)
+
+
+@pytest.mark.usefixtures("tracers_of_torch", "lacking")
 @pytest.mark.filterwarnings("ignore:.*torch.jit.trace:DeprecationWarning")
 def test_a_tracer_is_still_refused():
     compiled = jit()(lambda a: ttnn.exp(a))

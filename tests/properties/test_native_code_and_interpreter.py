@@ -19,6 +19,7 @@ from tests.unit.codegen.programs import (
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.ops import operations_on
+from ttnn_jit.ops.kinds import IntKind
 from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -80,11 +81,16 @@ def programs(draw, target, kinds=OF_FLOATS):
         operands = [draw(values)]
         for _ in range(operation.arity - 1):
             operands.append(draw(st.one_of(values, values, constants)))
-        numbers = [draw(st.sampled_from([-2.0, 0.5, 3.0])) for _ in operation.attributes]
+        numbers = [float(draw(_numbers(attribute.kind))) for attribute in operation.attributes]
         calls.append((operation.tile_name, *operands, *numbers))
     count = len(arguments) + len(calls)
     others = draw(st.lists(st.integers(len(arguments), count - 1), max_size=1))
     return arguments, calls, (count - 1, *others)
+
+
+def _numbers(kind):
+    """What a number among the attributes may be."""
+    return st.sampled_from(kind.values if isinstance(kind, IntKind) else [-2.0, 0.5, 3.0])
 
 
 def _broadcasts(operation):

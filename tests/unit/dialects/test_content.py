@@ -78,10 +78,10 @@ def test_a_compile_that_nobody_looks_into_prints_no_module(monkeypatch):
     def cube(x):
         return ttnn.multiply(ttnn.multiply(x, x), x)
 
-    def printed(*_, **__):
+    def printed(*_):
         raise AssertionError("a module was printed")
 
-    monkeypatch.setattr(printer, "op_text", printed)
-    monkeypatch.setattr("ttnn_jit.dialects.op_text", printed)
+    # The method, of which no module that this compile loads keeps a name of its own.
+    monkeypatch.setattr(printer.MLIRPrinter, "print_op", printed)
     request = FunctionRequest(cube, {"x": SPEC}, CPU, CompileOptions())
     assert driver.compile_program(request, use_disk=False).program.name == "cube"
