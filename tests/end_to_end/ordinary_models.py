@@ -372,4 +372,76 @@ def program(x):
 """,
         ("EPS = 0.25", "SIZES = (2, 5)", "LIMITS['high'] = 8.0"),
     ),
+    "imports inside": Model(
+        """
+SCALE = 2.0
+def scaled(x):
+    return x * SCALE
+def program(x):
+    import math as m
+    import os.path
+    from ordinary_model import scaled as again, SCALE as scale
+    try:
+        from ordinary_model import LATER as bias
+    except ImportError:
+        bias = 2.0
+    return again(x) * m.floor(scale) + bias + len(os.path.sep)
+""",
+        ("SCALE = 4.0", "scaled = lambda x: x * 8.0", "LATER = 1.0"),
+    ),
+    "generators": Model(
+        """
+class Stack:
+    def __init__(self):
+        self.scales = [2.0, 3.0]
+    def __iter__(self):
+        yield from self.scales
+    def taps(self, x):
+        for scale in self:
+            x = x * scale
+            yield x
+        return x
+stack = Stack()
+def counted(parts):
+    i = 0
+    last = yield from parts
+    while True:
+        i += 1
+        yield last * i
+def program(x):
+    total = sum(stack.taps(x))
+    for i, part in zip(range(4), counted(stack.taps(x))):
+        total = total + part * i
+    return total
+""",
+        ("stack.scales[0] = 4.0", "stack.scales.append(0.5)", "Stack.__iter__ = lambda self: iter([3.0])"),
+    ),
+    "contexts of generators": Model(
+        """
+import contextlib
+@contextlib.contextmanager
+def adding(made, bias):
+    made.append(bias)
+    try:
+        yield bias * 2.0
+    except ValueError:
+        made.append(16.0)
+    finally:
+        made.append(bias)
+class Model:
+    def __init__(self):
+        self.scale = 2.0
+    @contextlib.contextmanager
+    def scaling(self, k):
+        yield self.scale * k
+    def forward(self, x):
+        made = []
+        with self.scaling(3.0) as k, adding(made, 1.0) as bias:
+            x = x * k + bias
+            raise ValueError("left")
+        return x + sum(made)
+model = Model()
+""",
+        ("model.scale = 4.0", "Model.scaling = contextlib.contextmanager(lambda self, k: iter([k]))"),
+    ),
 }

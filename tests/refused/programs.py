@@ -378,11 +378,19 @@ def a_global_assigned(x):
 
 
 def an_import(x):
-    """AST only: traced, it works."""
-    import math
-#   ^^^^^^^^^^^ `import` cannot be compiled
-#   help: import at the top of the file
-    return x * math.pi
+    import no_such_library as library
+#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ ModuleNotFoundError: No module named 'no_such_library'
+    return x * library.scale
+
+
+def a_yield_inside_an_expression(x):
+    """AST only: a trace runs it."""
+    def parts():
+        sent = 2.0 * (yield x)
+#                     ^^^^^^^ `yield` inside an expression cannot be compiled
+#                     help: give it a name: `sent = yield x`
+        yield sent
+    return list(parts())
 
 
 def a_global_list_changed(x):

@@ -26,7 +26,7 @@ from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
-from ttnn_jit.frontend.statements import execute
+from ttnn_jit.frontend.statements import execute, generate
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
@@ -35,7 +35,9 @@ from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 
-_RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback)
+_RULES = Rules(
+    EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback, generate
+)
 
 
 def interpret(

@@ -16,6 +16,7 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
+from ttnn_jit.frontend.contexts import MadeContext, is_context_function
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import SourceError, function_source
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -120,6 +121,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
             return interpreter.natively(moved, *args, **kwargs)
+        case _ if is_context_function(function):
+            return MadeContext(_call_wrapped(interpreter, function, "__wrapped__", args, kwargs))
         case InterpretedFunction() | _Callback() | _Kept():
             return function(*args, **kwargs)
         case _ if is_message(function):

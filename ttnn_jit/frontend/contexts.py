@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.values import python_member
 from ttnn_jit.frontend.assignment import assign
 from ttnn_jit.frontend.exception_handling import raised_by_program
 from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.process.dataclass import dataclass
 
 
 def carry_out_with(
@@ -25,43 +28,89 @@ def carry_out_with(
     if not items:
         return execute(node.body)
     (item, *inner) = items
-    entered, leave = _entered(interpreter, item.context_expr, node)
+    value, leave = entered(interpreter, item.context_expr, node)
     if item.optional_vars is not None:
-        assign(interpreter, item.optional_vars, entered)
+        assign(interpreter, item.optional_vars, value)
 
     place = interpreter.place()
     try:
         signal = carry_out_with(interpreter, node, inner, execute)
     except CompileError as error:
-        raised = raised_by_program(error)
-        if raised is None:
+        if raised_by_program(error) is None:
             raise
         interpreter.return_to(place)
-        if not leave(raised):
+        if not leave(error):
             raise
         return None
     leave(None)
     return signal
 
 
-_Leave = Callable[[BaseException | None], Any]
-"""What leaving a context does, with the exception that the block raised, if it did: true keeps it inside."""
+_Leave = Callable[[CompileError | None], Any]
+"""What leaving a context does, with what the block raised, if it did: true keeps it inside."""
 
 
-def _entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
+def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
     """What a context gives, and how it is left."""
     called = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
         given = [interpreter.evaluate(argument) for argument in context.args]
         if called is contextlib.suppress:
-            return None, lambda raised: isinstance(raised, tuple(given))
+            return None, lambda error: error is not None and isinstance(raised_by_program(error), tuple(given))
         return (given[0] if given else None), lambda _: False
     torch = sys.modules.get("torch")
     if torch is not None and any(called is each for each in (torch.no_grad, torch.inference_mode)):
         return None, lambda _: False  # a program keeps nothing for gradients
-    if called is open or hasattr(called, "__wrapped__"):  # a generator behind `contextlib.contextmanager`
+    if called is open or is_of_this_package(getattr(called, "__wrapped__", None)):
         _refuse(interpreter, node)
-    return _entered_object(interpreter, interpreter.evaluate(context), node)
+    manager = interpreter.evaluate(context)
+    if isinstance(manager, MadeContext):
+        return _entered_generator(interpreter, manager, node)
+    return _entered_object(interpreter, manager, node)
+
+
+@dataclass(frozen=True, eq=False)
+class MadeContext:
+    """What a call of a function gives that `contextlib.contextmanager` is put on: its generator."""
+
+    steps: Any
+
+
+def is_context_function(function: Any) -> bool:
+    """Whether `function` is what `contextlib.contextmanager` makes of a generator function."""
+    return type(function) is types.FunctionType and function.__code__ is _MAKES_CONTEXTS
+
+
+_MAKES_CONTEXTS = contextlib.contextmanager(lambda: iter(())).__code__
+_END = object()
+
+
+def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast.With) -> tuple[Any, _Leave]:
+    """The same of a generator: it yields once, and what the block raises is raised there."""
+    interpreter.at = node
+    value = interpreter.python(next, manager.steps, _END)
+    if value is _END:
+        interpreter.fail(RuntimeError("generator didn't yield"), node)
+
+    def left(error: CompileError | None) -> Any:
+        interpreter.at = node
+        if error is None:
+            if interpreter.python(next, manager.steps, _END) is not _END:
+                interpreter.fail(RuntimeError("generator didn't stop"), node)
+            return False
+        place = interpreter.place()
+        try:
+            manager.steps.throw(error)
+        except StopIteration:
+            return True
+        except CompileError as raised:
+            if raised is not error:
+                raise
+            interpreter.return_to(place)
+            return False
+        return interpreter.fail(RuntimeError("generator didn't stop after throw()"), node)
+
+    return value, left
 
 
 def _entered_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
@@ -71,8 +120,9 @@ def _entered_object(interpreter: Interpreter, manager: Any, node: ast.With) -> t
     interpreter.at = node
     enter, leave = (interpreter.class_member(manager, name) for name in ("__enter__", "__exit__"))
 
-    def left(raised: BaseException | None) -> Any:
+    def left(error: CompileError | None) -> Any:
         interpreter.at = node
+        raised = None if error is None else raised_by_program(error)
         given = (None, None, None) if raised is None else (type(raised), raised, raised.__traceback__)
         return interpreter.python(bool, interpreter.call_with(leave, (manager, *given), {}))
 

@@ -72,23 +72,34 @@ def _handled(
     entered: Place,
     execute: Callable[[Sequence[ast.stmt]], Any],
 ) -> Any:
+    handler = handler_of(interpreter, handlers, error, entered)
+    variables = interpreter.frame.variables
+    if handler.name is not None:
+        variables[handler.name] = raised_by_program(error)
+    interpreter.handled.append(error)
+    signal = execute(handler.body)
+    interpreter.handled.pop()
+    if handler.name is not None:
+        variables.pop(handler.name, None)
+    return signal
+
+
+def handler_of(
+    interpreter: Interpreter, handlers: Sequence[ast.ExceptHandler], error: CompileError, entered: Place
+) -> ast.ExceptHandler:
+    """Which of the `handlers` of a ``try`` that was `entered` there catches `error`; the program stands there then.
+
+    Raises:
+        CompileError: None does: it is the error.
+    """
     raised = raised_by_program(error)
     if raised is None:
         raise error
     failed_at = interpreter.place()
     interpreter.return_to(entered)
     for handler in handlers:
-        if not _catches(interpreter, handler, raised):
-            continue
-        variables = interpreter.frame.variables
-        if handler.name is not None:
-            variables[handler.name] = raised
-        interpreter.handled.append(error)
-        signal = execute(handler.body)
-        interpreter.handled.pop()
-        if handler.name is not None:
-            variables.pop(handler.name, None)
-        return signal
+        if _catches(interpreter, handler, raised):
+            return handler
     interpreter.return_to(failed_at)
     raise error
 

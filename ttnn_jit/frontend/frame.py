@@ -132,9 +132,9 @@ def _children(node: Any) -> list[Any]:
     return children
 
 
-def generator_part(node: FunctionNode) -> ast.AST | None:
-    """The first ``yield`` of the body of a function that is not ``async``: it makes a generator of it."""
-    pending: list[ast.AST] = list([node.body] if isinstance(node, ast.Lambda) else node.body)
+def generator_part(nodes: Iterable[ast.AST]) -> ast.AST | None:
+    """The first ``yield`` among these nodes that belongs to the function around them."""
+    pending: list[ast.AST] = [*nodes]
     while pending:
         part = pending.pop(0)
         if isinstance(part, (ast.Yield, ast.YieldFrom)):
@@ -142,3 +142,9 @@ def generator_part(node: FunctionNode) -> ast.AST | None:
         if not isinstance(part, _SCOPES):
             pending += ast.iter_child_nodes(part)
     return None
+
+
+@lru_cache(maxsize=1024)
+def makes_generator(node: FunctionNode) -> bool:
+    """Whether a call of a function, which is not ``async``, gives a generator."""
+    return generator_part([node.body] if isinstance(node, ast.Lambda) else node.body) is not None

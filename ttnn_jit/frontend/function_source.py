@@ -70,9 +70,15 @@ def function_source(function: types.FunctionType) -> FunctionSource:
 
 
 _OUTSIDE_THE_LANGUAGE = (
-    ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith, ast.Await, ast.ClassDef, ast.Global, ast.Import, ast.ImportFrom,
-    ast.TryStar, ast.With, ast.Yield, ast.YieldFrom,
-)  # fmt: skip
+    ast.AsyncFor,
+    ast.AsyncFunctionDef,
+    ast.AsyncWith,
+    ast.Await,
+    ast.ClassDef,
+    ast.Global,
+    ast.TryStar,
+    ast.With,
+)
 """What the interpreter refuses wherever it stands."""
 
 

@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
 from ttnn_jit.frontend.emitter import Emitter
-from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
+from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of, makes_generator
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
@@ -69,6 +69,7 @@ class Rules:
     computed: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
     attribute: Callable[[Interpreter, Any, str], Any]
     callback: Callable[[Interpreter, Any], Any]
+    generate: Callable[[Interpreter, Frame, Any, object], Any]
 
 
 class Interpreter(Emitter):
@@ -287,6 +288,9 @@ class Interpreter(Emitter):
         self.frame, self.at = frame, node
         if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
             self._refuse_no_plain_function(frame, node)
+            if makes_generator(node):
+                self.frame, self.at = caller, at
+                return self._rules.generate(self, frame, node, identity)
         self.active.append(identity)
         if isinstance(node, ast.Lambda):
             value = self.evaluate(node.body)
@@ -299,10 +303,11 @@ class Interpreter(Emitter):
         return value
 
     def _refuse_no_plain_function(self, frame: Frame, node: FunctionNode) -> None:
-        is_async = isinstance(node, ast.AsyncFunctionDef)
-        part = node if is_async else generator_part(node)
-        if part is not None:
-            self.refuse(*no_plain_function(frame.name, is_async=is_async), part)
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.refuse(*no_plain_function(frame.name, is_async=True), node)
+        if makes_generator(node) and (isinstance(node, ast.Lambda) or not self.active):
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            self.refuse(*no_plain_function(frame.name, is_async=False), generator_part(body))
 
     def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of calling any value of the program."""

@@ -33,6 +33,7 @@ PYTHON_FAILURES = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    ImportError,
     LookupError,
     NameError,
     RuntimeError,

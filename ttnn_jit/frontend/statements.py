@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,20 +13,12 @@ from ttnn_jit.frontend.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.contexts import carry_out_with
 from ttnn_jit.frontend.exception_handling import carry_out_raise, carry_out_try
 from ttnn_jit.frontend.expressions import OPERATORS
+from ttnn_jit.frontend.frame import Frame
+from ttnn_jit.frontend.generators import generator
+from ttnn_jit.frontend.imports import carry_out_import, carry_out_import_from
 from ttnn_jit.frontend.interpreter import Interpreter, Returned
 from ttnn_jit.frontend.matching import matches
-
-
-class Broken:
-    """The innermost loop is left."""
-
-
-class Continued:
-    """The innermost loop goes to its next turn."""
-
-
-Signal = Returned | Broken | Continued | None
-"""How control leaves a block: None is by its end."""
+from ttnn_jit.frontend.signals import Broken, Continued, Signal
 
 
 def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
@@ -36,6 +28,11 @@ def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
         if signal is not None:
             return signal
     return None
+
+
+def generate(interpreter: Interpreter, frame: Frame, node: ast.FunctionDef, identity: object) -> Iterator[Any]:
+    """What a call of a function with ``yield`` gives."""
+    return generator(interpreter, frame, node.body, identity, partial(execute, interpreter))
 
 
 def _expression(interpreter: Interpreter, node: ast.Expr) -> None:
@@ -204,8 +201,6 @@ _OUTSIDE: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.AsyncFor: ("`async for` cannot be compiled", None),
     ast.AsyncFunctionDef: ("an `async` function cannot be compiled", None),
     ast.ClassDef: ("a class cannot be defined in a compiled function", "define it outside"),
-    ast.Import: ("`import` cannot be compiled", "import at the top of the file"),
-    ast.ImportFrom: ("`import` cannot be compiled", "import at the top of the file"),
 }
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
@@ -229,6 +224,8 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
     ast.With: _with,
     ast.Match: _match,
     ast.FunctionDef: _function,
+    ast.Import: carry_out_import,
+    ast.ImportFrom: carry_out_import_from,
 }
 
 

@@ -9,6 +9,7 @@ and bits.
 from __future__ import annotations
 
 import functools
+import importlib
 import keyword
 import math
 import operator
@@ -58,6 +59,8 @@ OWN_STEP = "own"
 """What an object's own ``__dict__`` has under a name."""
 ARGUMENT_STEP = "argument"
 """Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+MODULE_STEP = "module"
+"""The module that ``import`` finds under a name, ABSENT if there is none: the first step of a path."""
 KEPT_STEP = "kept"
 """What this package keeps under a name (guards/package_state.py): the first step of a path."""
 CALL_STEP = "call"
@@ -115,7 +118,7 @@ def path_text(path: Path) -> str:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind == ARGUMENT_STEP:
             text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
-        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP}:
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP, MODULE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
@@ -201,6 +204,17 @@ def _cell(function: types.FunctionType, name: str) -> Any:
     return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
 
 
+def imported(name: str) -> Any:
+    """The module of that name, which is loaded if it is not yet; ABSENT if it cannot be."""
+    found = sys.modules.get(name)
+    if found is not None:
+        return found
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return ABSENT
+
+
 _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     GLOBAL_STEP: lambda value, name: value.__globals__.get(name, ABSENT),
     BUILTIN_STEP: lambda value, name: value.__builtins__[name],
@@ -213,6 +227,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     NATIVE_ITEM_STEP: native_item,
     CONTENTS_STEP: lambda value, _: native_contents(value),
     KEPT_STEP: lambda _, name: kept(name),
+    MODULE_STEP: lambda _, name: imported(name),
 }
 
 STEP_KINDS = (*_STEPS, CALL_STEP)
@@ -374,6 +389,8 @@ class _GuardWriter:
             return f"type({base})"
         if kind == CALL_STEP:
             return self._call(*name)
+        if kind == MODULE_STEP:
+            return f"({self._constant(sys.modules)}.get({name!r}) or {self._constant(ABSENT)})"
         key = repr(name) if type(name) in {int, str, type(None)} else self._constant(name)
         return f"{base}[{key}]" if kind == ITEM_STEP else f"{self._constant(_STEPS[kind])}({base}, {key})"
 
