@@ -39,6 +39,7 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
+from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -187,7 +188,9 @@ def kernel_of_nest(
     walks_tiles = any(isinstance(step, Repack) for step in steps)
     far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
     streams = tuple(
-        Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
+        Stream(spec.dtype, access, written=False)
+        if k < len(inputs)
+        else _written(spec, access, far and _begins_a_line(spec, nest.offsets[k]))
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
@@ -231,6 +234,11 @@ def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec
     """Whether a kernel reads or writes more than the last cache holds."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
+
+
+def _begins_a_line(spec: TensorSpec, offset: int) -> bool:
+    """Whether the element that a kernel writes first is the first of a line, as a tile of block floats always is."""
+    return spec.dtype.is_block_float or offset * spec.dtype.itemsize % LINE == 0
 
 
 def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
