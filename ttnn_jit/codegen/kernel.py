@@ -13,6 +13,7 @@ from ttnn_jit.codegen.launch import (
     View,
     blocked,
     contraction_nest_of,
+    in_transposed_blocks,
     interchanged,
     loop_nest_of,
     reduction_nest_of,
@@ -140,8 +141,11 @@ def kernel_over(
     """
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
-        nest = blocked(loop_nest_of(*views))
-        nest = interchanged(nest) if all(isinstance(step, Load | Store) for step in steps) else nest
+        nest = loop_nest_of(*views)
+        if all(isinstance(step, Load | Store) for step in steps):
+            nest = _copying(nest, inputs, outputs)
+        else:
+            nest = blocked(nest)
     else:
         every = (*views[0], *views[1])
         shape = broadcast_shape(view.shape for view in every)
@@ -150,6 +154,26 @@ def kernel_over(
         else:
             nest = reduction_nest_of(every, shape, axis)
     return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+
+
+def _copying(nest: LoopNest, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LoopNest:
+    """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
+    if len(inputs) == len(outputs) == 1:
+        read, written = inputs[0].view.spec, outputs[0].view.spec
+        found = in_transposed_blocks(nest, written.dtype.itemsize, far=is_far_transpose(read, written))
+        if found is not None:
+            return found
+    return interchanged(blocked(nest))
+
+
+SHARE_OF_TRANSPOSES = 0.25
+"""Transposes whose operands exceed this multiple of the last cache together are stored past it: their lines miss the
+nearer caches one by one, which takes longer than to read them from memory (benchmarks/choices.py: `far transposes`)."""
+
+
+def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
+    """Whether a transpose of so much walks memory line by line."""
+    return read.nbytes + written.nbytes > SHARE_OF_TRANSPOSES * last_cache_bytes()
 
 
 def _contraction(
