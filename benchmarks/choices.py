@@ -104,7 +104,10 @@ CHOICES: Mapping[str, Choice] = {
     "software pipelining": Choice([(tile_loop, "_MAX_PIPELINED", -1)], over([COSH, LONG, GATE], "f32", [256])),
     "blocked loops": Choice(
         [(launch, "LEAST_BLOCKED_STRIDE", math.inf)],
-        over(["transpose(a, 0, 1)", "exp(transpose(a, 0, 1))"], "f32 bf16", [512, 2048]),
+        over(["exp(transpose(a, 0, 1))"], "f32 bf16", [512, 2048]),
+    ),
+    "far transposes": Choice(
+        [(kernel, "SHARE_OF_TRANSPOSES", math.inf)], over(["transpose(a, 0, 1)"], "f32 bf16", [2048])
     ),
     "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(

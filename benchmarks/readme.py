@@ -18,6 +18,7 @@ from benchmarks import (
     matmul,
     memory,
     models,
+    movement,
     program_cache,
     reductions,
     tables,
@@ -50,9 +51,9 @@ def section() -> str:
         "What a program costs before and around its kernels:\n\n"
         f"{program_cache.rows_of(cache['steps'])}\n"
         f"{_memory()}"
-        "Products, reductions, attention and convolutions: how many times as long the best peer takes, which is torch, "
-        "torch.compile, or oneDNN with weights that it reordered beforehand; the fastest calls of contenders that take "
-        "turns, with all threads.\n\n"
+        "Products, reductions, movements, attention and convolutions: how many times as long the best peer takes, "
+        "which is torch, torch.compile, or oneDNN with weights that it reordered beforehand; the fastest calls of "
+        "contenders that take turns, with all threads.\n\n"
         f"{_libraries()}\n"
         "Whole models in their full size, least milliseconds of a call:\n\n"
         f"{_models()}\n"
@@ -63,7 +64,8 @@ def section() -> str:
 def _libraries() -> str:
     """What libraries have kernels for: rows of groups of cases."""
     rows, whens = [["best peer / ours", *TYPES]], []
-    for module in (matmul, reductions, attention, convolution):
+    modules = (matmul, reductions, movement, attention, convolution)
+    for module in (each for each in modules if (RESULTS / f"{each.BENCHMARK.name}.json").exists()):
         rows += module.summary(_content(module.BENCHMARK.name)["steps"])
         whens.append(_when(module.BENCHMARK))
     return f"{''.join(dict.fromkeys(whens))}{table(rows)}"

@@ -324,18 +324,21 @@ class Packing:
 
 
 def transposed(
-    vectors: Sequence[str], lanes: int, prefix: str, element: str = "i32"
+    vectors: Sequence[str], lanes: int, prefix: str, element: str = "i32", within: int = 0
 ) -> tuple[list[str], Sequence[str]]:
     """The lines that transpose vectors of as many words as `lanes`, a power of 2 of them, and what they make.
 
-    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one.
+    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one. No word
+    leaves its group of so many `within` a vector, each of which is transposed for itself; 0: a vector is one.
     """
     lines, kind, count = list[str](), f"<{lanes} x {element}>", len(vectors)
+    own = within or lanes
     for stage in range(count.bit_length() - 1):
         shuffled = [f"%{prefix}{stage}.{k}" for k in range(count)]
         for k, name in enumerate(shuffled):
             first, second = vectors[k // 2], vectors[k // 2 + count // 2]
-            order = _interleaved(lanes)[lanes * (k % 2) :][:lanes]
+            pairs = [own // 2 * (k % 2) + lane for lane in range(own // 2)]
+            order = [group + lane + of for group in range(0, lanes, own) for lane in pairs for of in (0, lanes)]
             lines.append(f"  {name} = shufflevector {kind} {first}, {kind} {second}, {_indices(order)}")
         vectors = shuffled
     return lines, vectors

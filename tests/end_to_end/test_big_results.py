@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy
 import pytest
 import torch
 
 from tests.programs import add_tree_8_to_1, cosh
-from ttnn_jit import jit
+from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen import kernel
 from ttnn_jit.compiler import driver, stored_programs
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -52,6 +53,24 @@ def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dty
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     monkeypatch.setattr(kernel, "SHARE_OF_LAST_CACHE", 1e9)
     assert torch.equal(jit(cosh)(x), around)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize(
+    ("moved", "golden"),
+    [
+        (lambda x: ttnn.pad(x, [(1, 1), (1, 1)], 7.0), lambda x: torch.nn.functional.pad(x, (1, 1, 1, 1), value=7.0)),
+        (lambda x: ttnn.concat([x, x, x], 0), lambda x: torch.cat([x, x, x])),
+    ],
+    ids=["pad", "concat"],
+)
+def test_what_begins_within_a_line_is_stored_as_usual(moved, golden):
+    x = torch.randn(513, 1021)
+    text = jit(moved).ir(x, stage="host")
+    stores = re.findall(r" writes .*strides \[1\](?: from element (\d+))?(, non-temporal stores)?", text)
+    assert {bool(past) for begin, past in stores if int(begin or 0) % 16 == 0} == {True}
+    assert {bool(past) for begin, past in stores if int(begin or 0) % 16} == {False}
+    assert torch.equal(jit(moved)(x), golden(x))
 
 
 @pytest.mark.usefixtures("nothing_fits")

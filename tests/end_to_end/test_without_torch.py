@@ -97,6 +97,9 @@ PROGRAMS = {
                     for moved in (ttnn.to_layout(y, other), y.to(other), ttnn.clone(y), y.cpu().to(device)):
                         assert numpy.array_equal(numpy.asarray(moved.cpu()), array)
                     assert numpy.asarray(ttnn.zeros_like(y).cpu()).any() == False
+            for dtype, layout in ((ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT), (ttnn.bfloat8_b, ttnn.TILE_LAYOUT)):
+                x = ttnn.Tensor([1, -0.5, 2, 3.0, 0, 7], [2, 3], dtype, layout, device)
+                assert x.to_list() == [[1.0, -0.5, 2.0], [3.0, 0.0, 7.0]]
             ttnn.manual_seed(3)
             drawn = numpy.asarray(ttnn.rand([64, 64], dtype=ttnn.float32))
             assert 0 <= drawn.min() < 0.01 and 0.99 < drawn.max() < 1

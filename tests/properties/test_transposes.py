@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 
 from tests.unit.codegen.programs import host_isa, native, scheduled
+from ttnn_jit.codegen import kernel
+from ttnn_jit.codegen.host import transposes
 from ttnn_jit.codegen.host.forms import Transposed
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.diagnostics.errors import InternalError
@@ -21,9 +24,10 @@ WORDS = {
     DataType.BFLOAT16: np.uint16,
     DataType.INT32: np.int32,
     DataType.UINT16: np.uint16,
+    DataType.UINT8: np.uint8,
 }
-ORDERS = {2: [(1, 0)], 3: [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]}
-EXTENTS = st.sampled_from([32, 64, 96, 544])
+ORDERS = {rank: sorted(itertools.permutations(range(rank)))[1:] for rank in (2, 3, 4)}
+EXTENTS = st.one_of(st.sampled_from([32, 64, 96, 544]), st.integers(1, 70), st.sampled_from([100, 131, 509]))
 
 
 def numbers(spec):
@@ -31,29 +35,52 @@ def numbers(spec):
     return np.arange(spec.volume, dtype=np.uint32).astype(WORDS[spec.dtype]).reshape(tuple(spec.shape))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     dtype=st.sampled_from(sorted(WORDS, key=str)),
-    shape=st.one_of(st.tuples(EXTENTS, EXTENTS), st.tuples(st.integers(1, 5), EXTENTS, EXTENTS)),
-    order=st.integers(0, 3),
+    shape=st.one_of(
+        st.tuples(EXTENTS, EXTENTS),
+        st.tuples(st.integers(1, 9), EXTENTS, EXTENTS),
+        st.tuples(EXTENTS, st.integers(1, 9), EXTENTS),
+        st.tuples(*[st.integers(1, 40)] * 3, st.integers(1, 5)),
+    ),
+    order=st.integers(0, 22),
+    far=st.booleans(),
 )
-@example(dtype=DataType.FLOAT32, shape=(544, 1024), order=0)
-@example(dtype=DataType.BFLOAT16, shape=(3, 544, 544), order=0)
-def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, shape, order):
+@example(dtype=DataType.FLOAT32, shape=(544, 1024), order=0, far=False)
+@example(dtype=DataType.BFLOAT16, shape=(3, 544, 544), order=0, far=True)
+@example(dtype=DataType.FLOAT32, shape=(64, 48, 1), order=0, far=True)
+def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, shape, order, far):
     spec = TensorSpec(shape, dtype)
     axes = ORDERS[len(shape)][order % len(ORDERS[len(shape)])]
-    module, x = scheduled([spec], [("permute", 0, axes)]), numbers(spec)
-    for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
-        (got,) = native(module, [x], isa)
-        np.testing.assert_array_equal(got, x.transpose(axes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "SHARE_OF_TRANSPOSES", 0 if far else 1e9)
+        patch.setattr(transposes, "POOLED_RESULT_BYTES", 0)
+        module, x = scheduled([spec], [("permute", 0, axes)]), numbers(spec)
+        for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
+            (got,) = native(module, [x], isa)
+            np.testing.assert_array_equal(got, x.transpose(axes))
 
 
 @pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)
-def test_rows_that_lie_far_apart_are_transposed_in_registers(dtype):
-    module = scheduled([TensorSpec((3, 544, 1024), dtype)], [("permute", 0, (0, 2, 1))])
-    (launch,) = generate(module, host_isa()).host.launches
-    assert isinstance(launch.form, Transposed)
-    assert launch.remark == "transposed in registers"
+def test_rows_of_any_number_are_transposed_in_registers(dtype):
+    for shape, axes in (((3, 544, 1024), (0, 2, 1)), ((2, 37, 61), (0, 2, 1)), ((4, 100, 7), (2, 1, 0))):
+        (launch,) = generate(scheduled([TensorSpec(shape, dtype)], [("permute", 0, axes)]), host_isa()).host.launches
+        assert isinstance(launch.form, Transposed)
+        assert launch.remark == "transposed in registers"
+
+
+def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):
+    def passes_caches(*shape):
+        module = scheduled([TensorSpec(shape, DataType.FLOAT32)], [("permute", 0, (1, 0))])
+        (launch,) = generate(module, host_isa()).host.launches
+        return launch.kernel.body.streams[1].nontemporal
+
+    assert not passes_caches(1024, 512)
+    monkeypatch.setattr(kernel, "SHARE_OF_TRANSPOSES", 0)
+    assert host_isa().lanes < 16 or passes_caches(1024, 512)
+    assert not passes_caches(1000, 1000)
+    assert not passes_caches(64, 64)
 
 
 def test_a_launch_that_would_leave_blocks_is_refused():

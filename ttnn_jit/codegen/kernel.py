@@ -13,6 +13,7 @@ from ttnn_jit.codegen.launch import (
     View,
     blocked,
     contraction_nest_of,
+    in_transposed_blocks,
     interchanged,
     loop_nest_of,
     reduction_nest_of,
@@ -39,6 +40,7 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
+from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -139,8 +141,11 @@ def kernel_over(
     """
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
-        nest = blocked(loop_nest_of(*views))
-        nest = interchanged(nest) if all(isinstance(step, Load | Store) for step in steps) else nest
+        nest = loop_nest_of(*views)
+        if all(isinstance(step, Load | Store) for step in steps):
+            nest = _copying(nest, inputs, outputs)
+        else:
+            nest = blocked(nest)
     else:
         every = (*views[0], *views[1])
         shape = broadcast_shape(view.shape for view in every)
@@ -149,6 +154,26 @@ def kernel_over(
         else:
             nest = reduction_nest_of(every, shape, axis)
     return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+
+
+def _copying(nest: LoopNest, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LoopNest:
+    """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
+    if len(inputs) == len(outputs) == 1:
+        read, written = inputs[0].view.spec, outputs[0].view.spec
+        found = in_transposed_blocks(nest, written.dtype.itemsize, far=is_far_transpose(read, written))
+        if found is not None:
+            return found
+    return interchanged(blocked(nest))
+
+
+SHARE_OF_TRANSPOSES = 0.25
+"""Transposes whose operands exceed this multiple of the last cache together are stored past it: their lines miss the
+nearer caches one by one, which takes longer than to read them from memory (benchmarks/choices.py: `far transposes`)."""
+
+
+def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
+    """Whether a transpose of so much walks memory line by line."""
+    return read.nbytes + written.nbytes > SHARE_OF_TRANSPOSES * last_cache_bytes()
 
 
 def _contraction(
@@ -187,7 +212,9 @@ def kernel_of_nest(
     walks_tiles = any(isinstance(step, Repack) for step in steps)
     far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
     streams = tuple(
-        Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
+        Stream(spec.dtype, access, written=False)
+        if k < len(inputs)
+        else _written(spec, access, far and _begins_a_line(spec, nest.offsets[k]))
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
@@ -231,6 +258,11 @@ def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec
     """Whether a kernel reads or writes more than the last cache holds."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
+
+
+def _begins_a_line(spec: TensorSpec, offset: int) -> bool:
+    """Whether the element that a kernel writes first is the first of a line, as a tile of block floats always is."""
+    return spec.dtype.is_block_float or offset * spec.dtype.itemsize % LINE == 0
 
 
 def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:

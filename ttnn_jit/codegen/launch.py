@@ -298,11 +298,58 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LoopNest 
     return LoopNest((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
+LINE_BYTES = 64
+"""Of a line of the cache."""
 BLOCK = 32
 """Rows and columns of the blocks of transposed loops; both extents are multiples of it."""
 LEAST_BLOCKED_STRIDE = 512
 """Elements between neighbours along the innermost loop from which on loops are blocked: rows further apart than that
 lie in pages of their own, and share few sets of the first cache (benchmarks/choices.py: `blocked loops`)."""
+
+
+LEAST_TRANSPOSED = 4
+"""Rows, and columns, of a transpose that is done in blocks: a vector of 32-bit elements on every host."""
+FEW_MATRICES = 8
+"""In memory, so many are transposed block by block in turn, so that threads have enough parts of them."""
+
+
+def in_transposed_blocks(nest: LoopNest, itemsize: int, *, far: bool) -> LoopNest | None:
+    """The loops of a copy that transposes, in blocks of which every line is read and written as a whole; None: no such.
+
+    The loops of a block are the innermost ones: along what is written, and around it along what is read. Blocks follow
+    each other along those rows, of what is read or is written, that lie farther apart, which so are few at a time;
+    where operands are `far`, in memory, along what is read, which is prefetched.
+    """
+    read, written = nest.strides
+    loops = range(len(nest.extents))
+    reading, writing = ([k for k in loops if strides[k] == 1 and nest.extents[k] > 1] for strides in (read, written))
+    if len(reading) != 1 or len(writing) != 1 or reading == writing:
+        return None
+    rows, columns = writing[0], reading[0]
+    if min(nest.extents[rows], nest.extents[columns]) < LEAST_TRANSPOSED:
+        return None
+    line = LINE_BYTES // itemsize
+    reads_on = far or abs(read[rows]) > abs(written[columns])
+    high, wide = (2 * line, line) if far or not reads_on else (BLOCK, 2 * line)
+    high, wide = _part(nest.extents[rows], high, line), _part(nest.extents[columns], wide, line)
+    down = nest.extents[rows] // high, tuple(own[rows] * high for own in nest.strides)
+    along = nest.extents[columns] // wide, tuple(own[columns] * wide for own in nest.strides)
+    others = [(nest.extents[k], tuple(own[k] for own in nest.strides)) for k in loops if k not in {rows, columns}]
+    first, last = (down, along) if reads_on else (along, down)
+    few = far and math.prod(extent for extent, _ in others) < FEW_MATRICES
+    around = [first, *others, last] if few else [*others, first, last]
+    block = [(wide, tuple(own[columns] for own in nest.strides)), (high, tuple(own[rows] for own in nest.strides))]
+    found = [*(loop for loop in around if loop[0] != 1), *block]
+    strides = zip(*(own for _, own in found), strict=True)
+    return LoopNest(tuple(extent for extent, _ in found), tuple(strides), nest.offsets)
+
+
+def _part(extent: int, wanted: int, line: int) -> int:
+    """How much of a loop is in a block: what is wanted, or a divisor near that of which little is moved twice."""
+    if extent % wanted == 0:
+        return wanted
+    near = [part for part in range(line, 8 * wanted) if extent % part == 0]
+    return min(near, key=lambda part: (-(-part // line) * line / part, part), default=extent)
 
 
 def blocked(nest: LoopNest) -> LoopNest:

@@ -128,7 +128,7 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
         case Repacked():
             return _repacked(form.body)
         case Transposed():
-            return _transposed(form.body, isa)
+            return _transposed(form)
         case Contracted():
             return _contracted(form, isa)
         case Swept():
@@ -159,13 +159,16 @@ def _repacked(body: KernelBody) -> _Draft:
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
 
-def _transposed(body: KernelBody, isa: HostIsa) -> _Draft:
+def _transposed(form: Transposed) -> _Draft:
     """A kernel that copies blocks of a transpose."""
-    text = TransposingLoops(KERNEL, body.streams[0].dtype, body.rank, isa.lanes).text()
-    return _Draft([text], ModuleText(), _PICOSECONDS_OF_TRANSPOSING, remarks=[_types_remark(body)])
+    body, module = form.body, ModuleText()
+    written = body.streams[1]
+    loops = TransposingLoops(KERNEL, written.dtype, body.rank, form.lanes, form.columns, written.nontemporal)
+    module.declarations.update(dict.fromkeys(loops.declarations))
+    return _Draft([loops.text()], module, _PICOSECONDS_OF_TRANSPOSING, remarks=[_types_remark(body)])
 
 
-_PICOSECONDS_OF_TRANSPOSING = 200
+_PICOSECONDS_OF_TRANSPOSING = 100
 """Of an element: what it takes from a cache is little beside the lines that are far apart."""
 _PICOSECONDS_OF_PACKING = 100
 """Of an element: about 25 instructions for a group of 16."""

@@ -6,7 +6,7 @@ Elements are stored row-major, padded to whole tiles under TILE layout; the padd
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
@@ -19,7 +19,7 @@ from ttnn_jit.runtime.elements import Elements
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
-from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack
+from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.torch_elements import logical_view, torch_tensor, write_torch
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
@@ -278,6 +278,22 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     buffer = _allocated(spec, device)
     if spec.nbytes:
         write_torch(tensor.detach(), spec, buffer)
+    return Tensor(spec, device, buffer)
+
+
+def of_numbers(values: Sequence[float], spec: TensorSpec, device: Device | None) -> Tensor:
+    """A tensor of `spec` whose elements are what `values`, row by row, become (`write_numbers`).
+
+    Raises:
+        ShapeError: `spec` has strides.
+        DeviceError: The device is closed.
+    """
+    check_dense(spec)
+    if device is not None:
+        device.require_host_access("a tensor that the host makes")
+    buffer = _allocated(spec, device)
+    if spec.nbytes:
+        write_numbers(values, spec, buffer)
     return Tensor(spec, device, buffer)
 
 

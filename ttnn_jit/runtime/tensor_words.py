@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.runtime.buffer import Buffer
@@ -56,10 +56,40 @@ def _bits_of(number: float, dtype: DataType) -> int:
     import numpy
 
     with numpy.errstate(over="ignore"):
-        bits = int(numpy.float32(number).view(numpy.uint32))
-    if dtype.is_upper_half:
-        return 0x7FC0 if math.isnan(number) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    return bits
+        return int(_words_of_floats(numpy.float32(number).reshape(1), dtype)[0])
+
+
+def _words_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
+    """The words of float32 numbers, rounded to nearest even where `dtype` is shorter."""
+    import numpy
+
+    bits: numpy.ndarray[Any, Any] = floats.view(numpy.uint32)
+    if not dtype.is_upper_half:
+        return bits
+    return numpy.where(numpy.isnan(floats), 0x7FC0, (bits + (0x7FFF + (bits >> 16 & 1))) >> 16)
+
+
+def write_numbers(values: Sequence[float], spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the logical elements `values`, row by row; padding becomes zero.
+
+    Each is rounded to float32 and then to the dtype of `spec`; in one of integers numbers lose their fraction, what is
+    beyond its range becomes its nearest number, and NaN 0.
+    """
+    import numpy
+
+    shape = tuple(spec.shape)
+    with numpy.errstate(over="ignore"):
+        floats = numpy.array(values, numpy.float64 if spec.dtype.is_integer else numpy.float32).reshape(shape)
+    if spec.dtype.is_block_float:
+        pack(floats, spec, buffer)
+        return
+    zero_padding(spec, buffer)
+    if spec.dtype.is_integer:
+        limits = spec.dtype.values
+        words = numpy.clip(numpy.nan_to_num(floats), limits[0], limits[-1]).astype(numpy.int64)
+    else:
+        words = _words_of_floats(floats, spec.dtype)
+    _logical_words(spec, buffer)[...] = words.astype(_word(spec.dtype))
 
 
 def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:

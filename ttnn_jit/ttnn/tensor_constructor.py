@@ -14,11 +14,11 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.ops.kinds import are_numbers
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, of_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.tensor_creation import from_torch
+from ttnn_jit.ttnn.tensor_creation import from_torch, spec_of_new
 
 if TYPE_CHECKING:
     import torch
@@ -62,13 +62,16 @@ def _of_numbers(
     extents = whole_numbers(shape, "a shape")
     check_kind(data_type, DataType, "`data_type`")
     check_kind(layout, Layout, "`layout`")
-    numbers = _as_torch(data) if is_numpy_array(data) or is_torch_tensor(data) else _listed(data, data_type)
-    if numbers.numel() != math.prod(extents) or min(extents, default=1) < 0:
-        raise ShapeError(
-            f"ttnn.Tensor: {numbers.numel()} numbers do not make up a shape of {list(extents)}",
-            help=f"give {math.prod(extents)} of them in one list, row by row" if min(extents, default=1) >= 0 else None,
-        )
-    return _of_array(numbers.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
+    if is_numpy_array(data) or is_torch_tensor(data):
+        numbers = _as_torch(data)
+        _check_count(numbers.numel(), extents)
+        return _of_array(numbers.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
+    listed = _listed(data, data_type)
+    _check_count(len(listed), extents)
+    _check_device(device)
+    if tile is not None:
+        check_kind(tile, Tile, "`tile`")
+    return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
 def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
@@ -82,11 +85,9 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     pad_value: float | None = None,
     mesh_mapper: object = None,
 ) -> Tensor:
-    if isinstance(device, MeshDevice) or isinstance(tensor, MeshTensor) or mesh_mapper is not None:
-        raise ArgumentError(
-            "ttnn.Tensor makes the tensor of one device",
-            help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`",
-        )
+    if isinstance(tensor, MeshTensor) or mesh_mapper is not None:
+        raise _of_one_device()
+    _check_device(device)
     if isinstance(tensor, Tensor):
         if any(given is not None for given in (data_type, device, layout, mem_config)):
             raise ArgumentError("ttnn.Tensor of a ttnn tensor is another name of it", help="use `ttnn.clone` or `.to`")
@@ -99,6 +100,25 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
         memory_config=mem_config,
         tile=tile,
         pad_value=pad_value,
+    )
+
+
+def _check_count(count: int, extents: Sequence[int]) -> None:
+    if count != math.prod(extents) or min(extents, default=1) < 0:
+        raise ShapeError(
+            f"ttnn.Tensor: {count} numbers do not make up a shape of {list(extents)}",
+            help=f"give {math.prod(extents)} of them in one list, row by row" if min(extents, default=1) >= 0 else None,
+        )
+
+
+def _check_device(device: object) -> None:
+    if isinstance(device, MeshDevice):
+        raise _of_one_device()
+
+
+def _of_one_device() -> ArgumentError:
+    return ArgumentError(
+        "ttnn.Tensor makes the tensor of one device", help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`"
     )
 
 
@@ -116,10 +136,8 @@ def _as_torch(array: Any) -> torch.Tensor:
         raise ArgumentError(f"ttnn.Tensor: torch makes no tensor of a numpy array of {array.dtype}: {error}") from None
 
 
-def _listed(data: Any, dtype: DataType) -> torch.Tensor:
-    require_torch("ttnn.Tensor", "make tensors by `ttnn.full` and its kin")
-    import torch
-
+def _listed(data: Any, dtype: DataType) -> list[float]:
+    """The numbers of a list, which integers hold exactly if all are whole; Python's own, whatever they were."""
     if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
         raise ArgumentError(
             f"ttnn.Tensor takes numbers in a list, a torch tensor or a numpy array, got {type_name(data)}",
@@ -132,5 +150,5 @@ def _listed(data: Any, dtype: DataType) -> torch.Tensor:
                 help="give the numbers row by row in one list, and the shape beside it",
             )
     if dtype.is_integer and all(isinstance(number, int) for number in data):
-        return torch.tensor([dtype.whole(number, "a number of ttnn.Tensor") for number in data], dtype=torch.int64)
-    return torch.tensor([float(number) for number in data], dtype=torch.float32)
+        return [dtype.whole(number, "a number of ttnn.Tensor") for number in data]
+    return [float(number) for number in data]

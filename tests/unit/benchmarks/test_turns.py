@@ -6,19 +6,28 @@ import re
 
 import pytest
 
-from benchmarks import attention, convolution, matmul, reductions, turns
+from benchmarks import attention, convolution, matmul, movement, reductions, turns
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(reductions, "SIZE", 64)
     monkeypatch.setattr(reductions, "IMAGES", (2, 64, 4, 4))
+    monkeypatch.setattr(movement, "SIZES", dict.fromkeys(movement.SIZES, 1 << 16))
 
 
 @pytest.mark.parametrize("work", reductions.WORKS)
 def test_works_are_those_of_torch(work):
     fields = {"work": work, "dtype": "f32", "threads": 1}
     assert all(reductions.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, reductions.EAGER))
+
+
+@pytest.mark.parametrize("work", ["NHWC to NCHW", "split of dim -1", "gather along rows", "from tiles, padded"])
+def test_movements_are_those_of_torch(work):
+    case = movement.Case(work, "bf16", "cache", 1)
+    fields = {"work": work, "dtype": "bf16", "size": "cache", "threads": 1}
+    assert not any(movement.prepare(contender, fields) for contender in (turns.OURS, movement.EAGER))
+    assert movement.nbytes_of(case) >= 2 * (1 << 16)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -34,7 +43,7 @@ def test_layers_are_torchs(monkeypatch, pool):
     assert all(convolution.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, convolution.EAGER))
 
 
-@pytest.mark.parametrize("module", [attention, convolution, matmul, reductions])
+@pytest.mark.parametrize("module", [attention, convolution, matmul, movement, reductions])
 def test_a_summary_has_every_case_with_all_threads_in_one_cell(module):
     cases = module.CASES if module is matmul else module.cases(quick=False)
     figures = {"error": 0.0, "seconds": [2.0], "least": [1.0]}
@@ -44,6 +53,8 @@ def test_a_summary_has_every_case_with_all_threads_in_one_cell(module):
         re.fullmatch(r"1\.00(?: \(of (\d+), least 1\.00\))?", cell) for _, *row in rows for cell in row if cell != "-"
     ]
     with_all = [case for case in cases if getattr(case, "threads", 0) in {0, turns.thread_counts()[0]}]
+    if module is movement:
+        with_all = [case for case in with_all if case.size == "memory" and case.dtype in turns.TYPES]
     assert sum(int(cell[1] or 1) for cell in cells) == len(with_all)
     assert len({name for name, *_ in rows}) == len(rows)
 

@@ -56,7 +56,15 @@ class Repacked(Form):
 
 @dataclass(frozen=True, eq=False)
 class Transposed(Form):
-    """Loops over blocks of a transpose."""
+    """Loops over blocks of a transpose.
+
+    Attributes:
+        lanes: Elements of a vector that is written.
+        columns: That are read at once.
+    """
+
+    lanes: int
+    columns: int
 
     @property
     def remark(self) -> str:
