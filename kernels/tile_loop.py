@@ -49,7 +49,7 @@ class InnerAccess(enum.Enum):
     """How a stream is accessed along the innermost dimension."""
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
-    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes
+    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes; written, of a row of one element
     STRIDED = "strided"  # any other stride: one load and one store an element
 
 
@@ -81,7 +81,7 @@ class TileLoop:
 
     Attributes:
         name: Symbol of the function.
-        streams: Inputs, then outputs, in the order of ``pointers``; written streams are never SCALAR.
+        streams: Inputs, then outputs, in the order of ``pointers``; where one that is written is SCALAR, all are.
         rank: Loops around the innermost one.
         body: Text of a chunk's computation. Its first line stands in the block `BODY_BLOCK`.
         lanes: Lanes of a vector of float32.
@@ -89,6 +89,7 @@ class TileLoop:
         pipelines_loads: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk ahead, which
             takes a register each. For long bodies on hosts with enough registers.
         fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
+        prefetches: Whether it prefetches its inputs at all: not those that a loop before it has read.
     """
 
     name: str
@@ -99,6 +100,7 @@ class TileLoop:
     unroll: int
     pipelines_loads: bool
     fences: bool = True
+    prefetches: bool = True
 
     def text(self) -> str:
         """The definition, and the declarations of the loop but not of the body."""
@@ -187,7 +189,7 @@ class TileLoop:
     def _prefetched(self) -> list[int]:
         """The streams that are prefetched."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
-        return inputs if 1 < len(inputs) <= _MAX_PREFETCHED else []
+        return inputs if self.prefetches and 1 < len(inputs) <= _MAX_PREFETCHED else []
 
     @cached_property
     def _pipelined(self) -> list[int]:
@@ -237,7 +239,8 @@ class TileLoop:
     def _row(self, constants: Sequence[str]) -> Iterator[str]:
         yield "row:"
         for k in self._of(InnerAccess.SCALAR):
-            yield from self._splat(k)
+            if not self.streams[k].written:
+                yield from self._splat(k)
         yield "  br i1 %has.main, label %whole, label %after"
         yield "whole:"
         yield "  br label %start"
@@ -338,6 +341,11 @@ class TileLoop:
     def _store(self, k: int, operands: Chunk) -> Iterator[str]:
         vector, _, elements = self._vector(k)
         itemsize = self.streams[k].dtype.itemsize
+        if self.streams[k].access is InnerAccess.SCALAR:
+            # Loading as much as was stored: a wider load would wait for all stores before it, those of rows too.
+            yield f"  %one_{k} = extractelement {vector} {operands[0]}, i64 0"
+            yield f"  store {self._element(k)} %one_{k}, ptr %at1_{k}, align {itemsize}"
+            return
         hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
         for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
             yield from self._address(f"{name}.at", k, i * elements)

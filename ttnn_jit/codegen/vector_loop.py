@@ -64,18 +64,20 @@ class VectorLoop:
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
 
-def vector_loop(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True) -> VectorLoop:
+def vector_loop(
+    body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True, prefetches: bool = True
+) -> VectorLoop:
     """The body in chunks of `unroll` vectors; None chooses the number."""
     if unroll is None:
-        one = vector_loop(body, isa, 1, fences=fences)
+        one = vector_loop(body, isa, 1, fences=fences, prefetches=prefetches)
         suits_two = one.usual <= _most_lines_for_two(body, one, isa)
         two = suits_two and body.live_tiles <= _MAX_LIVE_FOR_TWO_VECTORS
-        return vector_loop(body, isa, 2, fences=fences) if two else one
+        return vector_loop(body, isa, 2, fences=fences, prefetches=prefetches) if two else one
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
-    loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
+    loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences, prefetches)
     usual = usual_lines(loop.code)  # which the emitter writes now
     return VectorLoop(loop, usual, emitter.instructions, module)
 

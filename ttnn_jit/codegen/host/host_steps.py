@@ -22,12 +22,12 @@ from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
-from ttnn_jit.codegen.host.sweeps import swept
+from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.host.transposes import transpose_in_registers
 from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
-from ttnn_jit.codegen.vector_loop import vector_loop
+from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 
 FormStep = Callable[[Form, HostIsa], Form]
@@ -53,9 +53,16 @@ def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
         return Contracted(body, stage, vector_loop(stage.body, isa))
     if body.reduced is not None:
         parts = swept(body)
-        bodies = (sweep.stage.body for sweep in parts.sweeps)
-        return Swept(body, parts, tuple(vector_loop(each, isa) if each.steps else None for each in bodies))
+        in_rows = body.reduced.loop == 0
+        loops = (_loop_of_sweep(sweep, isa, not in_rows or number == 0) for number, sweep in enumerate(parts.sweeps))
+        return Swept(body, parts, tuple(loops))
     return OneLoop(body, vector_loop(body, isa))
+
+
+def _loop_of_sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> VectorLoop | None:
+    """What a sweep computes element by element; the later ones over a row find in the first cache what they read."""
+    body = sweep.stage.body
+    return vector_loop(body, isa, None if sweep.whole_row else 1, prefetches=prefetches) if body.steps else None
 
 
 @lru_cache(maxsize=_KEPT)

@@ -11,7 +11,6 @@ what an element is above, and values that cross sweeps are not kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
@@ -153,10 +152,11 @@ def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) ->
     in_columns = body.reduced is not None and body.reduced.loop == 1
     if in_columns:
         return [*body.streams, *(Stream(each.dtype, InnerAccess.CONTIGUOUS) for each in buffers)]
-    one = InnerAccess.SCALAR if whole_row else InnerAccess.CONTIGUOUS
-    accessed = [replace(each, access=one) if each.access is InnerAccess.SCALAR else each for each in body.streams]
-    of_buffers = {BufferKind.ROW: InnerAccess.CONTIGUOUS, BufferKind.TERMS: InnerAccess.CONTIGUOUS}
-    return accessed + [Stream(each.dtype, of_buffers.get(each.kind, one)) for each in buffers]
+    if not whole_row:
+        dtypes = (*(each.dtype for each in body.streams), *(each.dtype for each in buffers))
+        return [Stream(dtype, InnerAccess.SCALAR) for dtype in dtypes]
+    of_buffers = {BufferKind.ELEMENT: InnerAccess.SCALAR}
+    return [*body.streams, *(Stream(each.dtype, of_buffers.get(each.kind, InnerAccess.CONTIGUOUS)) for each in buffers)]
 
 
 class _Order:
