@@ -269,7 +269,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
             of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
             function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
             folds[function] = fold.tile_name, of_words
-            reductions.append(FoldCall(function, fold.terms, fold.result))
+            reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers))
         calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from ttnn_jit.codegen.body_analysis import both_signs
+from ttnn_jit.codegen.body_analysis import both_signs, reduction_of_tile
 from ttnn_jit.codegen.body_emitter import BodyEmitter
-from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
+from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
+from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_line import Work, usual_lines
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -77,9 +79,35 @@ def vector_loop(
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
-    loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences, prefetches)
+    loop = TileLoop(
+        KERNEL,
+        body.streams,
+        body.rank,
+        emitter,
+        isa.lanes,
+        unroll,
+        early,
+        fences,
+        prefetches,
+        _folds(body, isa, module),
+    )
     usual = usual_lines(loop.code)  # which the emitter writes now
     return VectorLoop(loop, usual, emitter.instructions, module)
+
+
+def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, ChunkFold]:
+    """By stream that is reduced in the loop, how."""
+    found = {}
+    for step in body.steps:
+        if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
+            operation = reduction_of_tile(reduced.tile_name)
+            builder = partial(_builder, isa, module)
+            found[step.stream] = ChunkFold(operation.combine, operation.identity, builder)
+    return found
+
+
+def _builder(isa: HostIsa, module: ModuleText, prefix: str) -> LlvmVector:
+    return LlvmVector(isa, module, prefix=prefix, block=BODY_BLOCK)
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:
