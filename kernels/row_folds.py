@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
+from ttnn_jit.kernels.chunk_folds import halved
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import LlvmFloat
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -83,7 +84,7 @@ class RowFold:
         lines += ["  br label %folding", "folding:"]
         lines += [f"  %all{k} = phi {kind} [%sum{k}, %after], [%sum{k}.next, %tail]" for k in range(vectors)]
         builder = self._builder("f", "folding")
-        value = self._halved(builder, [f"%all{k}" for k in range(vectors)])
+        value = halved(builder, self.combine, [f"%all{k}" for k in range(vectors)])
         lines += builder.lines
         return "\n".join([*lines, f"  %result = extractelement {kind} {value}, i64 0", "  ret float %result", "}"])
 
@@ -93,18 +94,6 @@ class RowFold:
             return f"<{self.isa.lanes} x float> {start}"
         (bits,) = struct.unpack("<i", struct.pack("<f", self.identity))
         return f"<{self.isa.lanes} x i16> splat (i16 {bits >> 16})"
-
-    def _halved(self, builder: LlvmVector, values: list[str]) -> str:
-        """The vector whose first lane is the chains folded by halving."""
-        while len(values) > 1:
-            half = len(values) // 2
-            values = [self.combine(builder, x, y) for x, y in zip(values[:half], values[half:], strict=True)]
-        (value,) = values
-        width = self.isa.lanes
-        while width > 1:
-            width //= 2
-            value = self.combine(builder, value, builder.upper_lanes(value, width))
-        return value
 
     def _combined(self, prefix: str, source: str, at: str, into: list[str]) -> list[str]:
         """One vector of `source` combined into each chain; the results are ``<chain>.next``."""

@@ -1,11 +1,13 @@
 """LLVM IR text of a kernel that reduces its innermost loop: several sweeps over every row.
 
 A sweep is a function of its own (kernels/tile_loop.py), called for a row, or for a block of a row if it reduces. What
-it reduces lies in memory, a block of float32, or is a tensor's; a fold function makes one number of the block
-(kernels/row_folds.py), and the numbers of the blocks are folded pairwise as they come (ops/reduction.py has the order).
+it computes and reduces stays in registers where a chunk of its loop is all chains (kernels/chunk_folds.py), or lies in
+memory, a block of float32, as a tensor's elements do; a fold function makes one number of that (kernels/row_folds.py).
+The numbers of the blocks are folded pairwise as they come (ops/reduction.py has the order).
 
-Bound: the bytes of the tensors once, as long as a row stays in a cache between sweeps; for every reduction a store and
-two loads in the first cache for each element that is computed; a chain of `combine` for each of 32 lanes.
+Bound: the bytes of the tensors once, as long as a row stays in a cache between sweeps; a chain of `combine` for each of
+32 lanes; where a block lies in memory, a store and two loads in the first cache for each element that is computed. A
+number of a row is loaded as it was stored: what loads more waits for the rows' stores, as if no two rows overlapped.
 """
 
 from __future__ import annotations
@@ -27,11 +29,17 @@ LEVELS = 52
 
 
 class BufferKind(enum.Enum):
-    """What a buffer of a kernel holds: a row of values, one value of a row, or a block of what is reduced."""
+    """What a buffer of a kernel holds: values of a row, one of a row, a block of what is reduced, or its result."""
 
-    ROW = SHORT_ROW
-    ELEMENT = 1
-    TERMS = BLOCK
+    ROW = SHORT_ROW, "row"
+    ELEMENT = 1, "element"
+    TERMS = BLOCK, "terms"
+    FOLDED = 1, "folded"
+
+    @property
+    def count(self) -> int:
+        """Elements of a buffer in a kernel of rows."""
+        return self.value[0]
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Buffer:
     @property
     def row_bytes(self) -> int:
         """Its size in a kernel of rows."""
-        return self.kind.value * self.dtype.itemsize
+        return self.kind.count * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -53,13 +61,16 @@ class FoldCall:
 
     Attributes:
         function: Symbol of the fold function; see kernels/row_folds.py.
-        terms: Number of the stream or buffer that is reduced.
+        terms: Number of the stream or buffer that is reduced, or of the buffer with what the sweep has reduced a block
+            to.
         result: Number of the buffer that gets the result.
+        is_folded: Whether the sweep has.
     """
 
     function: str
     terms: int
     result: int
+    is_folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ class SweptLoops:
     def _entry(self, outer: OuterLoops) -> Iterator[str]:
         yield "entry:"
         for k, buffer in enumerate(self.buffers, len(self.streams)):
-            yield f"  %at1_{k} = alloca [{buffer.kind.value} x {buffer.dtype.traits.llvm}], align 64"
+            yield f"  %at1_{k} = alloca [{buffer.kind.count} x {buffer.dtype.traits.llvm}], align 64"
         yield "  %n = load i64, ptr %params"
         for k, _ in enumerate(self.streams):
             yield from word(f"%stride_{k}", outer.stride_index(k, 0))
@@ -158,7 +169,8 @@ class SweptLoops:
         for fold, each in enumerate(sweep.folds):
             terms = f"%terms{number}.{fold}"
             yield from self._place(terms, each.terms, f"{name}.at")
-            yield f"  {terms}.sum = call float @{each.function}(ptr {terms}, i64 {name}.count)"
+            value = "load float, ptr" if each.is_folded else f"call float @{each.function}(ptr"
+            yield f"  {terms}.sum = {value} {terms}{'' if each.is_folded else f', i64 {name}.count)'}"
             yield f"  call void @{each.function}.push(ptr %levels{number}.{fold}, i64 {name}, float {terms}.sum)"
         yield f"  {name}.next = add i64 {name}, 1"
         yield f"  br i1 {name}.last, label %folded{number}, label %blocks{number}"

@@ -30,8 +30,10 @@ store per element of a strided stream.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 
+from ttnn_jit.kernels.chunk_folds import ChunkFold, ChunkFolds
 from ttnn_jit.kernels.llvm_line import Line
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.process.cached_property import cached_property
@@ -49,8 +51,9 @@ class InnerAccess(enum.Enum):
     """How a stream is accessed along the innermost dimension."""
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
-    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes
+    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes; written, of a row of one element
     STRIDED = "strided"  # any other stride: one load and one store an element
+    FOLDED = "folded"  # written, one number: what all elements of a row are reduced to
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class TileLoop:
 
     Attributes:
         name: Symbol of the function.
-        streams: Inputs, then outputs, in the order of ``pointers``; written streams are never SCALAR.
+        streams: Inputs, then outputs, in the order of ``pointers``; where one that is written is SCALAR, all are.
         rank: Loops around the innermost one.
         body: Text of a chunk's computation. Its first line stands in the block `BODY_BLOCK`.
         lanes: Lanes of a vector of float32.
@@ -89,6 +92,8 @@ class TileLoop:
         pipelines_loads: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk ahead, which
             takes a register each. For long bodies on hosts with enough registers.
         fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
+        prefetches: Whether it prefetches its inputs at all: not those that a loop before it has read.
+        folds: By FOLDED stream, how it is reduced; of a loop without others around it, whose chunks are all chains.
     """
 
     name: str
@@ -99,6 +104,8 @@ class TileLoop:
     unroll: int
     pipelines_loads: bool
     fences: bool = True
+    prefetches: bool = True
+    folds: Mapping[int, ChunkFold] = field(default_factory=dict)
 
     def text(self) -> str:
         """The definition, and the declarations of the loop but not of the body."""
@@ -172,7 +179,9 @@ class TileLoop:
     def _scratch_streams(self) -> list[int]:
         """The streams with a scratch buffer, for tails or for every chunk."""
         return [
-            k for k in self._all if self.streams[k].access is not InnerAccess.SCALAR and not self.streams[k].forwarded
+            k
+            for k in self._all
+            if self.streams[k].access in {InnerAccess.CONTIGUOUS, InnerAccess.STRIDED} and not self.streams[k].forwarded
         ]
 
     @cached_property
@@ -187,7 +196,7 @@ class TileLoop:
     def _prefetched(self) -> list[int]:
         """The streams that are prefetched."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
-        return inputs if 1 < len(inputs) <= _MAX_PREFETCHED else []
+        return inputs if self.prefetches and 1 < len(inputs) <= _MAX_PREFETCHED else []
 
     @cached_property
     def _pipelined(self) -> list[int]:
@@ -199,6 +208,10 @@ class TileLoop:
     @property
     def _chunk_size(self) -> int:
         return self.lanes * self.unroll
+
+    @cached_property
+    def _folding(self) -> ChunkFolds:
+        return ChunkFolds(self.folds, self.lanes, self.unroll)
 
     def _of(self, access: InnerAccess) -> list[int]:
         return [k for k in self._all if self.streams[k].access is access]
@@ -237,7 +250,8 @@ class TileLoop:
     def _row(self, constants: Sequence[str]) -> Iterator[str]:
         yield "row:"
         for k in self._of(InnerAccess.SCALAR):
-            yield from self._splat(k)
+            if not self.streams[k].written:
+                yield from self._splat(k)
         yield "  br i1 %has.main, label %whole, label %after"
         yield "whole:"
         yield "  br label %start"
@@ -250,6 +264,7 @@ class TileLoop:
         if self._of(InnerAccess.STRIDED):
             yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
             yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
+        yield from self._folding.before_chunks()
         if self._pipelined:
             yield f"  %last = sub i64 %end, {self._chunk_size}"
         for k in self._pipelined:
@@ -281,6 +296,7 @@ class TileLoop:
         for k in self._pipelined:
             for name in self._names(k):
                 yield f"  {name} = phi {self._vector(k)[0]} [{name}.first, %start], [{name}.early, %latch]"
+        yield from self._folding.in_chunk()
         if self._of(InnerAccess.STRIDED):
             yield "  %first = add i64 %at, %origin"
         yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
@@ -338,6 +354,14 @@ class TileLoop:
     def _store(self, k: int, operands: Chunk) -> Iterator[str]:
         vector, _, elements = self._vector(k)
         itemsize = self.streams[k].dtype.itemsize
+        if self.streams[k].access is InnerAccess.SCALAR:
+            # Loading as much as was stored: a wider load would wait for all stores before it, those of rows too.
+            yield f"  %one_{k} = extractelement {vector} {operands[0]}, i64 0"
+            yield f"  store {self._element(k)} %one_{k}, ptr %at1_{k}, align {itemsize}"
+            return
+        if k in self.folds:
+            yield from self._folding.combined(k, operands)
+            return
         hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
         for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
             yield from self._address(f"{name}.at", k, i * elements)
@@ -384,7 +408,9 @@ class TileLoop:
 
     def _tail(self) -> Iterator[str]:
         yield "after:"
-        yield "  br i1 %has.rest, label %gather, label %close1"
+        yield from self._folding.after_chunks()
+        end = "folded" if self.folds else "close1"
+        yield f"  br i1 %has.rest, label %gather, label %{end}"
         yield "gather:"
         for k in self._of(InnerAccess.CONTIGUOUS):
             if k not in self._scratch_streams:
@@ -399,6 +425,18 @@ class TileLoop:
         for k in self._of(InnerAccess.CONTIGUOUS):
             if self.streams[k].written and k in self._scratch_streams:
                 yield from self._copy_run(f"%scatter_{k}", k)
+        yield from self._folding.with_tail(dict(zip(self._written, self._computed[1], strict=True)))
+        yield f"  br label %{end}"
+        yield from self._fold()
+
+    def _fold(self) -> Iterator[str]:
+        """What is reduced in registers, stored as one number."""
+        if not self.folds:
+            return
+        yield "folded:"
+        for k, number, lines in self._folding.results():
+            yield from lines
+            yield f"  store float {number}, ptr %at1_{k}, align 4"
         yield "  br label %close1"
 
     def _clear(self, k: int) -> Iterator[str]:

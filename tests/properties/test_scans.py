@@ -43,14 +43,30 @@ def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(
         assert torch.equal(ttnn.to_torch(function(placed, dim)), got)
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.lists(VALUES, min_size=5, max_size=5), min_size=1, max_size=40))
-def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(rows):
-    x = torch.tensor(rows)
-    for function, farthest in ((ttnn.argmax, x.amax(0)), (ttnn.argmin, x.amin(0))):
-        found = jit()(lambda x: function(x, dim=0))(x).long()  # noqa: B023 - compiled here
-        same = (x == farthest) | (x.isnan() & farthest.isnan())
-        assert torch.equal(found, same.float().argmax(0))
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 3), st.sampled_from([1, 33, 64, 130, 1100]), st.sampled_from([1, 15, 33, 64, 130])),
+    dim=st.integers(-3, 2),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32]),
+    values=st.lists(VALUES, min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(shape, dim, dtype, values, data):
+    """Everywhere else are few numbers, of which each is there more than once."""
+    rare = data.draw(st.sampled_from([0.0, 0.001, 0.3]))
+    generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
+    x = torch.randint(-3, 4, shape, generator=generator)
+    chosen = torch.rand(shape, generator=generator) < rare
+    if dtype.is_floating_point:
+        x = x.to(dtype)
+        x[chosen] = torch.tensor(values).to(dtype)[torch.randint(len(values), shape, generator=generator)][chosen]
+    else:
+        x = torch.where(chosen, x - 2**30, x).to(dtype)
+    exact = x.double() if dtype.is_floating_point else x.long()
+    for function, farthest in ((ttnn.argmax, exact.amax(dim, True)), (ttnn.argmin, exact.amin(dim, True))):
+        found = jit()(lambda x: function(x, dim=dim))(x).long()  # noqa: B023 - compiled here
+        same = (exact == farthest) | (exact.isnan() & farthest.isnan())
+        assert torch.equal(found, same.float().argmax(dim))
 
 
 @settings(max_examples=15, deadline=None)

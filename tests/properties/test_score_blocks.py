@@ -95,13 +95,21 @@ def columns_of(function, *tensors):
     window=st.none() | st.integers(1, 90),
     sink=st.booleans(),
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    in_tiles=st.booleans(),
 )
+@example(1, 32, 150, 170, True, None, False, torch.bfloat16, True)
 def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
-    sharing, rows, queries, keys, causal, window, sink, dtype
+    sharing, rows, queries, keys, causal, window, sink, dtype, in_tiles
 ):
     shapes = (2 * sharing, queries), (2, keys), (2, keys)
     tensors = [torch.randn(1, heads, extent, 16).to(dtype) for heads, extent in shapes]
     sinks = [torch.randn(1, 2 * sharing, 1, 1).to(dtype)] if sink else []
+    if in_tiles:
+        device = ttnn.open_device(device_id=0, target="cpu")
+        tensors, sinks = (
+            [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in part]
+            for part in (tensors, sinks)
+        )
 
     def attend(q, k, v, *sinks):
         return SDPA(q, k, v, is_causal=causal, sliding_window_size=window, attention_sink=sinks[0] if sinks else None)
@@ -111,7 +119,8 @@ def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
         with pytest.MonkeyPatch.context() as monkeypatch:
             in_blocks(monkeypatch, size)
             function = jit(enable_cache=False)(attend)
-            found.append(function(*tensors, *sinks))
+            result = function(*tensors, *sinks)
+            found.append(ttnn.to_torch(result) if in_tiles else result)
             shares = columns_of(function, *tensors, *sinks)
     torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
     assert len(shares) == (3 if causal or window is not None else 0)

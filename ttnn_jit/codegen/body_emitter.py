@@ -89,8 +89,10 @@ class BodyEmitter:
                     values[index] = self._widened(step.stream, loaded[step.stream])
                 case Store():
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
-                case Accumulate() | Contract() | Call() | Repack():
-                    raise AssertionError("a sweep's body stores what is accumulated, and a call is no vector code")
+                case Accumulate():
+                    values[index] = values[step.operand]  # the loop reduces what is stored of it
+                case Contract() | Call() | Repack():
+                    raise AssertionError("a call is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)
             self.instructions.setdefault(index, usual_lines(code[before:]))

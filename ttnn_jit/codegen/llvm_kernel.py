@@ -29,6 +29,7 @@ from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_rows import FewRowsContraction
 from ttnn_jit.kernels.contracting_windows import WindowContraction
+from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
@@ -40,8 +41,10 @@ from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -71,7 +74,7 @@ class LlvmKernel:
 def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     """The kernel of a body in its form."""
     if isinstance(form, RoutineForm):
-        return _routine(form.body)
+        return _routine(form.body, isa)
     draft = _draft(form, isa)
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
@@ -84,22 +87,36 @@ _ROUTINE_PICOSECONDS = 1000
 """Predicted arithmetic of a routine for every index of its loops: how many it has says nothing of what it does."""
 
 
-def _routine(body: KernelBody) -> LlvmKernel:
+def _routine(body: KernelBody, isa: HostIsa) -> LlvmKernel:
     """A kernel of a routine's loop, which numba makes of all but the simplest."""
     (call,) = (step for step in body.steps if isinstance(step, Call))
     rows = "at most" if call.has_short_rows else "more than"
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
-    if call.gathers_rows:
-        index, table, _ = (stream.dtype for stream in body.streams)
-        text = gathering_text(KERNEL, index, table, body.rank)
-        gathering = KernelModules.of(LlvmModule(f"; {made_for}\n{text}"))
-        name = f"g_{hashlib.sha256(gathering.whole.listing.encode()).hexdigest()[:16]}"
-        return LlvmKernel(name, gathering.renamed(KERNEL, name), _ROUTINE_PICOSECONDS)
+    if call.native is not None:
+        modules = KernelModules.of(LlvmModule(f"; {made_for}\n{_native_text(body, call, call.native, isa)}"))
+        name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
+        return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[call.native])
     source = f"# {made_for}\n{routine_source(body, call)}"
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, source))
     return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
+
+
+_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.PLACES_FOUND: 60}
+"""Of routines' loops that are LLVM text."""
+
+
+def _native_text(body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa) -> str:
+    """The LLVM text of a routine's loop."""
+    first, *others = (stream.dtype for stream in body.streams)
+    match native:
+        case NativeLoop.ROWS_GATHERED:
+            return gathering_text(KERNEL, first, others[0], body.rank)
+        case NativeLoop.PLACES_FOUND:
+            (largest,) = call.constants
+            is_dense = body.streams[0].access is InnerAccess.CONTIGUOUS
+            return FoundPlaces(KERNEL, first, body.rank, bool(largest), is_dense, isa).text()
 
 
 @dataclass(frozen=True)
@@ -255,7 +272,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
             of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
             function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
             folds[function] = fold.tile_name, of_words
-            reductions.append(FoldCall(function, fold.terms, fold.result))
+            reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers))
         calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)

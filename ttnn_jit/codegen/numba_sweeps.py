@@ -43,7 +43,7 @@ class SweepWriter:
     def text(self) -> tuple[list[str], list[str]]:
         """The memory of the buffers, and the sweeps over a row."""
         memory = [
-            self._memory(f"b{k}", buffer.dtype, buffer.kind.value)
+            self._memory(f"b{k}", buffer.dtype, buffer.kind.count)
             for k, buffer in enumerate(self._swept.buffers, self._streams)
             if buffer.kind is not BufferKind.TERMS
         ]

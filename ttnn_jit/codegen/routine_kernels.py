@@ -43,7 +43,7 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
         _moves(loops),
         op.operation.constants(*op.statics),
         short,
-        op.operation.gathers_rows,
+        op.operation.native,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))

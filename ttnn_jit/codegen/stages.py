@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import field, replace
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
@@ -34,6 +34,7 @@ class StageWriter:
         crossing: Steps whose tiles other stages load, with the numbers of their buffers.
         accumulated: Reductions, with the numbers of the buffers that their operands are stored to; without those whose
             operand is held elsewhere.
+        folded: Those of them that the stage's loop reduces.
         in_place: Whether what is reduced is combined with what its buffer holds, instead of stored there.
         rank: Of the stage.
     """
@@ -42,6 +43,7 @@ class StageWriter:
     streams: Sequence[Stream]
     crossing: Mapping[int, int]
     accumulated: Mapping[int, int] = field(default_factory=dict)
+    folded: Set[int] = frozenset()
     in_place: bool = False
     rank: int = 0
     steps: list[Step] = field(default_factory=list)
@@ -57,7 +59,10 @@ class StageWriter:
                     stored.append((self._place(step.operand), step.stream))
                     continue
                 case Accumulate():
-                    if index in self.accumulated:
+                    if index in self.folded:
+                        self.steps.append(replace(step, operand=self._place(step.operand)))
+                        stored.append((len(self.steps) - 1, self.accumulated[index]))
+                    elif index in self.accumulated:
                         stored.append((self._accumulate(step, self.accumulated[index]), self.accumulated[index]))
                     continue
                 case _:

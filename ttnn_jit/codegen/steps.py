@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
 from ttnn_jit.specs.product_precision import Multiplication
@@ -137,7 +138,7 @@ class Call:
         moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
         constants: Numbers that it gets.
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
-        gathers_rows: Whether it copies rows that indices name, and no more.
+        native: What it does where that is compiled without numba.
     """
 
     routine: str
@@ -145,7 +146,7 @@ class Call:
     moves: tuple[tuple[int, ...], ...]
     constants: tuple[bool | int | float, ...]
     has_short_rows: bool
-    gathers_rows: bool = False
+    native: NativeLoop | None = None
 
 
 @dataclass(frozen=True, slots=True)

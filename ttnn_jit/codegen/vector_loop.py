@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from ttnn_jit.codegen.body_analysis import both_signs
+from ttnn_jit.codegen.body_analysis import both_signs, reduction_of_tile
 from ttnn_jit.codegen.body_emitter import BodyEmitter
-from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
+from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
+from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_line import Work, usual_lines
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -64,20 +66,48 @@ class VectorLoop:
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
 
-def vector_loop(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True) -> VectorLoop:
+def vector_loop(
+    body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True, prefetches: bool = True
+) -> VectorLoop:
     """The body in chunks of `unroll` vectors; None chooses the number."""
     if unroll is None:
-        one = vector_loop(body, isa, 1, fences=fences)
+        one = vector_loop(body, isa, 1, fences=fences, prefetches=prefetches)
         suits_two = one.usual <= _most_lines_for_two(body, one, isa)
         two = suits_two and body.live_tiles <= _MAX_LIVE_FOR_TWO_VECTORS
-        return vector_loop(body, isa, 2, fences=fences) if two else one
+        return vector_loop(body, isa, 2, fences=fences, prefetches=prefetches) if two else one
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
-    loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
+    loop = TileLoop(
+        KERNEL,
+        body.streams,
+        body.rank,
+        emitter,
+        isa.lanes,
+        unroll,
+        early,
+        fences,
+        prefetches,
+        _folds(body, isa, module),
+    )
     usual = usual_lines(loop.code)  # which the emitter writes now
     return VectorLoop(loop, usual, emitter.instructions, module)
+
+
+def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, ChunkFold]:
+    """By stream that is reduced in the loop, how."""
+    found = {}
+    for step in body.steps:
+        if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
+            operation = reduction_of_tile(reduced.tile_name)
+            builder = partial(_builder, isa, module)
+            found[step.stream] = ChunkFold(operation.combine, operation.identity, builder)
+    return found
+
+
+def _builder(isa: HostIsa, module: ModuleText, prefix: str) -> LlvmVector:
+    return LlvmVector(isa, module, prefix=prefix, block=BODY_BLOCK)
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:

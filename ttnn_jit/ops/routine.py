@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
@@ -12,6 +13,13 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Dim
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+class NativeLoop(enum.Enum):
+    """Loops of routines that are written as LLVM text, by what they do: numba takes half a second for each."""
+
+    ROWS_GATHERED = "rows gathered"  # the row of the second operand that the first one names is copied
+    PLACES_FOUND = "places found"  # the place of the first element that is farthest; the one constant: of the largest
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class Routine(Operation):
         same_dtype: Which operands have one element type.
         updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
             of: the loop writes some elements of it, and no other launch does where the operand may be written.
-        gathers_rows: The loop copies the row of the second operand that the first one names: compiled without numba.
+        native: What the loop does where that is compiled without numba.
     """
 
     loop: Callable[[Any, Any], Callable[..., None]]
@@ -68,7 +76,7 @@ class Routine(Operation):
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
-    gathers_rows: bool = False
+    native: NativeLoop | None = None
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property

@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
-from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access, Const, Dim
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -162,7 +162,7 @@ EMBEDDING = Routine(
         laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
     ),
     operand_dtypes=(INTEGERS, SCALARS),
-    gathers_rows=True,
+    native=NativeLoop.ROWS_GATHERED,
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
     check=_check_indices,
     aten="embedding",

@@ -12,7 +12,7 @@ from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
+from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.dtypes import SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -122,6 +122,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         result=_places,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
+        native=NativeLoop.PLACES_FOUND,
         golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
         examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
     )

@@ -41,7 +41,7 @@ class RoutineForm(Form):
     def remark(self) -> str:
         """Whose loop it is, or what it does."""
         (call,) = (step for step in self.body.steps if isinstance(step, Call))
-        return "rows gathered" if call.gathers_rows else "compiled by numba"
+        return call.native.value if call.native else "compiled by numba"
 
 
 @dataclass(frozen=True, eq=False)

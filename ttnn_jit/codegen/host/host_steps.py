@@ -22,19 +22,24 @@ from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
-from ttnn_jit.codegen.host.sweeps import swept
+from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.host.transposes import transpose_in_registers
 from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
-from ttnn_jit.codegen.vector_loop import vector_loop
+from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.ops.reduction import CHAINS
 
 FormStep = Callable[[Form, HostIsa], Form]
 HostStep = Callable[[HostPlan], HostPlan]
 
 _KEPT = 256
 """Bodies whose forms are kept for other programs; a form holds all lines of its loops."""
+
+
+_VECTORS_OF_CHAINS = 2
+"""Of a chunk: where they are all chains of a reduction, these stay in registers; more than two would not leave room."""
 
 
 def vectorize(form: Form, isa: HostIsa) -> Form:
@@ -52,10 +57,19 @@ def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
         stage = epilogue(body)
         return Contracted(body, stage, vector_loop(stage.body, isa))
     if body.reduced is not None:
-        parts = swept(body)
-        bodies = (sweep.stage.body for sweep in parts.sweeps)
-        return Swept(body, parts, tuple(vector_loop(each, isa) if each.steps else None for each in bodies))
+        parts = swept(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
+        in_rows = body.reduced.loop == 0
+        loops = (_loop_of_sweep(sweep, isa, not in_rows or number == 0) for number, sweep in enumerate(parts.sweeps))
+        return Swept(body, parts, tuple(loops))
     return OneLoop(body, vector_loop(body, isa))
+
+
+def _loop_of_sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> VectorLoop | None:
+    """What a sweep computes element by element; the later ones over a row find in the first cache what they read."""
+    body = sweep.stage.body
+    folds = any(fold.in_registers for fold in sweep.folds)
+    vectors = _VECTORS_OF_CHAINS if folds else None if sweep.whole_row else 1
+    return vector_loop(body, isa, vectors, prefetches=prefetches) if body.steps else None
 
 
 @lru_cache(maxsize=_KEPT)

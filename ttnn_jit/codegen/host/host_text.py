@@ -75,7 +75,12 @@ def _operand(place: int, operand: Operand, strides: Sequence[int], kernel: Kerne
     return f"s{place} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
 
 
-_KEPT = {BufferKind.ROW: "a row", BufferKind.ELEMENT: "an element", BufferKind.TERMS: "a block to reduce"}
+_KEPT = {
+    BufferKind.ROW: "a row",
+    BufferKind.ELEMENT: "an element",
+    BufferKind.TERMS: "a block to reduce",
+    BufferKind.FOLDED: "the result of a block",
+}
 
 
 def _sweeps(body: SweptBody, streams: int) -> Iterator[str]:

@@ -11,7 +11,6 @@ what an element is above, and values that cross sweeps are not kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
@@ -28,13 +27,16 @@ class Fold:
 
     Attributes:
         tile_name: Of its operation.
-        terms: The number of the stream or row buffer that is reduced, or of the buffer that holds a block of what is.
+        terms: The number of the stream or row buffer that is reduced, or of the buffer that holds a block of what is,
+            or its result.
         result: The number of the buffer that gets the result.
+        in_registers: Whether the sweep's loop reduces blocks.
     """
 
     tile_name: str
     terms: int
     result: int
+    in_registers: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,22 @@ def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
     return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 
-def swept(body: KernelBody, *, of_words: bool = True) -> SweptBody:
-    """The sweeps of a body that reduces a loop; bfloat16 is reduced where it is read, if `of_words`."""
+def swept(body: KernelBody, *, of_words: bool = True, in_registers: bool = False) -> SweptBody:
+    """The sweeps of a body that reduces a loop.
+
+    Args:
+        body: Of the kernel.
+        of_words: Whether bfloat16 is reduced where it is read.
+        in_registers: Whether what a sweep over a row computes is reduced in its loop.
+    """
     assert body.reduced is not None, "it reduces a loop"
     order = _Order(body, body.reduced)
     numbers = len(body.streams)
     buffers: list[Buffer] = []
 
     def buffer(kind: BufferKind, index: int) -> int:
-        buffers.append(Buffer(kind, COMPUTE_TYPE if kind is BufferKind.TERMS else body.dtype_of(index)))
+        is_term = kind in {BufferKind.TERMS, BufferKind.FOLDED}
+        buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else body.dtype_of(index)))
         return numbers + len(buffers) - 1
 
     crossing = {
@@ -97,8 +106,18 @@ def swept(body: KernelBody, *, of_words: bool = True) -> SweptBody:
     stored: dict[int, int] = {}
     terms: dict[int, int] = {}
     widened: set[int] = set()
+    folded: set[int] = set()
+    in_registers = in_registers and body.reduced.loop == 0
     for index, step in enumerate(body.steps):
         if isinstance(step, Accumulate):
+            if (
+                in_registers
+                and order.sweep.get(step.operand) == order.sweep[index]
+                and not _held_words(body, step.operand)
+            ):
+                terms[index] = stored[index] = buffer(BufferKind.FOLDED, index)
+                folded.add(index)
+                continue
             held = _held(body, step.operand, order, crossing)
             if held is None and of_words:
                 held = _held_words(body, step.operand)
@@ -118,10 +137,12 @@ def swept(body: KernelBody, *, of_words: bool = True) -> SweptBody:
         group = [index for index, own in order.sweep.items() if own == number and index not in reduced_alone]
         streams = _streams(body, buffers, whole_row=whole_row)
         reductions = [(index, step) for index in group if isinstance(step := body.steps[index], Accumulate)]
-        folds = tuple(Fold(step.tile_name, terms[index], crossing[index]) for index, step in reductions)
+        folds = tuple(
+            Fold(step.tile_name, terms[index], crossing[index], index in folded) for index, step in reductions
+        )
         in_columns = body.reduced.loop == 1
         rank = 2 if in_columns and whole_row else 0
-        stage = StageWriter(body, streams, crossing, stored, in_columns, rank).stage(group)
+        stage = StageWriter(body, streams, crossing, stored, folded, in_columns, rank).stage(group)
         sweeps.append(Sweep(stage, whole_row, folds))
     return SweptBody(tuple(sweeps), tuple(buffers))
 
@@ -153,10 +174,11 @@ def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) ->
     in_columns = body.reduced is not None and body.reduced.loop == 1
     if in_columns:
         return [*body.streams, *(Stream(each.dtype, InnerAccess.CONTIGUOUS) for each in buffers)]
-    one = InnerAccess.SCALAR if whole_row else InnerAccess.CONTIGUOUS
-    accessed = [replace(each, access=one) if each.access is InnerAccess.SCALAR else each for each in body.streams]
-    of_buffers = {BufferKind.ROW: InnerAccess.CONTIGUOUS, BufferKind.TERMS: InnerAccess.CONTIGUOUS}
-    return accessed + [Stream(each.dtype, of_buffers.get(each.kind, one)) for each in buffers]
+    if not whole_row:
+        dtypes = (*(each.dtype for each in body.streams), *(each.dtype for each in buffers))
+        return [Stream(dtype, InnerAccess.SCALAR) for dtype in dtypes]
+    of_buffers = {BufferKind.ELEMENT: InnerAccess.SCALAR, BufferKind.FOLDED: InnerAccess.FOLDED}
+    return [*body.streams, *(Stream(each.dtype, of_buffers.get(each.kind, InnerAccess.CONTIGUOUS)) for each in buffers)]
 
 
 class _Order:

@@ -183,8 +183,9 @@ def _same_elements(nest: LoopNest, stream: int, box: Box, other: LoopNest, writt
     order = sorted(range(len(strides)), key=lambda loop: -strides[loop])
     digits = [loop for loop in order if other.extents[loop] > 1]
     weights, extents = [strides[loop] for loop in digits], [other.extents[loop] for loop in digits]
-    spans = [*(weight * extent for weight, extent in zip(weights, extents, strict=True)), 1]
-    if min(spans) < 1 or any(weight % span for weight, span in zip(weights, spans[1:], strict=True)):
+    spans = [weight * extent for weight, extent in zip(weights, extents, strict=True)]
+    inner = zip(weights, [*weights[1:], 1], [*spans[1:], 1], strict=True)
+    if min(spans, default=1) < 1 or any(weight % next_one or weight < span for weight, next_one, span in inner):
         return None  # its indices are no digits of what lies where
     start = nest.offsets[stream] - other.offsets[written]
     moves = [(1, start, start)]
@@ -204,14 +205,21 @@ def _same_elements(nest: LoopNest, stream: int, box: Box, other: LoopNest, writt
 def _digits(
     step: int, first: int, last: int, weights: Sequence[int], extents: Sequence[int]
 ) -> list[tuple[int, int]] | None:
-    """From and to which digits multiples of `step` go that lie between two numbers; None if they leave them."""
+    """From and to which digits multiples of `step` go that lie between two numbers; None if they leave them.
+
+    A digit beyond its extent is of padding.
+    """
     if min(step, first) < 0 or (weights and last >= weights[0] * extents[0]) or (last and not weights):
         return None
     found: list[tuple[int, int]] = []
     for place, (weight, extent) in enumerate(zip(weights, extents, strict=True)):
-        if any(low != high for low, high in found):
-            before = weights[place - 1]
-            found.append((0, 0) if step % before == 0 else (0, extent - 1))
+        before = weights[place - 1] if place else weight * extent
+        if all(low == high for low, high in found):
+            found.append((first % before // weight, last % before // weight))
+        elif step % before == 0:
+            found.append((0, 0))
+        elif before == weight * extent:
+            found.append((0, extent - 1))
         else:
-            found.append((first // weight % extent, last // weight % extent))
+            return None
     return found
