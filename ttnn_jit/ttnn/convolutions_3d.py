@@ -87,20 +87,15 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     """
     given = locals()
     layout = _checked_layout(config, padding_mode)
-    x, weight, bias = (
-        None if name == "bias_tensor" and bias_tensor is None else on_device(given[name], device, f"`{name}` of conv3d")
-        for name in ("input_tensor", "weight_tensor", "bias_tensor")
-    )
-    windows = windows_of(
-        "conv3d", 3, **{each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")}
-    )
+    x, weight = (on_device(given[name], device, f"`{name}` of conv3d") for name in ("input_tensor", "weight_tensor"))
+    bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
+    windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
     if padding_mode == "replicate":
         x, windows = _replicated(x, windows)
     sizes = _sizes(given, x, weight, bias, windows)
     keywords = {name: given[name] for name in ("memory_config", "compute_kernel_config") if given[name] is not None}
-    found: Tensor = _CONV3D(
-        x, weight, bias, *numbers_3d(sizes), None, x.dtype if dtype is None else dtype, layout, **keywords
-    )
+    wanted = x.dtype if dtype is None else dtype
+    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, wanted, layout, **keywords)
     return found
 
 
