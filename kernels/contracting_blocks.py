@@ -100,24 +100,24 @@ class BlockedContraction(ContractingLoops):
 
     def _depth(self) -> Iterator[str]:
         """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
-        most, left, right = self._depth_steps * self._terms, self.left, self.right
+        most, right = self._depth_steps * self._terms, self.right
         yield "depth.loop:"
         yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
         yield "  br label %fill"
         yield "fill:"
         yield "  %packed = phi i64 [0, %depth.loop], [%packed.next, %fill]"
+        yield "  %number = phi i64 [0, %depth.loop], [%number.next, %fill]"
         yield "  %packed.term = add i64 %term, %packed"
         yield f"  %packed.left = sub i64 {most}, %packed"
         yield from self._terms_of_both("packed.term", "%packed.left")
         yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
-        for name, width in (("left", self._tile), ("right", self._panel)):
-            yield f"  %{name}.word = mul i64 %packed.step, {width}"
-            yield f"  %{name}.to = getelementptr i32, ptr %{name}.packed, i64 %{name}.word"
-        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
+        yield from self._left_taken()
+        yield f"  %right.word = mul i64 %packed.step, {self._panel}"
+        yield "  %right.to = getelementptr i32, ptr %right.packed, i64 %right.word"
         columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
-        yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
         yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
         yield "  %packed.next = add i64 %packed, %run"
+        yield "  %number.next = add i64 %number, 1"
         yield "  %term.next = add i64 %term, %packed.next"
         yield f"  %has.room = icmp slt i64 %packed.next, {most}"
         yield "  %more.terms = icmp slt i64 %term.next, %depth"
@@ -127,14 +127,30 @@ class BlockedContraction(ContractingLoops):
         yield f"  %last.term = add i64 %packed.next, {self._terms - 1}"
         yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
         yield "  %is.first = icmp eq i64 %term, 0"
-        packed = "ptr %left.packed, ptr %right.packed, ptr %block, i1 %is.first"
-        yield f"  call void @ttnn_jit.tiles({packed}, i64 %height, i64 %width, i64 %steps)"
+        rest = "ptr %right.packed, ptr %block, i1 %is.first, i64 %height, i64 %width"
+        yield f"  call void @ttnn_jit.tiles({self._left_arguments}, {rest})"
         yield "  br i1 %more.terms, label %depth.loop, label %block.done"
 
+    def _left_taken(self) -> Iterator[str]:
+        """``%run`` terms of the left operand, from ``%left.at`` on, for the step ``%packed.step``."""
+        yield f"  %left.word = mul i64 %packed.step, {self._tile}"
+        yield "  %left.to = getelementptr i32, ptr %left.packed, i64 %left.word"
+        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{self.left}"
+        yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
+
+    @property
+    def _left_arguments(self) -> str:
+        """What the function of tiles is told of the left operand's terms."""
+        return "ptr %left.packed, i64 %steps"
+
+    @property
+    def _left_parameters(self) -> str:
+        """Its parameters for that."""
+        return "ptr noalias readonly %left, i64 %steps"
+
     def _tiles(self) -> Iterator[str]:
-        whole, one = (self._microkernel_of(rows, _VECTORS, COLUMNS) for rows in (self._tile, 1))
-        parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %block, i1 %is.first"
-        yield f"define internal void @ttnn_jit.tiles({parameters}, i64 %height, i64 %width, i64 %steps) nounwind {{"
+        rest = "ptr noalias readonly %right, ptr noalias %block, i1 %is.first, i64 %height, i64 %width"
+        yield f"define internal void @ttnn_jit.tiles({self._left_parameters}, {rest}) nounwind {{"
         yield "entry:"
         yield "  br label %panel"
         yield "panel:"
@@ -144,9 +160,23 @@ class BlockedContraction(ContractingLoops):
         yield "  br label %tile"
         yield "tile:"
         yield "  %row = phi i64 [0, %panel], [%row.next, %tile.end]"
-        yield "  %tile.at = phi ptr [%left, %panel], [%tile.next, %tile.end]"
         yield f"  %row.moved = mul i64 %row, {COLUMNS}"
         yield "  %tile.results = getelementptr float, ptr %results, i64 %row.moved"
+        yield from self._tile_lines()
+        yield "tile.end:"
+        yield from following("row", "height", self._tile, "tile", "panel.end")
+        yield "panel.end:"
+        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {self._depth_steps * self._panel}"
+        yield from following("column", "width", self._panel, "panel", "done")
+        yield "done:"
+        yield "  ret void"
+        yield "}"
+
+    def _tile_lines(self) -> Iterator[str]:
+        """To a branch to ``tile.end``: the rows from ``%row`` on by the panel ``%panel.at``, to ``%tile.results``."""
+        whole, one = (self._microkernel_of(rows, _VECTORS, COLUMNS) for rows in (self._tile, 1))
+        yield f"  %tile.word = mul i64 %row, {self._depth_steps}"
+        yield "  %tile.at = getelementptr i32, ptr %left, i64 %tile.word"
         yield "  %rest = sub i64 %height, %row"
         yield f"  %is.few = icmp slt i64 %rest, {_MIN_TILE_ROWS}"
         yield "  br i1 %is.few, label %single, label %whole"
@@ -164,12 +194,3 @@ class BlockedContraction(ContractingLoops):
         yield "  %lane.next = add i64 %lane, 1"
         yield "  %more.lanes = icmp slt i64 %lane.next, %rest"
         yield "  br i1 %more.lanes, label %single, label %tile.end"
-        yield "tile.end:"
-        yield f"  %tile.next = getelementptr i32, ptr %tile.at, i64 {self._depth_steps * self._tile}"
-        yield from following("row", "height", self._tile, "tile", "panel.end")
-        yield "panel.end:"
-        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {self._depth_steps * self._panel}"
-        yield from following("column", "width", self._panel, "panel", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
-from ttnn_jit.kernels.contracting_loops import following
 from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops
@@ -43,74 +42,31 @@ class WindowContraction(BlockedContraction):
         yield f"  %are.beside = icmp eq i64 %along0_{self.left}, 1"
         yield f"  br i1 %are.beside, label %{outer.first}, label %close{self.rank + 1}"
 
-    def _depth(self) -> Iterator[str]:
-        """As the base class, with a list of the runs of terms: the first one's place, and the place behind them."""
-        most, right = DEPTH * self._terms, self.right
-        yield "depth.loop:"
-        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
-        yield "  br label %fill"
-        yield "fill:"
-        yield "  %packed = phi i64 [0, %depth.loop], [%packed.next, %fill]"
-        yield "  %number = phi i64 [0, %depth.loop], [%number.next, %fill]"
-        yield "  %packed.term = add i64 %term, %packed"
-        yield f"  %packed.left = sub i64 {most}, %packed"
-        yield from self._terms_of_both("packed.term", "%packed.left")
+    def _left_taken(self) -> Iterator[str]:
+        """A run of terms in the list: the first one's place, and the place behind them."""
         yield "  %run.at = getelementptr [2 x i64], ptr %runs, i64 %number"
         yield "  %run.end.at = getelementptr i64, ptr %run.at, i64 1"
         yield "  %run.end = add i64 %left.term, %run"
         yield "  store i64 %left.term, ptr %run.at"
         yield "  store i64 %run.end, ptr %run.end.at"
-        yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
-        yield f"  %right.word = mul i64 %packed.step, {self._panel}"
-        yield "  %right.to = getelementptr i32, ptr %right.packed, i64 %right.word"
-        columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
-        yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
-        yield "  %packed.next = add i64 %packed, %run"
-        yield "  %number.next = add i64 %number, 1"
-        yield "  %term.next = add i64 %term, %packed.next"
-        yield f"  %has.room = icmp slt i64 %packed.next, {most}"
-        yield "  %more.terms = icmp slt i64 %term.next, %depth"
-        yield "  %more.to.pack = and i1 %has.room, %more.terms"
-        yield "  br i1 %more.to.pack, label %fill, label %filled"
-        yield "filled:"
-        yield "  %is.first = icmp eq i64 %term, 0"
-        left = f"ptr %at{self._outside}_{self.left}, ptr %offsets, ptr %runs, i64 %number.next"
-        rest = "ptr %right.packed, ptr %block, i1 %is.first, i64 %height, i64 %width"
-        yield f"  call void @ttnn_jit.tiles({left}, {rest})"
-        yield "  br i1 %more.terms, label %depth.loop, label %block.done"
 
-    def _tiles(self) -> Iterator[str]:
-        left = "ptr noalias readonly %left, ptr noalias readonly %offsets, ptr noalias readonly %runs, i64 %count"
-        rest = "ptr noalias readonly %right, ptr noalias %block, i1 %is.first, i64 %height, i64 %width"
-        kernel = WindowMicrokernel(
-            self._tile, self._panel // self.isa.lanes, 0, COLUMNS, self.in_pairs, self.isa, self.module
-        )
-        yield f"define internal void @ttnn_jit.tiles({left}, {rest}) nounwind {{"
-        yield "entry:"
+    @property
+    def _left_arguments(self) -> str:
+        return f"ptr %at{self._outside}_{self.left}, ptr %offsets, ptr %runs, i64 %number.next"
+
+    @property
+    def _left_parameters(self) -> str:
+        return "ptr noalias readonly %left, ptr noalias readonly %offsets, ptr noalias readonly %runs, i64 %count"
+
+    def _tile_lines(self) -> Iterator[str]:
+        vectors = self._panel // self.isa.lanes
+        kernel = WindowMicrokernel(self._tile, vectors, 0, COLUMNS, self.in_pairs, self.isa, self.module)
         yield "  %last.row = sub i64 %height, 1"
-        yield "  br label %panel"
-        yield "panel:"
-        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.end]"
-        yield "  %panel.at = phi ptr [%right, %entry], [%panel.next, %panel.end]"
-        yield "  %results = getelementptr float, ptr %block, i64 %column"
-        yield "  br label %tile"
-        yield "tile:"
-        yield "  %row = phi i64 [0, %panel], [%row.next, %tile.end]"
-        yield f"  %row.moved = mul i64 %row, {COLUMNS}"
-        yield "  %tile.results = getelementptr float, ptr %results, i64 %row.moved"
         yield from self._row_pointers()
         yield "  br label %whole"
         yield from kernel.lines("whole", self._element(self.left), "%panel.at", "%tile.results")
         yield "whole.end:"
         yield "  br label %tile.end"
-        yield "tile.end:"
-        yield from following("row", "height", self._tile, "tile", "panel.end")
-        yield "panel.end:"
-        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {DEPTH * self._panel}"
-        yield from following("column", "width", self._panel, "panel", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"
 
     def _row_pointers(self) -> Iterator[str]:
         """``%left<row>``: where the rows of a tile begin; those beyond the block's last one are the last one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import L1CapacityError
 
@@ -56,6 +57,22 @@ def test_what_follows_computes_where_the_result_lies(device):
     assert rest.memory_config() == first.memory_config()
     alone = ttnn.sharded_to_interleaved(first, ttnn.DRAM_MEMORY_CONFIG)
     assert torch.equal(ttnn.to_torch(rest), ttnn.to_torch(ttnn.relu(ttnn.add(alone, alone))))
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("function", [ttnn.conv2d, ttnn.conv_transpose2d])
+def test_inside_a_program_a_result_says_that_it_lies_as_it_does_eagerly(device, function, graph_capture):
+    x, weight = tensors(device)
+    shape = (64, 32, 3, 3) if function is ttnn.conv2d else (32, 64, 3, 3)
+    weight = ttnn.to_device(ttnn.from_torch(ttnn.to_torch(weight).reshape(shape)), device)
+    eager = convolved(device, x, weight, function=function, shard_layout=LAYOUTS[2])
+
+    def rest(x, weight):
+        y = ttnn.abs(convolved(device, x, weight, function=function, shard_layout=LAYOUTS[2]))
+        return ttnn.neg(y) if y.memory_config() == eager.memory_config() else y
+
+    got = ttnn_jit.jit(graph_capture=graph_capture)(rest)(x, weight)
+    assert torch.equal(ttnn.to_torch(got), -ttnn.to_torch(eager).abs())
 
 
 def test_a_sharded_input_gives_its_cores_to_the_result(device):

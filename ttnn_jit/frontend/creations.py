@@ -15,7 +15,7 @@ from ttnn_jit.ops.created_tensors import making
 from ttnn_jit.ops.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.random_state import DRAW, PARTS, words_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
@@ -88,3 +88,8 @@ class _Maker:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
         operand = self.emitter.live_operand(tensor, "a move")
         return self.emitter.tensor(self.emitter.builder.laid_out(operand, spec, self.location))
+
+    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+        """A result of the program's that says where it would lie eagerly, as those of `memory_config=` do."""
+        tensor.asked = checked(tensor.spec.with_(memory_config=config))
+        return tensor

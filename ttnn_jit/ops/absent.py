@@ -7,6 +7,7 @@ from ttnn_jit.specs.dtypes import NO_DTYPE
 
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
+_NO_HALO = "convolutions and pools read what is around a shard from where it lies, of tensors sharded in any way"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
@@ -20,6 +21,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
         "compute_program_descriptor_hash", "generic_op", "get_cb_address", "merge_program_descriptors",
     ),
     NO_DTYPE: ("fp8_e4m3", "int8"),
+    _NO_HALO: ("SlidingWindowConfig", "SlidingWindowParallelConfig", "halo"),
     _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip
 

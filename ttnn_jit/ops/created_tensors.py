@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, own_attribute
 from ttnn_jit.ops.operation import Operation
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +39,9 @@ class Maker(Protocol):
 
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says, which has its shape and dtype."""
+
+    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+        """`tensor`, which says from here on that it lies as `config` does."""
 
 
 _CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)

@@ -24,6 +24,8 @@ CHUNKS_PER_CPU = 8
 CHUNKS_PER_CPU_OF_REUSE = 2
 """Where no operand moves along all loops, so that chunks read, and pack, the same elements again: few large ones, as
 large as that makes them, of loops along which all move, where there are enough."""
+ROWS_OF_A_CHUNK = 256
+"""Of windows, below which columns are cut instead, which each chunk packs (benchmarks/convolution.py)."""
 ELEMENTS_TOGETHER = 32
 """Along the innermost loop, and those along which an operand stays, such a chunk has a multiple of these: kernels
 compute so many rows or columns together."""
@@ -114,7 +116,8 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     if loop is None:
         return None
     if not apart and (around := _loops_around_rows(launch)):
-        return around[-1], -(-launch.params[around[-1]] // _enough())
+        cut = 0 if _has_few_rows(launch) else around[-1]
+        return cut, -(-launch.params[cut] // _enough())
     size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
     return loop, size if apart and loop else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
 
@@ -125,6 +128,13 @@ def _loops_around_rows(launch: Launch) -> list[int]:
         return []
     extents, enough = launch.params, _enough()
     return [loop for loop in _uncut(launch)[2:] if extents[loop] % enough == 0 or extents[loop] >= 4 * enough]
+
+
+def _has_few_rows(launch: Launch) -> bool:
+    """Whether packing the columns of windows for each part of their rows takes longer than reading these for all."""
+    if 0 in launch.reduced or launch.params[0] % (ELEMENTS_TOGETHER * _enough()):
+        return False
+    return math.prod(launch.params[loop] for loop in _uncut(launch)[1:]) < ROWS_OF_A_CHUNK * _enough()
 
 
 def _enough() -> int:

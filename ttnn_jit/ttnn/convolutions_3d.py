@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -85,39 +85,52 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
+    given = locals()
+    layout = _checked_layout(config, padding_mode)
+    x, weight = (on_device(given[name], device, f"`{name}` of conv3d") for name in ("input_tensor", "weight_tensor"))
+    bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
+    windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    if padding_mode == "replicate":
+        x, windows = _replicated(x, windows)
+    sizes = _sizes(given, x, weight, bias, windows)
+    keywords = {name: given[name] for name in ("memory_config", "compute_kernel_config") if given[name] is not None}
+    wanted = x.dtype if dtype is None else dtype
+    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, wanted, layout, **keywords)
+    return found
+
+
+def _checked_layout(config: Conv3dConfig | None, padding_mode: str) -> Layout:
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
-    layout = Layout.ROW_MAJOR
-    if config is not None:
-        check_kind(config, Conv3dConfig, "`config` of conv3d")
-        layout = config.output_layout
-    x, weight = (
-        on_device(each, device, f"`{name}` of conv3d")
-        for each, name in ((input_tensor, "input_tensor"), (weight_tensor, "weight_tensor"))
-    )
-    bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
+    if config is None:
+        return Layout.ROW_MAJOR
+    check_kind(config, Conv3dConfig, "`config` of conv3d")
+    return config.output_layout
+
+
+def _replicated(x: Any, windows: Windows) -> tuple[Any, Windows]:
+    """`x` with its edges repeated around it, and windows that add no zeros."""
+    _check_rank(x)
+    return pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate"), replace(windows, padding=((0, 0),) * 3)
+
+
+def _sizes(given: Mapping[str, Any], x: Any, weight: Any, bias: Any, windows: Windows) -> Convolution:
+    """The sizes that arguments of a call say, which fit its tensors."""
+    _check_rank(x)
+    groups, outputs = (whole_number(given[each], f"`{each}` of conv3d") for each in ("groups", "output_channels"))
+    inputs = _inputs(tuple(weight.shape), windows, groups)
+    sizes = Convolution(x.shape[0], inputs, outputs, tuple(x.shape[1:4]), windows, groups)
+    with refusals_of("conv3d"):
+        sizes.check()
+        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
+    return sizes
+
+
+def _check_rank(x: Any) -> None:
     if len(x.shape) != 5:
         raise ShapeError(
             f"conv3d: the input has shape {list(x.shape)}: batch, depth, height, width, channels are wanted"
         )
-    windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-    if padding_mode == "replicate":
-        x = pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate")
-        windows = replace(windows, padding=((0, 0),) * 3)
-    parts, outputs = (
-        whole_number(groups, "`groups` of conv3d"),
-        whole_number(output_channels, "`output_channels` of conv3d"),
-    )
-    inputs = _inputs(tuple(weight.shape), windows, parts)
-    sizes = Convolution(x.shape[0], inputs, outputs, tuple(x.shape[1:4]), windows, parts)
-    with refusals_of("conv3d"):
-        sizes.check()
-        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
-    keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
-    given = {name: value for name, value in keywords.items() if value is not None}
-    wanted = x.dtype if dtype is None else dtype
-    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, wanted, layout, **given)
-    return found
 
 
 @partial(observed, name="ttnn.experimental.prepare_conv3d_weights")

@@ -23,7 +23,7 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
@@ -151,8 +151,7 @@ def _convolved(
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(x, config, asked))
-    keywords = {**_place(x, sizes, config, asked), **asked.keywords}
-    value = _CONV2D(x, tensors.weight, tensors.bias, *attributes, **keywords)
+    value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, asked), asked)
     _free_input(given.input, tensors.input, config)
     return asked.result(value, tensors)
 
@@ -175,15 +174,26 @@ def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
     return _activation(config), dtype, config.output_layout
 
 
-def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> dict[str, Any]:
-    """Where the result lies if the call does not say it; nothing is DRAM, as of all values of a program."""
-    if asked.is_sliced or maker() is not None:
-        return {}
+def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> MemoryConfig | None:
+    """Where the result lies in L1; None: in DRAM, as slices along it do, where the call says, or on torch's side."""
+    lies = x.memory_config()
+    if asked.is_sliced or "memory_config" in asked.keywords or lies.buffer_type is BufferType.SYSTEM_MEMORY:
+        return None
     is_product = sizes.windows.are_single_elements and sizes.groups == 1 and not any(map(any, sizes.windows.padding))
     tiled = config.output_layout is Layout.TILE
-    shards = ConvolutionShards(sizes.rows, sizes.outputs, is_product, tiled, x.device().target.grid)
-    found = shards.config(config, x.memory_config())
-    return {} if found is None else {"memory_config": found}
+    cores = x.device().compute_with_storage_grid_size()
+    return ConvolutionShards(sizes.rows, sizes.outputs, is_product, tiled, (cores.y, cores.x)).config(config, lies)
+
+
+def _placed(
+    operation: TtnnOperation, tensors: _Tensors, attributes: Sequence[Any], place: MemoryConfig | None, asked: _Asked
+) -> Any:
+    """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
+    program, operands = maker(), (tensors.input, tensors.weight, tensors.bias)
+    if place is None or program is None:
+        keywords = asked.keywords if place is None else {"memory_config": place, **asked.keywords}
+        return operation(*operands, *attributes, **keywords)
+    return program.said_to_lie(operation(*operands, *attributes, **asked.keywords), place)
 
 
 def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
@@ -241,7 +251,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         conv_config: An activation, the element type of weights, the layout of the result, how it is sharded.
         compute_config: Checked.
         memory_config: Where the result lies. When omitted it is sharded in L1 as `conv_config` says, or as the input,
-            else in DRAM; inside a jitted function it is in DRAM.
+            else in DRAM.
         slice_config: With slices along DRAM the result lies there.
         return_output_dim: Give height and width of the result too.
         return_weights_and_bias: Give prepared weights and bias too.
@@ -386,6 +396,6 @@ def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig,
             tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
         )
     attributes = (*numbers_2d(transposed.sizes), *transposed.more, mirror, *_of_result(tensors.input, config, asked))
-    keywords = {**_place(tensors.input, transposed.convolution, config, asked), **asked.keywords}
-    value = _CONV_TRANSPOSE2D(tensors.input, tensors.weight, tensors.bias, *attributes, **keywords)
+    place = _place(tensors.input, transposed.convolution, config, asked)
+    value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, asked)
     return asked.result(value, tensors)

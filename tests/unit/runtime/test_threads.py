@@ -287,6 +287,13 @@ def test_products_of_windows_are_cut_by_rows_of_images_or_by_images(monkeypatch,
     assert cut.params[:loop] == extents[:loop]
 
 
+def test_products_of_few_rows_of_windows_are_cut_by_columns_which_each_chunk_packs(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    strides = (0, 1, 4608, 512, 4608, 41472, 1, 512, 786432, 0, 0, 0, 1, 0, 0, 512, 3584, 25088)
+    cut = chunks_of(Launch("k", (0, 1, 2), (512, 1536, 3, 7, 7, 8, *strides), 100, reduced=(1, 2)), (4, 4, 4), 1 << 23)
+    assert (cut.count, cut.params[:6]) == (4, (128, 1536, 3, 7, 7, 8))
+
+
 @pytest.mark.parametrize("columns", [96, 1000, 3072, 16384])
 def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch, columns):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
