@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -40,6 +42,16 @@ _MANAGERS = count(1)
 _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
+def _forget_other_threads() -> None:
+    """In a forked child: drop locks that threads of the parent may have held."""
+    for device in list(_DEVICES):
+        device.order = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
+
+
 def open_devices() -> list[Device]:
     """Every device that the user opened and did not close, those of meshes among them."""
     return [device for device in _DEVICES if not device.closed and device is not Device._implicit_cpu]
@@ -67,6 +79,8 @@ class Device:
         traces: Those that were captured and not released, by their id.
         recorder: What records its calls while a trace is captured.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
+        order: Held by a replay of a trace, and by what the host reads or writes, so that no thread sees half of
+            either, as in a command queue.
         shape: The mesh that a single device is: (1, 1).
     """
 
@@ -86,6 +100,7 @@ class Device:
         self.pool: BufferPool = HOST_POOL
         self.l1 = L1Account(target)
         self.programs: set[str] = set()
+        self.order = threading.RLock()
         _DEVICES.add(self)
 
     @interpreted_in_programs
@@ -310,9 +325,10 @@ class Device:
         """Close the device, whose traces go; a second close does nothing."""
         self.closed = True
         self.record(None)
-        for trace in self.traces.values():
-            trace.release()
-        self.traces.clear()
+        with self.order:
+            for trace in self.traces.values():
+                trace.release()
+            self.traces.clear()
 
     def __enter__(self) -> Device:
         return self

@@ -23,7 +23,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, in_order
 from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
 from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
@@ -67,8 +67,13 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
     path = Path(file_name)
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
-    parts = [dense_elements(own.spec, own.buffer("dump_tensor")).tobytes() for own in tensors]
+    parts = [_stored(own) for own in tensors]
     _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
+
+
+def _stored(tensor: Tensor) -> bytes:
+    with in_order(tensor):
+        return dense_elements(tensor.spec, tensor.buffer("dump_tensor")).tobytes()
 
 
 @observed
