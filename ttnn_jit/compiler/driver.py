@@ -74,7 +74,10 @@ def compile_program(
     notes = notes_of(lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
-    program = known or _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
+    program = known
+    if program is None:
+        with stored.texts_kept():
+            program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
 
