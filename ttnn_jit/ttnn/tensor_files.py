@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -305,7 +306,7 @@ def _cached(path: Path, asked: _Asked) -> Tensor | None:
     try:
         return _as_asked(_read(path), asked)
     except TensorFileError as error:
-        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=3)
+        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=level_of_the_user())
         return None
 
 
