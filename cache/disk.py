@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.cache.folder import Folder, ReadOnlyError, UntrustedFolderError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
-from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.specs.options import Environment
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ class DiskStore:
 
     def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
         # A child forked while another thread is inside of SQLite would wait for SQLite's locks for ever.
-        with compiling():
+        # And one that an interrupt leaves inside of diskcache's transaction would end it when its generator dies.
+        with compiling(), interrupts_postponed():
             return self._without_failing(use, otherwise)
 
     def _without_failing(self, use: Callable[[Any], Result], otherwise: Result) -> Result:

@@ -85,3 +85,16 @@ def test_what_cannot_be_asked_is_refused_where_it_stands(call, said, traced):
     with pytest.raises(CompileError, match=said) as caught:
         jit(graph_capture=traced)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize("aliased", [False, True])
+def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(device, aliased):
+    x, y, z = (placed(device, 256, 256) for _ in range(3))
+    expected = ttnn.to_torch(ttnn.matmul(x, y))
+    x, y, z = (ttnn.to_memory_config(each, ttnn.L1_MEMORY_CONFIG) for each in (x, y, z))
+    held = device.memory_view().used
+    output = y if aliased else z
+    assert ttnn.matmul(x, y, output_tensor=output) is output
+    assert torch.equal(ttnn.to_torch(output), expected)
+    ttnn.matmul(x, y, output_tensor=output)
+    assert device.memory_view().used == device.memory_view().high_water == held

@@ -28,11 +28,8 @@ def interrupted(call, event_number):
         nonlocal count
         # A generator would be left without its `finally`, which no interrupt does.
         generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-        if (
-            not generator
-            and event in {"call", "return"}
-            and not str(frame.f_globals.get("__name__")).startswith("llvmlite")
-        ):
+        postponed = str(frame.f_globals.get("__name__")).startswith(("llvmlite", "diskcache", "contextlib"))
+        if not generator and event in {"call", "return"} and not postponed:
             count += 1
             if count == event_number:
                 sys.setprofile(None)

@@ -22,7 +22,7 @@ def assemble(module: LlvmModule, isa: HostIsa) -> bytes:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    return image_of(_machine_for(module, isa).emit_object(_parsed(module, isa)))
+    return image_of(_machine_for(module, isa).emit_object(parsed(module, isa)))
 
 
 @interrupts_postponed()
@@ -32,17 +32,29 @@ def assembly(module: LlvmModule, isa: HostIsa) -> str:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    listing: str = _machine_for(module, isa).emit_assembly(_parsed(module, isa))
+    listing: str = _machine_for(module, isa).emit_assembly(parsed(module, isa))
     return listing
 
 
 def _machine_for(module: LlvmModule, isa: HostIsa) -> Any:
-    return _target_machine(isa, 0 if module.fast_isel else 2)
+    return _target_machine(isa, module.fast_isel)
 
 
-def _parsed(module: LlvmModule, isa: HostIsa) -> Any:
+def parsed(module: LlvmModule, isa: HostIsa, *, alone: bool = False) -> Any:
+    """LLVM's own form of `module`, verified.
+
+    Args:
+        module: The text.
+        isa: What it is for.
+        alone: Whether it shares nothing with other modules, so that other threads may work on those meanwhile.
+
+    Raises:
+        InternalError: LLVM rejects the text.
+    """
+    context = llvm.create_context() if alone else llvm.get_global_context()
     try:
-        first, *others = (llvm.parse_assembly(_target_lines(isa) + text) for text in (module.text, *module.linked))
+        texts = (_target_lines(isa) + text for text in (module.text, *module.linked))
+        first, *others = (llvm.parse_assembly(text, context=context) for text in texts)
         for other in others:
             first.link_in(other)
         first.verify()
@@ -53,15 +65,21 @@ def _parsed(module: LlvmModule, isa: HostIsa) -> Any:
 
 @cache
 def _target_lines(isa: HostIsa) -> str:
-    machine = _target_machine(isa, 2)
+    machine = _target_machine(isa, fast_isel=False)
     return f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
 
 
 @cache
-def _target_machine(isa: HostIsa, opt: int) -> Any:
+def _target_machine(isa: HostIsa, fast_isel: bool) -> Any:
+    return new_target_machine(isa, fast_isel=fast_isel)
+
+
+def new_target_machine(isa: HostIsa, *, fast_isel: bool) -> Any:
+    """What encodes for `isa`, for one thread at a time."""
     # The small code model keeps constants in memory operands; the JIT default would move each through a register.
     _initialize()
     target = llvm.Target.from_triple(elf_triple(isa.triple or llvm.get_default_triple()))
+    opt = 0 if fast_isel else 2
     return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=opt, reloc="pic", codemodel="small")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.codegen.assembly_threads import AssemblyThreads
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.process.progress import LONG, counted
@@ -18,13 +18,8 @@ _RARE_PATHS: dict[str, tuple[str, ...]] = {}
 """By kernel name, the symbols of the rare paths that it calls."""
 
 
-def images_of(
-    names: Collection[str],
-    modules: Callable[[], Mapping[str, KernelModules]],
-    signatures: Mapping[str, Signature],
-    isa: HostIsa,
-) -> dict[str, bytes]:
-    """The images of kernels, each after those of its rare paths.
+class KernelImages:
+    """The images of kernels, each after those of its rare paths; begun when this is made, where there is none yet.
 
     Args:
         names: The kernels'.
@@ -32,16 +27,39 @@ def images_of(
         signatures: The launches that they accept.
         isa: The instruction set to assemble for.
     """
-    if missing := [name for name in names if name not in IMAGES]:
-        given = modules()
-        for name in counted(missing, len(missing), "compiling, kernels", after=LONG):
-            _assemble(name, given[name], signatures[name], isa)
-    return {symbol: IMAGES[symbol] for name in names for symbol in (*_RARE_PATHS[name], name)}
 
+    def __init__(
+        self,
+        names: Collection[str],
+        modules: Callable[[], Mapping[str, KernelModules]],
+        signatures: Mapping[str, Signature],
+        isa: HostIsa,
+    ) -> None:
+        self._names = names
+        self._signatures = signatures
+        missing = [name for name in names if name not in IMAGES]
+        given = modules() if missing else {}
+        self._rare_paths = {name: tuple(given[name].rare_paths) for name in missing}
+        rare = {symbol: path for name in missing for symbol, path in given[name].rare_paths.items()}
+        wanted = {symbol: path for symbol, path in rare.items() if symbol not in IMAGES}
+        wanted |= {name: given[name].kernel for name in missing}
+        self._count = len(wanted)
+        self._threads = AssemblyThreads(wanted, isa) if wanted else None
 
-def _assemble(name: str, parts: KernelModules, signature: Signature, isa: HostIsa) -> None:
-    for symbol, function in parts.rare_paths.items():
-        if symbol not in IMAGES:
-            IMAGES[symbol] = assemble(function, isa)
-    _RARE_PATHS[name] = tuple(parts.rare_paths)
-    IMAGES[name] = with_signature(assemble(parts.kernel, isa), signature.to_json())
+    def finished(self) -> dict[str, bytes]:
+        """All of them, by symbol, once they are made.
+
+        Raises:
+            InternalError: LLVM rejects a text.
+        """
+        made = self._threads.images() if self._threads else ()
+        for symbol, image in counted(made, self._count, "compiling, kernels", after=LONG):
+            signature = self._signatures.get(symbol)
+            IMAGES[symbol] = image if signature is None else with_signature(image, signature.to_json())
+        _RARE_PATHS.update(self._rare_paths)
+        return {symbol: IMAGES[symbol] for name in self._names for symbol in (*_RARE_PATHS[name], name)}
+
+    def abandon(self) -> None:
+        """Make no more of them."""
+        if self._threads:
+            self._threads.abandon()

@@ -1,13 +1,32 @@
-"""What numba makes of a kernel's Python source: a module of LLVM text."""
+"""What numba makes of a kernel's Python source: a module of LLVM text, which another process need not make again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.scalar_call import numba_text
+from ttnn_jit.ops.tile_body import LOCAL
+
+Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
+"""What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
+
+_KEEPS: list[Keep] = []
+
+
+@contextmanager
+def texts_kept_by(keep: Keep | None) -> Iterator[None]:
+    """Have `keep` find and keep what numba makes, within the block; one thread compiles at a time."""
+    _KEEPS.extend([keep] if keep else [])
+    try:
+        yield
+    finally:
+        _KEEPS.clear()
 
 
 @cache
@@ -17,6 +36,14 @@ def numba_module(name: str, source: str) -> LlvmModule:
     Raises:
         InternalError: numba refuses the source.
     """
+    if not _KEEPS or f"_{LOCAL}" in source:  # of a function that this process alone knows
+        return LlvmModule(_text(name, source))
+    asked = f"numba {version('numba')}: {name}\n{source}"
+    ending = f"define void @{name}(".encode()
+    return LlvmModule(_KEEPS[-1](asked, lambda: _text(name, source).encode(), lambda data: ending in data).decode())
+
+
+def _text(name: str, source: str) -> str:
     from numba import types
     from numba.core.errors import NumbaError
 
@@ -27,7 +54,7 @@ def numba_module(name: str, source: str) -> LlvmModule:
         text, symbol = numba_text(scope["kernel"], types.void(words, words))
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
-    return LlvmModule(
+    return (
         f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
         "  %result = alloca ptr\n  %error = alloca ptr\n"
         f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ttnn_jit.kernels.isa import HostIsa
@@ -37,12 +38,23 @@ class Code:
 
     def assemble(self) -> dict[str, bytes]:
         """The images of the kernels, and of the functions that they call, by symbol."""
+        with self.assembled() as images:
+            return images()
+
+    @contextmanager
+    def assembled(self) -> Iterator[Callable[[], dict[str, bytes]]]:
+        """Begin to `assemble`; what waits for that, within the block."""
         if not self.texts:
-            return {}
-        from ttnn_jit.codegen.kernel_images import images_of
+            yield dict
+            return
+        from ttnn_jit.codegen.kernel_images import KernelImages
 
         signatures = {launch.kernel: signature_of(launch, self.plan.buffers) for launch in self.plan.launches}
-        return images_of(self.texts, self.modules, signatures, self.isa)
+        images = KernelImages(self.texts, self.modules, signatures, self.isa)
+        try:
+            yield images.finished
+        finally:
+            images.abandon()
 
     def assembly(self) -> str:
         """What runs, as the assembler has it."""

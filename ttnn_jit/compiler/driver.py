@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
@@ -73,7 +74,10 @@ def compile_program(
     notes = notes_of(lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
-    program = known or _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
+    program = known
+    if program is None:
+        with stored.texts_kept():
+            program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
 
@@ -86,7 +90,7 @@ def _compiled(
     *,
     keep_texts: bool,
 ) -> Program:
-    """Stages 4 to 6."""
+    """Stages 4 to 6, of which the last, LLVM's, goes on in threads of its own beside the passes behind codegen."""
     from ttnn_jit.dialects.editing import discard
 
     texts: dict[str, str] = {}
@@ -98,14 +102,17 @@ def _compiled(
         if observer:
             observer(stage, shown)
 
-    code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
-    if keep_texts:
-        texts[ASSEMBLY] = code.assembly()
-    # A module is full of reference cycles: taken apart, it leaves the garbage collector nothing to do.
-    # But a pass of the user's may have kept it.
-    if not options.extra_pipeline_options:
-        discard(module)
-    objects = code.assemble()
+    watching = seen if keep_texts or observer else None
+    code = _scheduled_code(module, options, watching)
+    with code.assembled() as images:
+        descriptors = _host_program(module, code, options, watching)
+        if keep_texts:
+            texts[ASSEMBLY] = code.assembly()
+        # A module is full of reference cycles: taken apart, it leaves the garbage collector nothing to do.
+        # But a pass of the user's may have kept it.
+        if not options.extra_pipeline_options:
+            discard(module)
+        objects = images()
     statistics.count_compile()
     return Program(code.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
@@ -113,39 +120,67 @@ def _compiled(
 def run_stages(
     module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> tuple[Code, Sequence[Mapping[str, Any]]]:
-    """The stages behind the frontend over `module`, in place: its code, and the descriptors of its launches.
+    """The stages behind the frontend over `module`, in place: its code, and the descriptors of its launches."""
+    code = _scheduled_code(module, options, observer)
+    return code, _host_program(module, code, options, observer)
 
-    The backend reads the module where it is scheduled, the user's own passes included.
-    """
-    from ttnn_jit.codegen.descriptors import program_descriptors
-    from ttnn_jit.codegen.host.host_text import host_text
+
+def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None) -> Code:
+    """The passes up to the scheduled module, the user's own included, and what the backend makes of that."""
     from ttnn_jit.compiler.backends import backend_for
-    from ttnn_jit.dialects import print_module, verify
+    from ttnn_jit.dialects import verify
     from ttnn_jit.transforms import pipeline
 
-    def seen(stage: str, after: ModuleOp) -> None:
-        if observer:
-            observer(stage, lambda: print_module(after))
-
-    # A pass of the user's own may leave anything.
-    checked = observer is not None or bool(options.extra_pipeline_options)
-
-    def run(passes: Sequence[ModulePass]) -> None:
-        reproducers = Environment.read().reproducers
-        pipeline.run_passes(module, passes, observer=seen, verify_each=checked, reproducers=reproducers)
-
-    if checked:
+    if _is_checked(options, observer):
         verify(module)
-    seen(pipeline.FRONTEND, module)
-    to_schedule, behind = pipeline.passes_around_codegen(options)
-    run(to_schedule)
-    code = backend_for(options.backend).program(module)
-    launches = host_text(code.host) if observer else ""  # of ops that the passes behind change
-    run(behind)
+    if observer:
+        _show(observer, pipeline.FRONTEND, module)
+    _run_passes(module, pipeline.passes_around_codegen(options)[0], options, observer)
+    return backend_for(options.backend).program(module)
+
+
+def _host_program(
+    module: ModuleOp, code: Code, options: CompileOptions, observer: Callable[[str, Text], None] | None
+) -> Sequence[Mapping[str, Any]]:
+    """The passes behind codegen, which make the host program of the module: the descriptors of its launches."""
+    from ttnn_jit.codegen.descriptors import program_descriptors
+    from ttnn_jit.codegen.host.host_text import host_text
+    from ttnn_jit.transforms import pipeline
+
+    launches = host_text(code.host) if observer else ""  # of ops that the passes change
+    _run_passes(module, pipeline.passes_around_codegen(options)[1], options, observer)
     if observer:
         observer(HOST, lambda: launches)
         observer(CODEGEN, lambda: "\n".join(code.texts.values()))
-    return code, program_descriptors(module, with_source=observer is not None)
+    return program_descriptors(module, with_source=observer is not None)
+
+
+def _run_passes(
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    options: CompileOptions,
+    observer: Callable[[str, Text], None] | None,
+) -> None:
+    from ttnn_jit.transforms import pipeline
+
+    pipeline.run_passes(
+        module,
+        passes,
+        observer=partial(_show, observer) if observer else None,
+        verify_each=_is_checked(options, observer),
+        reproducers=Environment.read().reproducers,
+    )
+
+
+def _is_checked(options: CompileOptions, observer: object) -> bool:
+    """Whether every pass is verified: one of the user's own may leave anything."""
+    return observer is not None or bool(options.extra_pipeline_options)
+
+
+def _show(observer: Callable[[str, Text], None], stage: str, after: ModuleOp) -> None:
+    from ttnn_jit.dialects import print_module
+
+    observer(stage, lambda: print_module(after))
 
 
 def compile_scheduled(module: ModuleOp) -> Program:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import weakref
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
@@ -101,6 +102,12 @@ class StoredPrograms:
             statistics.count_disk_hit()
             self._in_memory[content.digest] = program
         return program
+
+    def texts_kept(self) -> AbstractContextManager[None]:
+        """Have what numba makes found and kept on disk, within the block."""
+        from ttnn_jit.codegen.numba_module import texts_kept_by
+
+        return texts_kept_by(self._manifest.native_code if self._manifest and self._key else None)
 
     def keep(self, lowered: FrontendResult, content: Key, program: Program, *, is_new: bool) -> None:
         """Have later compiles find `program`; on disk only what another process could recognise."""

@@ -324,7 +324,7 @@ def _field_value(attribute: Attribute) -> str | bool | int | tuple[int, ...]:
 
 
 def _desc_of_fields(fields: Mapping[str, Attribute]) -> SystemDesc:
-    values: dict[str, object] = {"max_circular_buffers": None, "max_wide_inputs": None}
+    values: dict[str, object] = {"max_circular_buffers": None, "max_wide_inputs": None, "dram_bytes": None}
     values.update({name: _field_value(attribute) for name, attribute in fields.items()})
     known = {field.name for field in dataclasses.fields(SystemDesc)}
     if values.keys() != known:

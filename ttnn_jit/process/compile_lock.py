@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -73,8 +74,6 @@ def interrupts_postponed() -> Iterator[None]:
 
     llvmlite frees an object twice if one comes while it is freed. What LLVM does cannot be interrupted in any case.
     """
-    import signal
-
     expected = threading.current_thread() is threading.main_thread()
     if not expected or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield  # no exception comes here, or the program has a way of its own with interrupts

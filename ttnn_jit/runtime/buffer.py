@@ -141,6 +141,9 @@ class BufferPool:
 
     Beyond the limit, the blocks that have waited longest are unmapped. Small blocks share regions; a class of theirs
     that holds over 16 MB idle unmaps the regions that are idle as a whole.
+
+    Attributes:
+        mapped_bytes: In all blocks, idle ones too.
     """
 
     def __init__(self, idle_limit: int | None = None) -> None:
@@ -150,6 +153,7 @@ class BufferPool:
         self._trimming = False
         self._ticks = count(1)
         self._mappings = count()
+        self.mapped_bytes = 0
 
     def size_class(self, nbytes: int) -> SizeClass:
         """The class that serves blocks of `nbytes`; ask once and keep it."""
@@ -177,6 +181,7 @@ class BufferPool:
                 first, region = self._map_or_fail(size_class)
             pitch = _pitch(size_class.nbytes)
             fresh = [first + pitch * index for index in range(region.blocks - 1, -1, -1)]
+            self.mapped_bytes += region.mapped_bytes
             size_class.regions[first] = region  # with the next line a step that no interrupt divides
             size_class.free += fresh
 
@@ -236,7 +241,7 @@ class BufferPool:
         for size_class in sorted(big, key=lambda c: c.last_use):
             while idle > self.idle_limit and len(size_class.free) > size_class.trim_above:
                 with contextlib.suppress(IndexError):  # another thread took the last one
-                    size_class.regions.pop(size_class.free.pop(0)).memory.close()
+                    self._unmap(size_class, size_class.free.pop(0))
                 idle -= size_class.nbytes
 
     def _trim_small(self, size_class: SizeClass, blocks_kept: int) -> None:
@@ -249,11 +254,15 @@ class BufferPool:
         for start, addresses in by_region.items():
             region = size_class.regions[start]
             if len(addresses) == region.blocks and left - region.blocks >= blocks_kept:
-                del size_class.regions[start]
-                region.memory.close()
+                self._unmap(size_class, start)
                 left -= region.blocks
             else:
                 size_class.free.extend(addresses)
+
+    def _unmap(self, size_class: SizeClass, first: int) -> None:
+        region = size_class.regions.pop(first)
+        region.memory.close()
+        self.mapped_bytes -= region.mapped_bytes
 
     def _snapshot(self) -> list[SizeClass]:
         return list(self._classes.values())
@@ -285,8 +294,12 @@ def class_bytes(nbytes: int) -> int:
 
 def default_idle_limit() -> int:
     """An eighth of the machine's memory, at least 256 MB."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(256 << 20, memory // 8)
+    return max(256 << 20, host_memory_bytes() // 8)
+
+
+def host_memory_bytes() -> int:
+    """The machine's memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _pitch(nbytes: int) -> int:

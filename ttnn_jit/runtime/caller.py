@@ -23,7 +23,7 @@ from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.structures import CopyWords, LaunchEntry, LaunchTable
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.runtime.updates import after_updates, check_updates
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
@@ -156,7 +156,7 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
         call.run([*addresses, *(buffer.address for buffer in intermediates)])
 
 
-def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
+def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
     """Run on input tensors; the result, or the tuple of several, on the device of the first, else the implicit one.
 
     While that device records a trace the run becomes a part of it.
@@ -164,6 +164,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     Args:
         program: What runs.
         tensors: The inputs.
+        into: Of the spec of the one result, which is made there and takes no room of its own; where an input shares its
+            memory, the result is made beside and copied.
 
     Raises:
         ArgumentError: Too few or too many; one has another spec, is on the host, or on a device of another target.
@@ -185,7 +187,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     call = program.native_in_place if in_place else program.native
     owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
     # A chip writes such an output where the input lies.
-    placed = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in plan.written_over_inputs}
+    written_over = plan.written_over_inputs if into is None else {*plan.results}
+    placed = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
     leases = {i: device.l1.lease(spec) for i, spec in placed.items()}
     _unstored = [device.l1.lease(spec) for spec in plan.unstored]
     if any(map(in_l1, (*plan.buffers, *plan.unstored))):
@@ -194,11 +197,16 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     for i, lease in leases.items():
         made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}
+    if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
+        made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     if call is not None:
         # Held: other threads may deallocate the tensors.
         device.launch(call, [tensor.memory(plan.name) for tensor in every])
     results = after_updates(plan, TTNN, tensors, every)
+    if into is not None and results[0] is not into:
+        write_elements(results[0], into)
+        return into
     return results[0] if len(results) == 1 else tuple(results)
 
 

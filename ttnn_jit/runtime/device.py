@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
 from ttnn_jit.ops.created_tensors import interpreted_in_programs
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, host_memory_bytes
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
@@ -40,6 +42,16 @@ _MANAGERS = count(1)
 _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
+def _forget_other_threads() -> None:
+    """In a forked child: drop locks that threads of the parent may have held."""
+    for device in list(_DEVICES):
+        device.order = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
+
+
 def open_devices() -> list[Device]:
     """Every device that the user opened and did not close, those of meshes among them."""
     return [device for device in _DEVICES if not device.closed and device is not Device._implicit_cpu]
@@ -62,11 +74,14 @@ class Device:
         open_target: The identity of `target`, 0 once the device is closed and while it records: one comparison tells
             all that to a warm call.
         l1: The account of what lies in the L1 of its cores.
+        dram_bytes: What tensors in its DRAM may take together; of the cpu, the host's memory.
         queues: How many command queues it was opened with; on a CPU all of them are one.
         trace_region_size: Bytes that its traces may take; 0: as many as there are.
         traces: Those that were captured and not released, by their id.
         recorder: What records its calls while a trace is captured.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
+        order: Held by a replay of a trace, and by what the host reads or writes, so that no thread sees half of
+            either, as in a command queue.
         shape: The mesh that a single device is: (1, 1).
     """
 
@@ -85,7 +100,9 @@ class Device:
         self.open_target = id(target)
         self.pool: BufferPool = HOST_POOL
         self.l1 = L1Account(target)
+        self.dram_bytes = host_memory_bytes() if target.dram_bytes is None else target.dram_bytes
         self.programs: set[str] = set()
+        self.order = threading.RLock()
         _DEVICES.add(self)
 
     @interpreted_in_programs
@@ -234,21 +251,48 @@ class Device:
         return buffer
 
     def memory_for(self, spec: TensorSpec) -> Buffer:
-        """Memory for a tensor of `spec`, in no account.
+        """Memory for a tensor of `spec`, in no account of L1.
 
         Raises:
-            DramCapacityError: The host has none; the text names what it is for, and the largest tensors.
+            DramCapacityError: DRAM or the host has none; the text names what it is for, and the largest tensors.
         """
+        self.require_dram(spec)
         try:
             return self.pool.allocate(spec.nbytes)
         except MemoryError as error:
-            held = sorted(_live_specs(self), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
-            listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
-            raise DramCapacityError(
-                f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}; the largest tensors on {self} "
-                f"are {listed}",
-                help="deallocate tensors, or keep weights as block floats: `dtype=ttnn.bfloat8_b`",
-            ) from None
+            raise self._without_memory(f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}") from None
+
+    def require_dram(self, spec: TensorSpec) -> None:
+        """Refuse a tensor of `spec` for which DRAM has no room beside the tensors that lie there.
+
+        Those are counted, a walk over Python's objects, only where the memory mapped for all devices does not show that
+        there is room.
+
+        Raises:
+            DramCapacityError: There is none; the text names the largest tensors.
+        """
+        capacity = self.dram_bytes
+        if self._mapped_bytes() + spec.nbytes <= capacity or in_l1(spec):
+            return
+        HOST_POOL.release_idle()
+        used = sum(held.nbytes for held in _live_specs(self) if not in_l1(held))
+        if used + spec.nbytes > capacity:
+            raise self._without_memory(
+                f"DRAM of {self} is too small: {spec} needs {spec.nbytes:,} bytes, of {capacity:,} there are "
+                f"{max(0, capacity - used):,} left"
+            )
+
+    def _mapped_bytes(self) -> int:
+        pools = {HOST_POOL, self.pool, *(trace.pool for trace in self.traces.values())}
+        return sum(pool.mapped_bytes for pool in pools)
+
+    def _without_memory(self, reason: str) -> DramCapacityError:
+        held = sorted(_live_specs(self), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
+        listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
+        return DramCapacityError(
+            f"{reason}; the largest tensors on {self} are {listed}",
+            help="deallocate tensors, or keep weights as block floats: `dtype=ttnn.bfloat8_b`",
+        )
 
     def require_open(self, operation: str) -> None:
         """Refuse to go on with `operation` on a closed device.
@@ -310,9 +354,10 @@ class Device:
         """Close the device, whose traces go; a second close does nothing."""
         self.closed = True
         self.record(None)
-        for trace in self.traces.values():
-            trace.release()
-        self.traces.clear()
+        with self.order:
+            for trace in self.traces.values():
+                trace.release()
+            self.traces.clear()
 
     def __enter__(self) -> Device:
         return self
@@ -332,9 +377,16 @@ class Device:
 
 
 def _live_specs(device: Device) -> list[TensorSpec]:
-    """Of the tensors in memory of a device, which keeps no list of them: found among what refers to it."""
-    found = (each for each in gc.get_referrers(device) if getattr(each, "_buffer", None) is not None)
-    return [spec for each in found if isinstance(spec := getattr(each, "spec", None), TensorSpec)]
+    """Of the tensors in memory of a device, which keeps no list of them: found among what refers to it.
+
+    Of several that share memory one is there.
+    """
+    found = {
+        id(buffer): getattr(each, "spec", None)
+        for each in gc.get_referrers(device)
+        if (buffer := getattr(each, "_buffer", None)) is not None
+    }
+    return [spec for spec in found.values() if isinstance(spec, TensorSpec)]
 
 
 def implicit_cpu_device() -> Device:

@@ -90,6 +90,16 @@ class Program:
             keep_users_frames(error)
             raise
 
+    def run_into(self, output: Tensor, *tensors: Tensor) -> Tensor:
+        """Run on tensors of the plan's specs, and have the one result in the memory of `output`, which has its spec.
+
+        Raises:
+            As a call.
+        """
+        self._record_run()
+        result: Tensor = caller.run_on_tensors(self, tensors, output)
+        return result
+
     @cached_property
     def _warm(self) -> Callable[..., Any]:
         # Made by the second call: to write it takes longer than to run without it.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
@@ -113,7 +114,8 @@ class Tensor(TensorQueries, TensorOperators):
 
     def stored_bytes(self) -> bytes:
         """A copy of the bytes that hold the elements, padding included; of block floats, the packed tiles."""
-        return ctypes.string_at(self.buffer("stored_bytes").address, self.spec.nbytes)
+        with in_order(self):
+            return ctypes.string_at(self.buffer("stored_bytes").address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
         """Address of the first stored element."""
@@ -184,7 +186,7 @@ class Tensor(TensorQueries, TensorOperators):
         Raises:
             DeallocatedError: The tensor was deallocated.
         """
-        return numbers(self.spec, self.buffer("to_list")).tolist()
+        return self._numbers("to_list").tolist()
 
     def item(self) -> float:
         """The only element, as a number of Python's.
@@ -198,7 +200,7 @@ class Tensor(TensorQueries, TensorOperators):
                 f"item: a tensor of shape {self.spec.shape} has {self.spec.volume} elements",
                 help="choose one: `x[i, j]`",
             )
-        number: float = numbers(self.spec, self.buffer("item")).reshape(-1)[0].item()
+        number: float = self._numbers("item").reshape(-1)[0].item()
         return number
 
     def __copy__(self) -> Tensor:
@@ -238,7 +240,7 @@ class Tensor(TensorQueries, TensorOperators):
             raise ArgumentError(
                 "numpy wants the memory of a ttnn tensor, and gets a copy only", help="leave `copy=False` out"
             )
-        values = numbers(self.spec, self.buffer("numpy.asarray"))
+        values = self._numbers("numpy.asarray")
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -256,7 +258,21 @@ class Tensor(TensorQueries, TensorOperators):
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
             return "calls are captured, and do not run"
-        return numbers(self.spec, self._buffer)
+        with in_order(self):
+            return numbers(self.spec, self._buffer)
+
+    def _numbers(self, operation: str) -> numpy.ndarray[Any, Any]:
+        with in_order(self):
+            return numbers(self.spec, self.buffer(operation))
+
+
+_NO_ORDER = nullcontext()
+
+
+def in_order(tensor: Tensor) -> AbstractContextManager[object]:
+    """What the host holds while it reads or writes a tensor's memory, so that no trace runs meanwhile."""
+    device = tensor.device()
+    return _NO_ORDER if device is None else device.order
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -326,9 +342,10 @@ def stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, operation
         DeallocatedError, DeviceError: As `Tensor.buffer` does.
         TraceError: A device captures a trace, and the copy goes to the host or comes from there.
     """
-    source = _memory_beside(tensor, device, operation)
-    copy = Tensor(spec, device, _allocated(spec, device))
-    _copy(tensor, source, copy, copy.memory(operation))
+    with in_order(tensor):
+        source = _memory_beside(tensor, device, operation)
+        copy = Tensor(spec, device, _allocated(spec, device))
+        _copy(tensor, source, copy, copy.memory(operation))
     return copy
 
 
@@ -338,8 +355,9 @@ def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -
     Raises:
         DeallocatedError, DeviceError, TraceError: As `stored_as` does.
     """
-    read = _memory_beside(source, target._device, operation)
-    _copy(source, read, target, _memory_beside(target, source._device, operation))
+    with in_order(source), in_order(target):
+        read = _memory_beside(source, target._device, operation)
+        _copy(source, read, target, _memory_beside(target, source._device, operation))
 
 
 def _memory_beside(tensor: Tensor, device: Device | None, operation: str) -> Buffer:
@@ -379,8 +397,11 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         DeviceError: Its device is closed.
     """
     require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
-    spec = tensor.spec
-    source = tensor.buffer("to_torch")
+    with in_order(tensor):
+        return _in_torch(tensor.spec, tensor.buffer("to_torch"))
+
+
+def _in_torch(spec: TensorSpec, source: Buffer) -> torch.Tensor:
     if spec.dtype.is_block_float:
         import torch
 

@@ -127,14 +127,14 @@ def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
         if i < outputs and not family.is_pooled(spec):
             yield from family.make(i, spec)
             continue
-        yield from _allocation(i)
+        yield from _allocation(i, family)
         if family.is_leased(spec):
             yield f" b{i}.lease = l{i}"
         if i < outputs:
             yield from family.wrap(i)
 
 
-def _allocation(i: int) -> list[str]:
+def _allocation(i: int, family: Family) -> list[str]:
     """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, written out."""
     return [
         f" b{i} = Buffer()",
@@ -144,6 +144,7 @@ def _allocation(i: int) -> list[str]:
         f"   b{i}.address = p{i}",
         "   break",
         " except IndexError:",
+        *(f"  {line}" for line in family.admit(i)),
         f"  class{i}.fill(b{i})",
         f"  p{i} = b{i}.address",
     ]

@@ -34,7 +34,10 @@ class Numerics(enum.Enum):
 
 @dataclass(frozen=True)
 class SystemDesc:
-    """What the compiler must know of a system; sizes in bytes, grids in cores (rows, columns)."""
+    """What the compiler and the runtime must know of a system; sizes in bytes, grids in cores (rows, columns).
+
+    `dram_bytes` is None where the DRAM is the host's memory.
+    """
 
     name: str
     arch: str
@@ -48,6 +51,7 @@ class SystemDesc:
     max_wide_inputs: int | None
     tile_aligned_only: bool
     fuses_multi_user_values: bool
+    dram_bytes: int | None = None
 
     def dst_capacity(self, *, wide: bool) -> int:
         """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits."""
@@ -101,12 +105,16 @@ def _of_fields(values: dict[str, Any], source: str) -> SystemDesc:
     known = {field.name for field in fields(SystemDesc)}
     if unknown := values.keys() - known:
         raise _no_description(source, f"`{min(unknown)}` is no field of one")
-    if missing := known - values.keys():
+    if missing := known - values.keys() - _OPTIONAL:
         raise _no_description(source, f"it has no `{min(missing)}`")
     for name, value in values.items():
         if not _fits(name, value):
             raise _no_description(source, f"`{name}` is {value!r}")
     return SystemDesc(**(values | {"numerics": Numerics(values["numerics"]), "grid": tuple(values["grid"])}))
+
+
+_OPTIONAL = {"dram_bytes"}
+"""Fields that descriptions of earlier versions lack."""
 
 
 def _fits(name: str, value: object) -> bool:
@@ -142,10 +150,12 @@ def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
         "arch", lambda arch: PRESETS[_ARCHITECTURES[arch.lower() if isinstance(arch, str) else arch]]
     )
     base = read("l1_unreserved_base", lambda value: _at_least(0, value), 0)
+    channels, channel = (read(name, _count_or_none) for name in ("num_dram_channels", "dram_channel_size"))
     return replace(
         preset,
         grid=read("grid_size", lambda size: (_at_least(1, size["y"]), _at_least(1, size["x"]))),
         l1_bytes=read("l1_size", lambda size: _at_least(1, _at_least(1, size) - base)),
+        dram_bytes=channels * channel if channels and channel else preset.dram_bytes,
         dst_tiles=read("dst_physical_size_tiles", lambda value: _at_least(1, value), preset.dst_tiles),
         max_circular_buffers=read("num_cbs", lambda value: _at_least(1, value), preset.max_circular_buffers),
     )
@@ -161,6 +171,10 @@ def _at_least(least: int, value: object) -> int:
     return value
 
 
+def _count_or_none(value: object) -> int | None:
+    return None if value is None else _at_least(1, value)
+
+
 def _is_alike(value: object, known: object) -> bool:
     """Whether a field of a description is of the kind that a preset's is; numbers are at least 1."""
     if isinstance(known, tuple):
@@ -170,12 +184,13 @@ def _is_alike(value: object, known: object) -> bool:
     return type(value) is type(known)
 
 
-def _chip(name: str, l1_bytes: int) -> SystemDesc:
+def _chip(name: str, *, l1_bytes: int, dram_bytes: int) -> SystemDesc:
     return SystemDesc(
         name=name,
         arch=name,
         grid=(8, 8),
         l1_bytes=l1_bytes,
+        dram_bytes=dram_bytes,
         numerics=Numerics.DEVICE,
         dst_tiles=16,
         dst_double_buffered=True,
@@ -190,8 +205,9 @@ def _chip(name: str, l1_bytes: int) -> SystemDesc:
 PRESETS = {
     desc.name: desc
     for desc in (
-        _chip("wormhole_b0", l1_bytes=1_369_120),
-        _chip("blackhole", l1_bytes=1_499_136),
+        # Channels of DRAM and their bytes as tt-mlir's descriptions of the chips have them.
+        _chip("wormhole_b0", l1_bytes=1_369_120, dram_bytes=12 * 1_073_741_824),
+        _chip("blackhole", l1_bytes=1_499_136, dram_bytes=8 * 4_278_190_080),
         SystemDesc(
             name="cpu",
             arch="cpu",

@@ -30,7 +30,8 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
 from ttnn_jit.runtime.generated import STALE
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, write_elements
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -199,11 +200,10 @@ class TtnnOperation(WarmCalls):
         if output is not None and placement is not None:
             check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
+        if output is not None and not is_written:
+            return program.run_into(output, *tensors)
         result = program(*tensors)
-        if output is None or is_written:
-            return bound.operation.packed(result if isinstance(result, tuple) else (result,))
-        write_elements(result, output)
-        return output
+        return bound.operation.packed(result if isinstance(result, tuple) else (result,))
 
     @property
     def _own_names(self) -> set[str]:

@@ -15,7 +15,7 @@ from ttnn_jit.ops.random_numbers import BERNOULLI, DROPOUT, NEXT_DRAW, RAND, RAN
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.random_state import PARTS, on_device, seed_all, seeded, state
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, stored_as
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, in_order, stored_as
 from ttnn_jit.runtime.tensor_words import numbers
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import (
@@ -184,7 +184,8 @@ def _check_probabilities(tensor: Tensor) -> None:
     device = tensor.device()
     if device is not None and device.recorder is not None:
         return
-    values = numbers(tensor.spec, tensor.buffer("bernoulli"))
+    with in_order(tensor):
+        values = numbers(tensor.spec, tensor.buffer("bernoulli"))
     if not bool(((values >= 0) & (values <= 1)).all()):
         raise ArgumentError("bernoulli: an element is not from 0 to 1, hence no probability")
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, in_order
 from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
 from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
@@ -67,8 +68,13 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
     path = Path(file_name)
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
-    parts = [dense_elements(own.spec, own.buffer("dump_tensor")).tobytes() for own in tensors]
+    parts = [_stored(own) for own in tensors]
     _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
+
+
+def _stored(tensor: Tensor) -> bytes:
+    with in_order(tensor):
+        return dense_elements(tensor.spec, tensor.buffer("dump_tensor")).tobytes()
 
 
 @observed
@@ -300,7 +306,7 @@ def _cached(path: Path, asked: _Asked) -> Tensor | None:
     try:
         return _as_asked(_read(path), asked)
     except TensorFileError as error:
-        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=3)
+        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=level_of_the_user())
         return None
 
 

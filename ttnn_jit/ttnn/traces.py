@@ -114,6 +114,10 @@ def execute_trace(
 ) -> None:
     """Run what was captured, on the tensors as they are now (ttnn.execute_trace).
 
+    Threads take turns: replays of one device, and what the host reads of it or writes to it, happen one after the
+    other. Each replay makes its results anew where they lie, in memory that holds other values on the way; a program
+    that another thread runs on them does not wait for it.
+
     Raises:
         ArgumentError: The device has no such queue, or `trace_id` is none.
         DeviceError: The device is closed.
@@ -123,8 +127,10 @@ def execute_trace(
     mesh_device.require_host_access("execute_trace")
     if trace_id.released is not None:
         raise TraceError(f"execute_trace: {trace_id} was released at {trace_id.released}")
-    for trace in trace_id.traces:
-        trace.replay()
+    for member in mesh_device.members():
+        with member.order:
+            if trace := member.traces.get(trace_id):  # or another thread has released it meanwhile
+                trace.replay()
 
 
 def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
@@ -142,8 +148,9 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     for member in mesh_device.members():
         if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
             _stopped(member)
-        if trace := member.traces.pop(trace_id, None):
-            trace.release()
+        with member.order:
+            if trace := member.traces.pop(trace_id, None):
+                trace.release()
     trace_id.ended, trace_id.released = trace_id.ended or place, trace_id.released or place
 
 

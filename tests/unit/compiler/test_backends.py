@@ -9,8 +9,7 @@ import pytest
 
 import ttnn_jit
 from tests.unit.codegen.programs import scheduled
-from ttnn_jit.codegen import kernel_images
-from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.codegen import assembly_threads, kernel_images
 from ttnn_jit.compiler import backends
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.compiler.numba_backend import NumbaBackend
@@ -42,7 +41,8 @@ def test_code_has_a_text_and_an_image_for_every_kernel_of_its_plan(name, calls):
 def test_a_kernel_that_another_program_has_is_not_assembled_again(name, monkeypatch):
     assembled = []
     monkeypatch.setattr(kernel_images, "IMAGES", {})
-    monkeypatch.setattr(kernel_images, "assemble", lambda *parts: assembled.append(parts) or assemble(*parts))
+    emit = assembly_threads._emit()
+    monkeypatch.setattr(assembly_threads, "_emit", lambda: lambda *parts: assembled.append(parts) or emit(*parts))
     specs = [TensorSpec((32, columns), DataType.FLOAT32, Layout.TILE) for columns in (64, 96)]
     kernels = set()
     for other in ("abs", "neg"):

@@ -30,7 +30,8 @@ def test_the_target_prints_as_a_dictionary_of_its_fields() -> None:
     module = ModuleOp([])
     set_system_desc(module, PRESETS["blackhole"])
     assert print_module(module) == (
-        '#system_desc = #ttcore.system_desc<{arch = "blackhole", dst_double_buffered = true, '
+        '#system_desc = #ttcore.system_desc<{arch = "blackhole", dram_bytes = 34225520640 : i64, '
+        "dst_double_buffered = true, "
         "dst_halved_when_wide = true, dst_tiles = 16 : i64, fuses_multi_user_values = false, grid = [8, 8], "
         "l1_bytes = 1499136 : i64, max_circular_buffers = 32 : i64, max_wide_inputs = 7 : i64, "
         'name = "blackhole", numerics = "device", tile_aligned_only = true}>\n'

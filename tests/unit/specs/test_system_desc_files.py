@@ -57,13 +57,19 @@ def test_what_a_target_prints_reads_as_that_very_target(tmp_path, preset):
     assert read_target(written(tmp_path, preset.to_json())) is preset
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", [field for field in FIELDS if field != "dram_bytes"])
 def test_a_missing_field_is_named_with_the_file_and_the_fields_there_are(tmp_path, name):
     described = json.loads(WORMHOLE.to_json())
     del described[name]
     text = refusal(written(tmp_path, described))
     assert f"it has no `{name}`" in text
     assert all(field in text for field in FIELDS)
+
+
+def test_a_description_of_an_earlier_version_has_the_dram_of_the_host(tmp_path):
+    described = json.loads(WORMHOLE.to_json())
+    del described["dram_bytes"]
+    assert read_target(written(tmp_path, described)) == replace(WORMHOLE, dram_bytes=None)
 
 
 @pytest.mark.parametrize("name", ["l1_byte", "Grid", "extra", ""])
@@ -112,17 +118,19 @@ def test_the_vendors_flatbuffer_and_other_binary_files_are_told_what_to_do(tmp_p
 @pytest.mark.parametrize("wrap", [lambda d: d, lambda d: {"version": {"major": 0}, "system_desc": d}])
 def test_the_json_of_the_vendors_tools_is_read(tmp_path, arch, wrap):
     path = written(tmp_path, wrap(system(chip(arch=arch, grid_size={"y": 7, "x": 8}, l1_size=1400000))))
-    assert read_target(path) == replace(WORMHOLE, grid=(7, 8), l1_bytes=1400000 - 130016)
+    assert read_target(path) == replace(WORMHOLE, grid=(7, 8), l1_bytes=1400000 - 130016, dram_bytes=12 << 30)
 
 
 def test_a_blackhole_of_the_vendors_tools_is_read(tmp_path):
     path = written(tmp_path, system(chip(arch="Blackhole", grid_size={"y": 10, "x": 13}, num_cbs=64)))
-    expected = replace(PRESETS["blackhole"], grid=(10, 13), l1_bytes=1369120, max_circular_buffers=64)
+    memory = {"l1_bytes": 1369120, "dram_bytes": 12 << 30}
+    expected = replace(PRESETS["blackhole"], grid=(10, 13), max_circular_buffers=64, **memory)
     assert read_target(path) == expected
 
 
 def test_limits_that_an_older_description_lacks_are_those_of_its_chip(tmp_path):
-    older = {name: value for name, value in chip().items() if name not in {"num_cbs", "dst_physical_size_tiles"}}
+    newer = {"num_cbs", "dst_physical_size_tiles", "num_dram_channels", "dram_channel_size"}
+    older = {name: value for name, value in chip().items() if name not in newer}
     assert read_target(written(tmp_path, system(older))) is WORMHOLE
 
 

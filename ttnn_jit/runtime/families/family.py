@@ -117,6 +117,10 @@ class Family(ABC):
     def address_of(self, index: int) -> str:
         """The statement that gives ``pi`` of the argument `index`."""
 
+    def admit(self, _index: int) -> Iterable[str]:
+        """Lines that refuse buffer `index` of the plan, for which memory is about to be mapped."""
+        return ()
+
     def account(self, _plan: ProgramPlan, _circular_buffer_bytes: int) -> Iterable[str]:
         """Statements that enter a run into the books of the tensors' device, before anything is allocated."""
         return ()

@@ -80,6 +80,10 @@ class TtnnTensors(Family):
         """Of the buffer, which is None once the tensor was deallocated."""
         return f"p{index} = a{index}._buffer.address"
 
+    def admit(self, index: int) -> Iterable[str]:
+        """Unless ``device`` has no DRAM for it."""
+        return (f"device.require_dram(S{index})",)
+
     def account(self, plan: ProgramPlan, circular_buffer_bytes: int) -> Iterator[str]:
         """Count the program on ``device``, and enter what lies in L1."""
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")

@@ -1,0 +1,62 @@
+"""What numba makes of a source is kept, and another process asks numba for nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_jit.codegen import numba_module as module
+from ttnn_jit.codegen.numba_module import numba_module, texts_kept_by
+from ttnn_jit.ops.tile_body import LOCAL
+
+SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\n"
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """What is kept; numba writes ``define void @name(`` and how often it was asked."""
+    kept, asked = {}, []
+
+    def text(name, source):
+        asked.append(source)
+        return f"; {len(asked)}\ndefine void @{name}("
+
+    def keep(asked_for, make, is_sound):
+        if asked_for not in kept or not is_sound(kept[asked_for]):
+            kept[asked_for] = make()
+        return kept[asked_for]
+
+    monkeypatch.setattr(module, "_text", text)
+    with texts_kept_by(keep):
+        yield kept
+    numba_module.cache_clear()
+
+
+def in_another_process(name, source):
+    numba_module.cache_clear()
+    return numba_module(name, source).text
+
+
+def test_a_source_is_compiled_once_and_others_by_themselves(kept):
+    first = in_another_process("f", "a")
+    assert in_another_process("f", "a") == first
+    assert len({first, in_another_process("f", "b"), in_another_process("g", "a")}) == 3
+    assert len(kept) == 3
+
+
+def test_what_is_no_module_of_that_name_is_made_anew(kept):
+    first = in_another_process("f", "a")
+    kept.update(dict.fromkeys(kept, b"define void @g("))
+    assert in_another_process("f", "a") not in {first, "define void @g("}
+
+
+def test_a_function_that_one_process_alone_knows_is_not_kept(kept):
+    in_another_process("f", f"twice_{LOCAL}1()")
+    assert not kept
+
+
+def test_nothing_is_kept_beyond_the_block():
+    kept = []
+    with texts_kept_by(lambda *_: kept.append(1) or b""):
+        pass
+    assert "define void @beyond(" in numba_module("beyond", SOURCE.format(number=1)).text
+    assert not kept

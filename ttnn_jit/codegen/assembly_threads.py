@@ -1,0 +1,125 @@
+"""Modules that LLVM assembles in several threads at once, while the compiler goes on.
+
+LLVM takes no lock of Python's meanwhile, and none of llvmlite's, which lets one thread in at a time: modules that share
+no context, assembled by target machines of their own, have nothing in common. Everything else that is asked of LLVM is
+asked under that lock, by the thread that compiles.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from ttnn_jit.codegen.assemble import new_target_machine, parsed
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.process.compile_lock import interrupts_postponed
+from ttnn_jit.runtime.image import image_of
+from ttnn_jit.runtime.threads import thread_count
+
+SHARED_CHARACTERS = 1 << 15
+"""Of text from which on threads share the work: they take longer to start than less takes to assemble."""
+
+
+class AssemblyThreads:
+    """Modules on their way to images, the longest first."""
+
+    def __init__(self, modules: Mapping[str, LlvmModule], isa: HostIsa) -> None:
+        ordered = sorted(modules.items(), key=lambda item: -len(item[1].text))
+        with interrupts_postponed():
+            self._jobs = [_Job(symbol, module, isa) for symbol, module in ordered]
+        self._waiting = [*reversed(self._jobs)]
+        length = sum(len(module.text) for module in modules.values())
+        count = min(thread_count() - 1, len(self._jobs) - 1) if length >= SHARED_CHARACTERS else 0
+        self._isa = isa
+        self._threads = [threading.Thread(target=self._work, args=(_machines(isa, i + 1),)) for i in range(count)]
+        for thread in self._threads:
+            thread.daemon = True  # a process that ends while it compiles does not wait
+            thread.start()
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """Every symbol and its image, as they are done; the caller's thread takes its share.
+
+        Raises:
+            InternalError: LLVM cannot assemble a module.
+        """
+        machines = _machines(self._isa, 0)
+        for job in self._taken():
+            with interrupts_postponed():
+                job.run(machines)
+            yield job.symbol, job.image()
+        for thread in self._threads:
+            thread.join()
+        yield from ((job.symbol, job.image()) for job in self._jobs if not job.is_read)
+
+    def abandon(self) -> None:
+        """Begin with no further module, and wait for those that are under way: a fork must not fall into them."""
+        self._waiting.clear()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, machines: Mapping[bool, Any]) -> None:
+        for job in self._taken():
+            job.run(machines)
+
+    def _taken(self) -> Iterator[_Job]:
+        while True:
+            try:
+                yield self._waiting.pop()
+            except IndexError:
+                return
+
+
+class _Job:
+    """A module, then its object file in LLVM's memory, then its image."""
+
+    def __init__(self, symbol: str, module: LlvmModule, isa: HostIsa) -> None:
+        self.symbol = symbol
+        self.is_read = False
+        self._fast_isel = module.fast_isel
+        self._module = parsed(module, isa, alone=True)
+        self._object: int | None = None
+        self._error = ctypes.c_char_p()
+
+    def run(self, machines: Mapping[bool, Any]) -> None:
+        """Assemble; one call, without Python's lock."""
+        self._object = _emit()(machines[self._fast_isel], self._module, 1, ctypes.byref(self._error))
+
+    def image(self) -> bytes:
+        """The image, once."""
+        from llvmlite.binding import ffi
+
+        self.is_read = True
+        if not self._object:
+            raise InternalError(
+                f"LLVM cannot assemble {self.symbol}: {(self._error.value or b'').decode()}", help="report it"
+            )
+        buffer = ctypes.cast(self._object, ffi.LLVMMemoryBufferRef)
+        try:
+            return image_of(
+                ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+            )
+        finally:
+            ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+@cache
+def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 - each thread has its own
+    """Target machines by whether fast instruction selection is used."""
+    return {fast_isel: new_target_machine(isa, fast_isel=fast_isel) for fast_isel in (False, True)}
+
+
+@cache
+def _emit() -> Any:
+    """LLVM's function, without llvmlite's lock around it."""
+    from llvmlite.binding import ffi
+
+    library = ctypes.CDLL(ffi.lib._name, handle=ffi.lib._handle)
+    function = library.LLVMPY_TargetMachineEmitToMemory
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
+    function.restype = ctypes.c_void_p
+    return function
