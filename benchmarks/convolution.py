@@ -259,7 +259,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
     """A row per case."""
     head = ["layer", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "best of torch / ours", "medians", "error"]
     measured = [results[name] for name in _ROOFS if name in results]
-    rows = [[*head, "MB", "bound by", "of the roof", "best of torch"] if measured else head]
+    rows = [[*head, "MB", "bound by", "ours, of the roof", "torch, of the roof"] if measured else head]
     for case in (case for case in cases(quick=False) if case.name in results):
         found = results[case.name]
         layer = next(each for each in LAYERS if each.name == case.layer)
