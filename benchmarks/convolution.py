@@ -3,6 +3,9 @@
 Layers of ResNet-50 and MobileNetV2 and a UNet, with bias and relu, as ttnn tensors on the cpu target; weights are
 prepared before, and torch's lie as its kernels want them; torch.compile fuses relu and freezes the weights. The
 contenders take turns (benchmarks/turns.py says how), with all threads and, of one image, with one.
+
+A layer's roof is the longer of two times, both measured in the same run (benchmarks/roofs.py): of its multiplications
+at the peak of registers, and of its bytes, each read or written once, at the pace of the best copy of as many.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.roofline import copy_at, measured_roofs
 from benchmarks.turns import (
     OURS,
     SECONDS,
@@ -64,6 +69,13 @@ class Layer:
         """Multiplications and additions; of a pool, elements of windows."""
         places = batch * (self.size // self.stride) ** 2 * self.kernel**2
         return places * self.inputs if self.pool else 2 * places * self.outputs * (self.inputs // self.groups)
+
+    def elements(self, batch: int) -> int:
+        """That are read or written at least: those of windows, weights, a bias and the result."""
+        side = self.size // self.stride
+        read = min(self.size, side * self.kernel) ** 2 * self.inputs
+        weights = 0 if self.pool else self.outputs * (self.inputs // self.groups * self.kernel**2 + 1)
+        return batch * (read + side**2 * self.outputs) + weights
 
 
 LAYERS = (
@@ -204,8 +216,9 @@ def _torchs(layer: Layer, tensors: Sequence[Any], compiled: bool) -> Call:
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per case."""
     rounds = 2 if quick else 3
+    roofs = [Step(name, 6, partial(measured_roofs, quick)) for name in _ROOFS]
     with turns() as running:
-        yield [
+        measured = [
             Step(
                 case.name,
                 3 * SECONDS * rounds * len(CONTENDERS),
@@ -213,18 +226,54 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
             )
             for case in cases(quick)
         ]
+        yield [roofs[0], *measured, roofs[1]]
+
+
+_ROOFS = tuple(f"roofs {when}, 1 thread and {max(thread_counts())} threads" for when in ("before", "after"))
+
+
+@dataclass(frozen=True)
+class Roof:
+    """What bounds a case, and the seconds that it takes at least."""
+
+    bound: str
+    seconds: float
+
+
+def roof_of(case: Case, layer: Layer, measured: Sequence[Mapping[str, Any]]) -> Roof:
+    """The roof of a case under the best of all roofs `measured`."""
+    probe, itemsize = ("fma", 4) if case.dtype == "f32" else ("pairs", 2)
+    gflops = max(found[probe if not layer.pool else "fma"][str(case.threads)] for found in measured)
+    copies: dict[int, float] = {}
+    for found in measured:
+        for nbytes, kinds in found["copy"].items():
+            own = [pace for kind, pace in kinds.items() if kind.startswith(f"{case.threads} ")]
+            copies[int(nbytes)] = max(copies.get(int(nbytes), 0.0), *own)
+    nbytes = itemsize * layer.elements(case.batch)
+    arithmetic = layer.operations(case.batch) / gflops / 1e9
+    memory = nbytes / copy_at(copies, nbytes) / 1e9
+    return Roof("memory", memory) if memory > arithmetic else Roof("arithmetic", arithmetic)
 
 
 def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
     """A row per case."""
     head = ["layer", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "best of torch / ours", "medians", "error"]
-    rows = [head]
+    measured = [results[name] for name in _ROOFS if name in results]
+    rows = [[*head, "MB", "bound by", "ours, of the roof", "torch, of the roof"] if measured else head]
     for case in (case for case in cases(quick=False) if case.name in results):
         found = results[case.name]
         layer = next(each for each in LAYERS if each.name == case.layer)
         cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]
         cells += [f"{layer.operations(case.batch) / least(found, OURS) / 1e9:,.0f}", f"{ratio(found, PEERS):.2f}"]
-        rows.append([case.name, *cells, ratio_of_medians(found, PEERS), f"{found[OURS]['error']:.1e}"])
+        cells += [ratio_of_medians(found, PEERS), f"{found[OURS]['error']:.1e}"]
+        if measured:
+            roof, nbytes = (
+                roof_of(case, layer, measured),
+                layer.elements(case.batch) * (4 if case.dtype == "f32" else 2),
+            )
+            shares = roof.seconds / least(found, OURS), roof.seconds / min(least(found, peer) for peer in PEERS)
+            cells += [f"{nbytes / 1e6:.1f}", roof.bound, *(f"{share:.0%}" for share in shares)]
+        rows.append([case.name, *cells])
     return table(rows)
 
 

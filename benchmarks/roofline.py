@@ -32,13 +32,14 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """The roofs before and after all kernels, for a noisy machine's sake."""
     with contenders() as running:
         yield [
-            Step("roofs", 6, partial(_roofs, quick)),
+            Step("roofs", 6, partial(measured_roofs, quick)),
             *(Step(case.name, 1, partial(kernel, running, case, quick)) for case in (QUICK if quick else CASES)),
-            Step("roofs again", 6, partial(_roofs, quick)),
+            Step("roofs again", 6, partial(measured_roofs, quick)),
         ]
 
 
-def _roofs(quick: bool) -> Any:
+def measured_roofs(quick: bool) -> Any:
+    """The roofs, in a process of their own."""
     with Process({}) as process:
         return process.call(roofs, list(POWERS[::3] if quick else POWERS), 3 if quick else 7)
 

@@ -18,13 +18,15 @@ import llvmlite.binding as llvm
 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.isa import HostIsa, isa_for
-from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.llvm_module import LlvmModule, ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.runtime.buffer import Buffer, BufferPool
 from ttnn_jit.runtime.native import kernel_address
 
 TRY_SECONDS = 5e-3
 ACCUMULATORS = 12
 FMA_ITERATIONS = 100_000
+NEAR_NOTHING = ", !nontemporal !0"
 
 
 def host_isa() -> HostIsa:
@@ -42,24 +44,45 @@ def native(name: str) -> Callable[..., None]:
 
 
 def _text(isa: HostIsa) -> str:
-    vector = f"<{isa.lanes} x float>"
+    vector, copies = (
+        f"<{isa.lanes} x float>",
+        (_copy_text(isa, "copy", ""), _copy_text(isa, "copy_around", NEAR_NOTHING)),
+    )
+    declaration = f"declare {vector} @llvm.fma.v{isa.lanes}f32({vector}, {vector}, {vector})\n"
+    fma = [
+        f"  %b{k} = call {vector} @llvm.fma.v{isa.lanes}f32({vector} %a{k}, {vector} %f, {vector} %g)"
+        for k in range(ACCUMULATORS)
+    ]
+    module = ModuleText()
+    builder = LlvmVector(isa, module, prefix="v", block="loop")
+    pairs = []
+    for k in range(ACCUMULATORS):
+        total = builder.add_products(f"%a{k}", "%x", "%y")
+        pairs += [*builder.lines, f"  %b{k} = bitcast {vector} {total} to {vector}"]
+        builder.code.clear()
+    declared = "".join(f"{each}\n" for each in module.declarations)
+    probes = _products_text(isa, "fma", fma) + _products_text(isa, "pairs", pairs)
+    return declaration + declared + probes + "".join(copies) + "!0 = !{i32 1}\n"
+
+
+def _products_text(isa: HostIsa, name: str, steps: Sequence[str]) -> str:
+    """A loop of `steps`, each of which makes ``%b<k>`` of ``%a<k>`` and of factors, floats or pairs of bfloat16."""
+    vector, words = f"<{isa.lanes} x float>", f"<{isa.lanes} x i32>"
     rows = range(ACCUMULATORS)
     phis = "\n".join(f"  %a{k} = phi {vector} [ zeroinitializer, %entry ], [ %b{k}, %loop ]" for k in rows)
-    steps = "\n".join(
-        f"  %b{k} = call {vector} @llvm.fma.v{isa.lanes}f32({vector} %a{k}, {vector} %f, {vector} %g)" for k in rows
-    )
     sums = "\n".join(f"  %s{k + 1} = fadd {vector} %s{k}, %b{k}" for k in rows)
-    fma = f"""
-declare {vector} @llvm.fma.v{isa.lanes}f32({vector}, {vector}, {vector})
-define void @fma(ptr %out, ptr %in, i64 %n, i64 %unused) {{
+    return f"""
+define void @{name}(ptr %out, ptr %in, i64 %n, i64 %unused) {{
 entry:
   %f = load {vector}, ptr %in, align 4
   %g = load {vector}, ptr %out, align 4
+  %x = bitcast {vector} %f to {words}
+  %y = bitcast {vector} %g to {words}
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
 {phis}
-{steps}
+{chr(10).join(steps)}
   %i.next = add i64 %i, 1
   %more = icmp ult i64 %i.next, %n
   br i1 %more, label %loop, label %done
@@ -70,7 +93,6 @@ done:
   ret void
 }}
 """
-    return fma + _copy_text(isa, "copy", "") + _copy_text(isa, "copy_around", ", !nontemporal !0") + "!0 = !{i32 1}\n"
 
 
 def _copy_text(isa: HostIsa, name: str, hint: str) -> str:
@@ -132,16 +154,17 @@ def seconds_together(calls: Sequence[Callable[[], None]]) -> float:
     return max(end for _, end in times) - min(start for start, _ in times)
 
 
-def fma_gflops(threads: int, tries: int) -> float:
-    """Billions of float32 operations a second, a multiply-add being two."""
+def fma_gflops(threads: int, tries: int, probe: str = "fma") -> float:
+    """Billions of float32 operations a second, a multiply-add being two; ``pairs`` of bfloat16 are two of them."""
     pool = BufferPool()
     buffers = [(pool.allocate(4096), pool.allocate(4096)) for _ in range(threads)]
     for pair in buffers:
         for buffer in pair:
             ctypes.memset(buffer.address, 0, 4096)
-    calls = [lambda a=a, b=b: native("fma")(a.address, b.address, FMA_ITERATIONS, 0) for a, b in buffers]
+    calls = [lambda a=a, b=b: native(probe)(a.address, b.address, FMA_ITERATIONS, 0) for a, b in buffers]
     best = min(seconds_together(calls) for _ in range(2 * tries))
-    return 2 * ACCUMULATORS * host_isa().lanes * FMA_ITERATIONS * threads / best / 1e9
+    terms = 2 if probe == "pairs" else 1
+    return 2 * terms * ACCUMULATORS * host_isa().lanes * FMA_ITERATIONS * threads / best / 1e9
 
 
 class Copy:
@@ -172,9 +195,12 @@ class Copy:
 
 
 def roofs(powers: list[int], tries: int) -> dict[str, Any]:
-    """``fma``: threads -> GFLOP/s; ``copy``: bytes read and written -> kind of copy -> GB/s."""
+    """Threads -> GFLOP/s of ``fma``, and of ``pairs`` of bfloat16; ``copy``: bytes touched -> kind of copy -> GB/s."""
     counts = sorted({1, os.cpu_count() or 1})
-    found: dict[str, Any] = {"fma": {str(threads): fma_gflops(threads, tries) for threads in counts}, "copy": {}}
+    found: dict[str, Any] = {
+        probe: {str(threads): fma_gflops(threads, tries, probe) for threads in counts} for probe in ("fma", "pairs")
+    }
+    found["copy"] = {}
     for power in powers:
         found["copy"][str(1 << power)] = {
             f"{threads} {'around caches' if around else 'ordinary'}": Copy(

@@ -10,7 +10,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, DTypeError
 from ttnn_jit.specs.hardware_config import FieldError, FrozenConfigError
 
 SIZES = {"in_channels": 8, "out_channels": 6, "batch_size": 1, "input_height": 5, "input_width": 5}
@@ -184,6 +184,17 @@ def test_a_fold_that_does_not_come_out_even_is_refused(strides, given, message, 
     before = programs()
     with pytest.raises(CompileError, match=re.escape(message)):
         ttnn.fold(x, *strides, use_transpose_as_fold=transposed, **given)
+    assert before == programs()
+
+
+def test_a_convolution_with_depth_refuses_what_one_without_does(device):
+    call = {"input_tensor": on(device, torch.zeros(1, 2, 4, 4, 8)), "output_channels": 4, "kernel_size": 2}
+    call["weight_tensor"] = on(device, torch.zeros(4, 8, 2, 2, 2))
+    before = programs()
+    with pytest.raises(DTypeError, match="the result of a convolution has floats, and `dtype` is INT32"):
+        ttnn.experimental.conv3d(**call, dtype=ttnn.int32)
+    with pytest.raises(ArgumentError, match=re.escape("conv3d: the padding is [[-1, -1], [0, 0], [1, 1]]")):
+        ttnn.experimental.conv3d(**call, padding=(-1, 0, 1), padding_mode="replicate")
     assert before == programs()
 
 

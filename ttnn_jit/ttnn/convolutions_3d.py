@@ -22,7 +22,7 @@ from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
-from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import refusals_of, result_dtype, whole_number, windows_of
 
 _CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
 
@@ -83,6 +83,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
 
     Raises:
         ArgumentError: An argument is of another kind.
+        DTypeError: The result would have no floats.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
     given = locals()
@@ -94,8 +95,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         x, windows = _replicated(x, windows)
     sizes = _sizes(given, x, weight, bias, windows)
     keywords = {name: given[name] for name in ("memory_config", "compute_kernel_config") if given[name] is not None}
-    wanted = x.dtype if dtype is None else dtype
-    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, wanted, layout, **keywords)
+    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, result_dtype(dtype, x), layout, **keywords)
     return found
 
 

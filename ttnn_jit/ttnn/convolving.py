@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_text import activation_text
 from ttnn_jit.ops.applied_unary import activation_of
@@ -36,7 +36,7 @@ from ttnn_jit.ttnn.prepared_weights import (
     prepared_transposed,
     sizes_of,
 )
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, windows_of
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
 _CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
@@ -168,10 +168,7 @@ def _with_prepared(
 
 
 def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
-    dtype = x.dtype if asked.dtype is None else asked.dtype
-    if isinstance(dtype, DataType) and dtype.is_integer:
-        raise DTypeError(f"the result of a convolution has floats, and `dtype` is {dtype.name}")
-    return _activation(config), dtype, config.output_layout
+    return _activation(config), result_dtype(asked.dtype, x), config.output_layout
 
 
 def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> MemoryConfig | None:

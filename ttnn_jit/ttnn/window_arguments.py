@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.windows import Pair, Windows
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 def whole_number(value: Any, what: str) -> int:
@@ -74,6 +75,18 @@ def windows_of(name: str, rank: int, *, kernel_size: Any, stride: Any, padding: 
     pairs: tuple[Pair, ...] = padding_pairs(padding, f"`padding` of {name}", kernel, steps, apart)
     with refusals_of(name):
         return Windows(kernel, steps, pairs, apart)
+
+
+def result_dtype(dtype: DataType | None, x: Any) -> Any:
+    """The element type of a convolution's result: the input's, unless another one is asked for.
+
+    Raises:
+        DTypeError: It has no floats.
+    """
+    wanted = x.dtype if dtype is None else dtype
+    if isinstance(wanted, DataType) and wanted.is_integer:
+        raise DTypeError(f"the result of a convolution has floats, and `dtype` is {wanted.name}")
+    return wanted
 
 
 @contextmanager

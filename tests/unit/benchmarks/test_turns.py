@@ -43,6 +43,17 @@ def test_layers_are_torchs(monkeypatch, pool):
     assert all(convolution.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, convolution.EAGER))
 
 
+def test_the_roof_of_a_layer_is_the_longer_of_its_arithmetic_and_its_bytes():
+    copies = {str(1 << power): {"2 ordinary": 10.0, "1 ordinary": 99.0} for power in range(16, 29)}
+    measured = [{"fma": {"2": 100.0}, "pairs": {"2": 200.0}, "copy": copies}]
+    wide, narrow = (convolution.Layer("layer", 32, channels, channels, 3) for channels in (256, 4))
+    case = convolution.Case("layer", "bf16", 2, 2)
+    operations, nbytes = 2 * 2 * 32**2 * 9 * 256**2, 2 * (2 * 2 * 32**2 * 4 + 4 * (4 * 9 + 1))
+    roofs = [convolution.roof_of(case, layer, measured) for layer in (wide, narrow)]
+    assert [roof.bound for roof in roofs] == ["arithmetic", "memory"]
+    assert [roof.seconds for roof in roofs] == pytest.approx([operations / 200e9, nbytes / 10e9])
+
+
 @pytest.mark.parametrize("module", [attention, convolution, matmul, movement, reductions])
 def test_a_summary_has_every_case_with_all_threads_in_one_cell(module):
     cases = module.CASES if module is matmul else module.cases(quick=False)

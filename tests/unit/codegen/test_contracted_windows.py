@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 import ttnn_jit
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.host import image_blocks
 
 DEVICE = ttnn.open_device(device_id=0, target="cpu")
 
@@ -17,14 +18,14 @@ def random(shape, dtype, seed):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
-def convolving(batch, size, inputs, outputs, kernel, stride, dtype):
+def convolving(batch, size, inputs, outputs, kernel, stride, dtype, **more):
     height, width = size
     weight = ttnn.from_torch(random((outputs, inputs, *kernel), dtype, 2), device=DEVICE)
 
     def program(x):
         return ttnn.conv2d(
             input_tensor=x, weight_tensor=weight, device=DEVICE, in_channels=inputs, out_channels=outputs,
-            batch_size=batch, input_height=height, input_width=width, kernel_size=kernel, stride=stride,
+            batch_size=batch, input_height=height, input_width=width, kernel_size=kernel, stride=stride, **more,
         )  # fmt: skip
 
     return ttnn_jit.jit(enable_cache=False)(program)
@@ -70,3 +71,24 @@ def test_windows_with_long_runs_are_not_packed(inputs, reads):
     jitted = convolving(1, (12, 12), inputs, 32, (7, 7), (1, 1), torch.float32)
     jitted(x)
     assert reads_windows(jitted, x) is reads
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("layout", [ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT])
+def test_padded_images_are_copied_and_multiplied_one_by_one_with_the_bits_of_all(layout, stride, dtype, monkeypatch):
+    more = {"padding": (1, 2, 0, 1), "conv_config": ttnn.Conv2dConfig(output_layout=layout, activation="relu")}
+    x = ttnn.from_torch(random((3, 8, 11, 16), dtype, 1), device=DEVICE)
+
+    def products(jitted):
+        return [line for line in str(jitted.explain(x)).splitlines() if " launch " in line and "matmul" in line]
+
+    def program():
+        return convolving(3, (8, 11), 16, 40, (3, 3), stride, dtype, **more)
+
+    whole = program()
+    want, count = ttnn.to_torch(whole(x)), len(products(whole))
+    monkeypatch.setattr(image_blocks, "SHARE", 1e9)
+    by_image = program()
+    assert torch.equal(ttnn.to_torch(by_image(x)), want)
+    assert (count, len(products(by_image))) == (1, 3)

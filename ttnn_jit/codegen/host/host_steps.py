@@ -15,6 +15,7 @@ from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_co
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.host.image_blocks import block_images
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
 from ttnn_jit.codegen.host.packed_elements import convert_in_loops
@@ -118,6 +119,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     write_for_copies,
     read_without_padding,
     block_rows,
+    block_images,
     unpack_in_products,
     *map(_on_each, FORM_STEPS),
     transpose_in_registers,

@@ -11,8 +11,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
@@ -91,30 +89,40 @@ def _cut(copy: HostLaunch, product: HostLaunch, size: int) -> Iterator[HostLaunc
     value = EmptyOp.make(tensor_type(block)).results[0]
     for first in range(0, rows, size):
         part = range(first, first + size)
-        yield _changed(copy, (_rows_of(copy.kernel.inputs[0], rows, part),), (Operand(value, View(block)),))
-        yield _of_rows(product, copy.kernel.outputs[0].value, Operand(value, View(block)), rows, part)
+        yield changed(copy, (rows_of(copy.kernel.inputs[0], rows, part),), (Operand(value, View(block)),))
+        yield of_rows(product, _of_block(product, Operand(value, View(block))), rows, part)
 
 
-def _of_rows(product: HostLaunch, copied: SSAValue, block: Operand, rows: int, part: range) -> HostLaunch:
-    inputs = []
-    for each in product.kernel.inputs:
-        access = each.view.access
-        if each.value is copied and access is not None:
-            extents = (*access.extents[:-2], len(part), access.extents[-1])
-            inputs.append(Operand(block.value, View(block.view.spec, Access(extents, access.coordinates))))
-        else:
-            inputs.append(_rows_of(each, rows, part))
-    return _changed(product, tuple(inputs), tuple(_rows_of(each, rows, part) for each in product.kernel.outputs))
+def _of_block(product: HostLaunch, block: Operand) -> Operand:
+    """The rows of a block as a product's left operand."""
+    access = product.kernel.inputs[product.kernel.body.contracted_streams[0]].view.access
+    if access is None:
+        return block
+    extents = (*access.extents[:-2], block.view.shape[-2], access.extents[-1])
+    return Operand(block.value, View(block.view.spec, Access(extents, access.coordinates)))
 
 
-def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
+def of_rows(product: HostLaunch, left: Operand, rows: int, part: range) -> HostLaunch:
+    """These of the rows that a product's result has, with `left` as the rows of the left operand."""
+    place, _ = product.kernel.body.contracted_streams
+    inputs = [rows_of(each, rows, part) for each in product.kernel.inputs]
+    inputs[place] = left
+    return changed(product, tuple(inputs), tuple(rows_of(each, rows, part) for each in product.kernel.outputs))
+
+
+def changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
+    """A launch with other operands.
+
+    Raises:
+        NotStridedError: No loops walk them.
+    """
     kernel = launch.kernel
     body = kernel.body
     made = kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
     return HostLaunch(launch.ops, made, Form(made.body))
 
 
-def _rows_of(operand: Operand, rows: int, part: range) -> Operand:
+def rows_of(operand: Operand, rows: int, part: range) -> Operand:
     """These rows of an operand, or all of one that is broadcast along them."""
     shape = operand.view.shape
     if len(shape) < 2 or shape[-2] != rows:
