@@ -210,7 +210,7 @@ def kernel_of_nest(
     reduced = _reduced(nest, steps) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     walks_tiles = any(isinstance(step, Repack) for step in steps)
-    far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
+    far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False)
         if k < len(inputs)
@@ -254,7 +254,7 @@ def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(reversed(extents))
 
 
-def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
     """Whether a kernel reads or writes more than the last cache holds."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
