@@ -65,8 +65,8 @@ class Stream:
         access: Along the innermost dimension.
         written: Whether the kernel writes it.
         nontemporal: Its stores bypass the caches, which saves reading each line before it is written and does not evict
-            other data. Only for a contiguous stream in a kernel without outer loops, and memory aligned to 64 bytes: an
-            unaligned store faults. Code generators ignore it on aarch64 unless two stores make a pair.
+            other data. Only for a contiguous stream each of whose rows begins at a multiple of 64 bytes: an unaligned
+            store faults. Code generators ignore it on aarch64 unless two stores make a pair.
         forwarded: Scratch memory between two stages of a kernel that holds registers as they are: chunks of the same
             size on both sides, lanes in the body's order. Only for a contiguous stream.
     """

@@ -74,6 +74,16 @@ def test_what_begins_within_a_line_is_stored_as_usual(moved, golden):
 
 
 @pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize("columns", [1024, 1031])
+def test_rows_that_begin_lines_are_copied_past_the_caches(columns):
+    x = torch.randn(3, 1100, columns)
+    parts = jit(lambda x: ttnn.concat([x, x], 1))
+    assert ("non-temporal" in parts.ir(x, stage="host")) == (1100 * columns % 16 == 0)
+    assert torch.equal(parts(x), torch.cat([x, x], 1))
+    assert torch.equal(jit(lambda x: x[:, 8:, 16:])(x), x[:, 8:, 16:])
+
+
+@pytest.mark.usefixtures("nothing_fits")
 def test_numpy_results_lie_where_such_stores_are_allowed():
     x = numpy.random.default_rng(0).standard_normal((513, 1025), numpy.float32)[1:, 1:]
     result = jit(cosh)(numpy.ascontiguousarray(x))

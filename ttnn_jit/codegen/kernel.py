@@ -210,11 +210,13 @@ def kernel_of_nest(
     reduced = _reduced(nest, steps) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     walks_tiles = any(isinstance(step, Repack) for step in steps)
-    far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
+    copies = all(isinstance(step, Load | Store) for step in steps)
+    walks_memory = walks_tiles or ((nest.rank == 0 or copies) and not nest.reduced)
+    far = walks_memory and exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False)
         if k < len(inputs)
-        else _written(spec, access, far and _begins_a_line(spec, nest.offsets[k]))
+        else _written(spec, access, far and _begins_lines(spec, nest, k))
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
@@ -254,15 +256,16 @@ def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(reversed(extents))
 
 
-def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
     """Whether a kernel reads or writes more than the last cache holds."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _begins_a_line(spec: TensorSpec, offset: int) -> bool:
-    """Whether the element that a kernel writes first is the first of a line, as a tile of block floats always is."""
-    return spec.dtype.is_block_float or offset * spec.dtype.itemsize % LINE == 0
+def _begins_lines(spec: TensorSpec, nest: LoopNest, place: int) -> bool:
+    """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
+    begins = (nest.offsets[place], *nest.strides[place][:-1])
+    return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
 
 
 def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:

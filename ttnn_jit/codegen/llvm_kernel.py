@@ -17,6 +17,7 @@ from ttnn_jit.codegen.host.forms import (
     RoutineForm,
     RowsInStrips,
     Staged,
+    Stepped,
     Swept,
     Tabulated,
     Transposed,
@@ -38,6 +39,7 @@ from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.row_folds import RowFold
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
+from ttnn_jit.kernels.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
@@ -144,8 +146,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
     match form:
         case Repacked():
             return _repacked(form.body)
-        case Transposed():
-            return _transposed(form)
+        case Transposed() | Stepped():
+            return _moved(form)
         case Contracted():
             return _contracted(form, isa)
         case Swept():
@@ -176,16 +178,21 @@ def _repacked(body: KernelBody) -> _Draft:
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
 
-def _transposed(form: Transposed) -> _Draft:
-    """A kernel that copies blocks of a transpose."""
+def _moved(form: Transposed | Stepped) -> _Draft:
+    """A kernel that copies elements which are turned around in registers."""
     body, module = form.body, ModuleText()
     written = body.streams[1]
-    loops = TransposingLoops(KERNEL, written.dtype, body.rank, form.lanes, form.columns, written.nontemporal)
+    given = KERNEL, written.dtype, body.rank, form.lanes
+    match form:
+        case Transposed():
+            loops: TransposingLoops | SteppingLoops = TransposingLoops(*given, form.columns, written.nontemporal)
+        case Stepped():
+            loops = SteppingLoops(*given, form.step, written.nontemporal)
     module.declarations.update(dict.fromkeys(loops.declarations))
-    return _Draft([loops.text()], module, _PICOSECONDS_OF_TRANSPOSING, remarks=[_types_remark(body)])
+    return _Draft([loops.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
 
 
-_PICOSECONDS_OF_TRANSPOSING = 100
+_PICOSECONDS_OF_MOVING = 100
 """Of an element: what it takes from a cache is little beside the lines that are far apart."""
 _PICOSECONDS_OF_PACKING = 100
 """Of an element: about 25 instructions for a group of 16."""

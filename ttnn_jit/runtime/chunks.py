@@ -31,6 +31,10 @@ ELEMENTS_TOGETHER = 32
 compute so many rows or columns together."""
 
 
+ELEMENTS_OF_LINES = 64
+"""Such a chunk of rows has a multiple of these, whole lines of the cache: kernels may store rows past the caches."""
+
+
 @dataclass(frozen=True)
 class Chunks:
     """A launch in parts.
@@ -105,7 +109,8 @@ def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[in
     """
     loop = max(loops) if {0, 1}.issubset(launch.reduced) else max(loops, key=launch.params.__getitem__)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
-    return loop, max(1, wanted * launch.params[loop] // elements)
+    size = max(1, wanted * launch.params[loop] // elements)
+    return loop, size if loop else -(-size // ELEMENTS_OF_LINES) * ELEMENTS_OF_LINES
 
 
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:

@@ -221,9 +221,9 @@ def test_every_cpu_finds_several_chunks_none_of_them_small_or_huge(monkeypatch, 
 @pytest.mark.usefixtures("shares_everything")
 def test_chunks_cover_a_launch_once(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    cut = chunks_of(Launch("k", (0, 1), (50, 3, 1, 60, 2, 100), 10), (4, 2), 1 << 20)
-    assert (cut.count, cut.params, cut.last_params) == (2, (32, 3, 1, 60, 2, 100), (18, 3, 1, 60, 2, 100))
-    assert cut.steps == (32 * 4, 32 * 2 * 2)
+    cut = chunks_of(Launch("k", (0, 1), (100, 3, 1, 160, 2, 200), 10), (4, 2), 1 << 20)
+    assert (cut.count, cut.params, cut.last_params) == (2, (64, 3, 1, 160, 2, 200), (36, 3, 1, 160, 2, 200))
+    assert cut.steps == (64 * 4, 64 * 2 * 2)  # whole lines
 
 
 @pytest.mark.usefixtures("shares_everything")

@@ -73,6 +73,24 @@ class Transposed(Form):
 
 
 @dataclass(frozen=True, eq=False)
+class Stepped(Form):
+    """Rows that are copied backwards, or every second element of them.
+
+    Attributes:
+        lanes: Elements of a vector.
+        step: From one element that is read to the next.
+    """
+
+    lanes: int
+    step: int
+
+    @property
+    def remark(self) -> str:
+        """How they are moved."""
+        return "reversed in registers" if self.step < 0 else "every second element, in registers"
+
+
+@dataclass(frozen=True, eq=False)
 class Contracted(Form):
     """A product of packed operands, and a loop over each of its rows.
 

@@ -21,11 +21,11 @@ from ttnn_jit.codegen.host.loop_fusion import join_loops
 from ttnn_jit.codegen.host.packed_elements import convert_in_loops
 from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
+from ttnn_jit.codegen.host.register_moves import move_in_registers
 from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
 from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.host.transposes import transpose_in_registers
 from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
@@ -122,7 +122,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     block_images,
     unpack_in_products,
     *map(_on_each, FORM_STEPS),
-    transpose_in_registers,
+    move_in_registers,
     convert_in_loops,
     convert_in_sweeps,
     block_scores,

@@ -80,10 +80,10 @@ def _own_conversions(
         if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
     kept = [kernel.body.streams[place] for place in found]
-    return found if found and fit_stack(kept) and not _exceeds_last_cache(kernel, found) else {}
+    return found if found and fit_stack(kept) and not exceeds_last_cache(kernel, found) else {}
 
 
-def _exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
+def exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
     """Whether what stays as it is comes from memory, which is as fast as rows are long, and strips have short ones."""
     operands = enumerate((*kernel.inputs, *kernel.outputs))
     nbytes = sum(each.view.spec.nbytes for place, each in operands if place not in converted)

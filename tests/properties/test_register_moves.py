@@ -1,4 +1,4 @@
-"""Copies of transposes in blocks that are transposed in registers: they have torch's bits."""
+"""Copies whose elements are turned around in registers: they have the bits of numpy's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 
 from tests.unit.codegen.programs import host_isa, native, scheduled
 from ttnn_jit.codegen import kernel
-from ttnn_jit.codegen.host import transposes
+from ttnn_jit.codegen.host import register_moves
 from ttnn_jit.codegen.host.forms import Transposed
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.diagnostics.errors import InternalError
@@ -55,11 +55,47 @@ def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, s
     axes = ORDERS[len(shape)][order % len(ORDERS[len(shape)])]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "SHARE_OF_TRANSPOSES", 0 if far else 1e9)
-        patch.setattr(transposes, "POOLED_RESULT_BYTES", 0)
+        patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
         module, x = scheduled([spec], [("permute", 0, axes)]), numbers(spec)
         for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
             (got,) = native(module, [x], isa)
             np.testing.assert_array_equal(got, x.transpose(axes))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    rows=st.integers(1, 5),
+    columns=st.one_of(st.integers(2, 140), st.sampled_from([256, 1024])),
+    begin=st.integers(0, 3),
+    far=st.booleans(),
+)
+def test_rows_backwards_and_every_second_element_have_the_bits_of_numpys(dtype, rows, columns, begin, far):
+    spec = TensorSpec((rows, columns), dtype)
+    begin = min(begin, columns - 1)
+    x = numbers(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "SHARE_OF_LAST_CACHE", 0 if far else 1e9)
+        patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
+        for call, golden in (
+            (("flip", 0, (1,)), x[:, ::-1]),
+            (("flip", 0, (0, 1)), x[::-1, ::-1]),
+            (("slice", 0, (0, begin), (rows, columns), (1, 2)), x[:, begin::2]),
+        ):
+            module = scheduled([spec], [call])
+            for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
+                (got,) = native(module, [x], isa)
+                np.testing.assert_array_equal(got, golden)
+
+
+def test_a_flip_and_a_step_of_two_run_in_vectors():
+    spec = TensorSpec((8, 100), DataType.BFLOAT16)
+    for call, remark in (
+        (("flip", 0, (1,)), "reversed in registers"),
+        (("slice", 0, (0, 1), (8, 100), (1, 2)), "every second element, in registers"),
+    ):
+        (launch,) = generate(scheduled([spec], [call]), host_isa()).host.launches
+        assert launch.remark == remark
 
 
 @pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)

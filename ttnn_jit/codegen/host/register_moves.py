@@ -1,0 +1,83 @@
+"""Copies whose elements are turned around in registers: blocks of transposes, rows backwards, every second element."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ttnn_jit.codegen.host.forms import OneLoop, Stepped, Transposed
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Kernel, exceeds_last_cache, is_far_transpose
+from ttnn_jit.codegen.launch import LEAST_TRANSPOSED
+from ttnn_jit.codegen.steps import Load, Store
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.stepping_loops import STEPS
+from ttnn_jit.kernels.transposing_loops import LINE
+from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_BLOCK = (0, 1)
+"""Rows and columns of a block, which threads do not cut."""
+
+
+def move_in_registers(plan: HostPlan) -> HostPlan:
+    """The launches, with what is only copied moved by vectors of what is read and of what is written."""
+    isa = plan.isa
+    if isa is None:
+        return plan
+    launches = tuple(
+        _moving(launch, isa) if isinstance(launch.form, OneLoop) and _only_copies(launch.kernel) else launch
+        for launch in plan.launches
+    )
+    return replace(plan, launches=launches)
+
+
+def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
+    nest = launch.kernel.nest
+    read, written = nest.strides
+    crosses = nest.rank >= 1 and read[-2] == written[-1] == 1 and read[-1] != 1
+    if crosses and min(nest.extents[-2:]) >= LEAST_TRANSPOSED:
+        return _transposing(launch, isa)
+    return _stepping(launch, isa) if written[-1] == 1 and read[-1] in STEPS and nest.extents[-1] > 1 else launch
+
+
+def _only_copies(kernel: Kernel) -> bool:
+    steps, streams = kernel.body.steps, kernel.body.streams
+    if not (len(steps) == len(streams) == 2 and isinstance(steps[0], Load) and isinstance(steps[1], Store)):
+        return False
+    return streams[0].dtype is streams[1].dtype and streams[0].dtype.itemsize in {1, 2, 4}
+
+
+def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
+    kernel, nest, itemsize = launch.kernel, launch.kernel.nest, launch.kernel.body.streams[1].dtype.itemsize
+    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // itemsize)
+    kernel = replace(_stored(kernel, lanes, far=is_far_transpose(*_specs(kernel))), nest=replace(nest, reduced=_BLOCK))
+    form = Transposed(kernel.body, lanes, _power_below(nest.extents[-2], LINE // itemsize))
+    return replace(launch, kernel=kernel, form=form)
+
+
+def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
+    kernel, nest = launch.kernel, launch.kernel.nest
+    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // kernel.body.streams[1].dtype.itemsize)
+    read, written = _specs(kernel)
+    kernel = _stored(kernel, lanes, far=exceeds_last_cache([read], [written]))
+    return replace(launch, kernel=kernel, form=Stepped(kernel.body, lanes, nest.strides[0][-1]))
+
+
+def _specs(kernel: Kernel) -> tuple[TensorSpec, TensorSpec]:
+    """What is read, and what is written."""
+    (read,), (written,) = kernel.inputs, kernel.outputs
+    return read.view.spec, written.view.spec
+
+
+def _stored(kernel: Kernel, lanes: int, *, far: bool) -> Kernel:
+    """The kernel, which stores past the caches what is `far`, if its vectors are whole lines where they are written."""
+    (read, written), nest = kernel.body.streams, kernel.nest
+    begins = (*nest.strides[1][:-1], nest.offsets[1], nest.extents[-1])
+    are_lines = lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
+    past = far and are_lines and _specs(kernel)[1].nbytes >= POOLED_RESULT_BYTES
+    return replace(kernel, body=replace(kernel.body, streams=(read, replace(written, nontemporal=past))))
+
+
+def _power_below(extent: int, most: int) -> int:
+    """The greatest power of 2 that is neither above `extent` nor above `most`, which is one."""
+    return min(most, 1 << extent.bit_length() - 1)
