@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
+from tests.modules import scheduled_module
 from tests.products import EXACTLY, WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen.programs import host_isa, native
 from ttnn_jit import ops, ttnn
@@ -108,7 +109,7 @@ def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(cas
     got = function(a, b)
     assert_bits(ttnn_jit.jit(backend="numba")(program)(a, b), got)
     assert_bits(ttnn_jit.jit(graph_capture=True)(program)(a, b), got)
-    module = parse_module(function.ir(a, b, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(function, a, b)
     (interpreted,) = interpret(module, [words_of(a), words_of(b)])
     assert_bits(torch.from_numpy(np.array(interpreted)).view(a.dtype).reshape(got.shape), got)
 
@@ -119,7 +120,7 @@ def test_every_instruction_set_gives_the_same_bits(shapes, dtypes):
     operands = zip(shapes, dtypes, strict=True)
     a, b = (torch.ldexp(random(shape, dtype, 5, 60), torch.tensor(-20)).to(dtype) for shape, dtype in operands)
     function = ttnn_jit.jit()(matmul)
-    module = parse_module(function.ir(a, b, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(function, a, b)
     inputs = [words_of(a), words_of(b)]
     (wanted,) = interpret(module, inputs)
     for isa in {host_isa(), AVX512, AVX2, NEON} if host_isa().avx512 else {host_isa(), NEON}:
@@ -324,7 +325,7 @@ def test_what_is_computed_of_a_product_runs_in_its_launch_with_the_same_bits(aft
     plan = ttnn_jit.jit(compile_only=True)(program)(a, b, bias, other).plan
     assert len(plan.launches) == 1
     assert not plan.intermediates
-    module = parse_module(function.ir(a, b, bias, other, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(function, a, b, bias, other)
     (words,) = interpret(module, [words_of(x) for x in (a, b, bias, other)])
     assert_bits(torch.from_numpy(np.array(words)).view(dtype), want)
 
@@ -414,5 +415,5 @@ def test_chips_multiply_whole_tiles_in_kernels_with_the_bits_of_eager(configs, d
     report = function.explain(a, b)
     assert [kernel.ops for kernel in report.kernels] == [("matmul",), ("neg",)]
     assert not report.host_operations
-    module = parse_module(function.ir(a, b, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(function, a, b)
     assert_bits(torch.from_numpy(interpret(module, [words_of(x) for x in matrices])[0]).view(dtype), got)

@@ -10,10 +10,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from tests.modules import scheduled_module
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import parse_module
 
 DTYPES = {torch.int32: (-(2**31), 2**31), torch.uint32: (0, 2**32), torch.uint8: (0, 256)}
 EXTREME = (0, 1, -1, 2, -3, 7, 2**31 - 1, -(2**31), 2**32 - 1, 255)
@@ -73,7 +73,7 @@ def test_a_quotient_is_exact_and_0_where_the_divisor_is(name, dtype, shapes, see
     got = program(a.to(dtype), b.to(dtype))
     assert got.dtype is dtype
     assert torch.equal(got.to(torch.int64), want)
-    module = parse_module(program.ir(a.to(dtype), b.to(dtype), stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(program, a.to(dtype), b.to(dtype))
     (interpreted,) = interpret(module, [a.to(dtype).numpy(), b.to(dtype).numpy()])
     assert np.array_equal(np.asarray(interpreted).reshape(-1).view("uint8"), got.numpy().reshape(-1).view("uint8"))
 

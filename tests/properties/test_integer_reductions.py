@@ -8,10 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from tests.modules import scheduled_module
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import parse_module
 from ttnn_jit.ops import OVERLOADS
 
 DTYPES = {torch.int32: 2**32, torch.uint8: 2**8, torch.uint16: 2**16, torch.uint32: 2**32}
@@ -63,7 +63,7 @@ def test_a_reduction_of_integers_is_the_low_bits_of_the_exact_one(case, name, dt
     assert got.dtype is dtype
     assert torch.equal(bits(got), want % DTYPES[dtype])
     stored = x.numpy()
-    (interpreted,) = interpret(parse_module(program.ir(x, stage="d2m-insert-dst-register-access")), [stored])
+    (interpreted,) = interpret(scheduled_module(program, x), [stored])
     assert np.array_equal(
         np.asarray(interpreted).reshape(-1).view("uint8"), got.contiguous().numpy().reshape(-1).view("uint8")
     )

@@ -7,10 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.modules import scheduled_module
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import parse_module
 
 FRONTENDS = pytest.mark.parametrize("graph_capture", [False, True])
 TARGETS = pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -156,7 +156,7 @@ def test_the_interpreter_and_numba_write_the_same():
 
     given = (token, index, table)
     (found, other), jitted = (cache.clone() for _ in range(2)), jit()(write)
-    module = parse_module(jitted.ir(cache, *given, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(jitted, cache, *given)
     (interpreted,) = interpret(module, [each.numpy() for each in (cache, *given)])
     jitted(found, *given)
     jit(backend="numba")(write)(other, *given)

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.modules import scheduled_module
 from ttnn_jit import jit, ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
@@ -221,7 +222,7 @@ def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter
     function = jit()(program(steps))
     assert_bits(function(x), want)
     assert_bits(jit(backend="numba")(program(steps))(x), want)
-    module = parse_module(function.ir(x, stage="d2m-insert-dst-register-access"))
+    module = scheduled_module(function, x)
     words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
     (interpreted,) = interpret(module, [words])
     found = torch.from_numpy(interpreted.view("int16")).view(dtype) if dtype is torch.bfloat16 else interpreted

@@ -7,10 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.modules import scheduled_module
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import parse_module
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, 1.5, -2.0, 3e38, -3e38, 1e-40, torch.inf, -torch.inf, torch.nan])
 
@@ -37,7 +37,7 @@ def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(
         assert torch.equal(jit(graph_capture=True)(program.func)(x), got)
         assert torch.equal(jit(backend="numba")(program.func)(x), got)
         words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-        (interpreted,) = interpret(parse_module(program.ir(x, stage="d2m-insert-dst-register-access")), [words])
+        (interpreted,) = interpret(scheduled_module(program, x), [words])
         assert (interpreted.reshape(-1).view("uint8") == got.contiguous().view(torch.uint8).numpy().reshape(-1)).all()
         placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
         assert torch.equal(ttnn.to_torch(function(placed, dim)), got)
@@ -90,7 +90,7 @@ def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
     want = SCANS[function](x.long(), 1).to(dtype)
     program = jit()(lambda x: function(x, 1))
     assert torch.equal(program(x), want)
-    (interpreted,) = interpret(parse_module(program.ir(x, stage="d2m-insert-dst-register-access")), [x.numpy()])
+    (interpreted,) = interpret(scheduled_module(program, x), [x.numpy()])
     assert torch.equal(torch.from_numpy(interpreted).view(dtype).reshape(x.shape), want)
     assert torch.equal(ttnn.to_torch(function(ttnn.from_torch(x, device=device), 1)), want)
 

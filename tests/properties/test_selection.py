@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.modules import parsed_module, scheduled_module
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.dialects import parse_module
 from ttnn_jit.ops import scans, selections
 
 DTYPES = [torch.float32, torch.bfloat16, torch.int32]
@@ -69,7 +69,7 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, place, dty
         assert_equal(jit(**options)(program)(*xs), want)
     function, traced = jit()(program), jit(graph_capture=True)(program)
     assert traced.ir(*xs, stage="frontend") == function.ir(*xs, stage="frontend")
-    module = parse_module(function.ir(*xs, stage="d2m-insert-dst-register-access"))
+    module = (parsed_module if place == 0 else scheduled_module)(function, *xs)
     interpreted = interpret(module, [array_of(x) for x in xs])
     for got, expected in zip(interpreted, listed(want), strict=True):
         found = torch.from_numpy(np.array(got, order="C"))

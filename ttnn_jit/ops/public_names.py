@@ -19,7 +19,8 @@ def names_within_a_slip(name: str, known: Iterable[str]) -> list[str]:
 
     At a Damerau-Levenshtein distance of 1, that is; a name further off was rarely what was meant.
     """
-    return sorted(candidate for candidate in known if _is_one_slip(name, candidate))
+    near = range(len(name) - 1, len(name) + 2)
+    return sorted(candidate for candidate in known if len(candidate) in near and _is_one_slip(name, candidate))
 
 
 def _is_one_slip(a: str, b: str) -> bool:

@@ -11,6 +11,7 @@ from benchmarks import replay, replay_programs
 from benchmarks.checkouts import importable
 from benchmarks.process import Process
 from benchmarks.replay_rendering import hashes, render
+from tests.copies import package_with_own
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -127,17 +128,9 @@ def test_hashes_of_files_are_compared_without_compiling(tmp_path, monkeypatch, c
 def test_two_checkouts_are_rendered_and_the_first_differing_text_is_shown(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rich", reason="the progress bar is of the extra [bench]")
     changed = tmp_path / "changed"
-    package = changed / "ttnn_jit"
-    package.mkdir(parents=True)
-    for entry in (ROOT / "ttnn_jit").iterdir():
-        if entry.name != "ops":
-            (package / entry.name).symlink_to(entry)
-    (package / "ops").mkdir()
-    for entry in (ROOT / "ttnn_jit" / "ops").glob("*.py"):
+    for entry in (package_with_own("ops", changed) / "ops").glob("*.py"):
         text = entry.read_text()
-        (package / "ops" / entry.name).write_text(
-            text.replace("emit=lambda b, x, y: b.mul(x, y)", "emit=lambda b, x, y: b.add(x, y)")
-        )
+        entry.write_text(text.replace("emit=lambda b, x, y: b.mul(x, y)", "emit=lambda b, x, y: b.add(x, y)"))
     monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "cosh/cpu/f32/5x7x33/numpy"])
     assert replay.main() == 1
     shown = capsys.readouterr().out

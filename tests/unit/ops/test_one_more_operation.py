@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.copies import package_with_own
 
 ROOT = Path(__file__).parents[3]
 
@@ -94,8 +95,7 @@ def sections():
 def test_the_page_adds_an_operation_of_every_family_with_one_declaration_and_no_other_file(tmp_path):
     families = sections()
     assert {*families} >= {"Elementwise", "Movement", "Reduction", "Contraction", "Composite", "Routine"}
-    copy = tmp_path / "ttnn_jit"
-    shutil.copytree(ROOT / "ttnn_jit", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = package_with_own("ops", tmp_path)
     for file, text, name in families.values():
         with (copy / "ops" / file).open("a") as declarations:
             declarations.write(f"\n\n{text}\n\nOPERATIONS = (*OPERATIONS, {name})\n")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.copies import package_with_own
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,9 +54,7 @@ print("done")
 def test_the_text_of_contributing_adds_an_element_type_with_one_row(tmp_path):
     section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Add an element type")[2].partition("\n## ")[0]
     row, member = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    copy = tmp_path / "ttnn_jit"
-    shutil.copytree(ROOT / "ttnn_jit", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    dtypes = copy / "specs" / "dtypes.py"
+    dtypes = package_with_own("specs", tmp_path) / "specs" / "dtypes.py"
     text = dtypes.read_text()
     last = "    INT32 = 7\n"
     assert text.count(last) == text.count("COMPUTE_TYPE = DataType.FLOAT32\n") == 1
