@@ -2,9 +2,10 @@
 
 What lies beside each other belongs to different results, so that rows are combined with each other: row i into row i
 mod 32 of the chains, a loop of kernels/tile_loop.py with two loops around it. The chains are folded by halving, and
-blocks of rows pairwise, as in kernels/swept_loops.py, `COLUMNS` results at a time.
+blocks of rows pairwise, as in kernels/swept_loops.py, `COLUMNS` results at a time. Where the order makes no difference
+all rows of a block are combined into one chain.
 
-Bound: the bytes of the tensors; for every element a load and a store in the second cache.
+Bound: the bytes of the tensors; for every element a load and a store in the second cache, of one chain in the first.
 """
 
 from __future__ import annotations
@@ -157,6 +158,8 @@ class SweptColumns:
     def _down(self, k: int) -> str:
         if k < len(self.streams):
             return f"%down_{k}"
+        if any(fold.terms == k and fold.in_any_order for sweep in self.sweeps for fold in sweep.folds):
+            return "0"
         return str(COLUMNS) if self.buffers[k - len(self.streams)].kind is BufferKind.TERMS else "0"
 
     def _group(self, k: int) -> str:
@@ -189,7 +192,7 @@ class SweptColumns:
 
 
 def column_functions(
-    name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
+    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
 ) -> Sequence[str]:
     """What the sweeps call for a reduction: ``fill`` chains, ``halve`` them, ``push`` a block's result, ``finish``.
 
@@ -197,15 +200,17 @@ def column_functions(
         name: Their symbols begin with it and a dot.
         combine: ``combine(b, x, y)`` over ops/emit.py.
         identity: What chains begin with.
+        in_any_order: Whether there is one chain instead of `CHAINS`.
         isa: Decides the lanes of a vector.
         module: Gets the declarations that `combine` needs.
     """
-    combining, filling = _vector_loops(name, combine, identity, isa, module)
-    return [combining, filling, _halve(name), _push(name), _finish(name)]
+    chains = 1 if in_any_order else CHAINS
+    combining, filling = _vector_loops(name, combine, identity, chains, isa, module)
+    return [combining, filling, _halve(name, chains), _push(name), _finish(name)]
 
 
 def _vector_loops(
-    name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
+    name: str, combine: Callable[..., str], identity: float, chains: int, isa: HostIsa, module: ModuleText
 ) -> tuple[str, str]:
     """The functions ``combine`` of memory with other memory, and ``fill`` of the chains."""
     kind = f"<{isa.lanes} x float>"
@@ -244,14 +249,14 @@ def _vector_loops(
             f"define internal void @{name}.fill(ptr %into) nounwind {{",
             *loop,
             f"  store {kind} {start}, ptr %to, align 4",
-            *(line.replace("%count", str(CHAINS * COLUMNS)) for line in end),
+            *(line.replace("%count", str(chains * COLUMNS)) for line in end),
         ]
     )
     return combining, filling
 
 
-def _halve(name: str) -> str:
-    halves = [CHAINS >> level for level in range(1, CHAINS.bit_length())]
+def _halve(name: str, chains: int) -> str:
+    halves = [chains >> level for level in range(1, chains.bit_length())]
     return "\n".join(
         [
             f"define internal void @{name}.halve(ptr %chains) nounwind {{",

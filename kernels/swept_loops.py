@@ -65,12 +65,14 @@ class FoldCall:
             to.
         result: Number of the buffer that gets the result.
         is_folded: Whether the sweep has.
+        in_any_order: Whether the order makes no difference.
     """
 
     function: str
     terms: int
     result: int
     is_folded: bool = False
+    in_any_order: bool = False
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,15 @@ def test_questions_about_elements_are_answered_in_their_dtype(operation, dtype, 
             assert torch.equal(ttnn.to_torch(function(placed, *statics)), want)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32])
+@pytest.mark.parametrize("name", ["sum", "prod", "any", "all"])
+def test_of_no_elements_there_is_what_torch_has(name, dtype):
+    for shape, dim in (((0, 3), 0), ((2, 0, 3), 1), ((2, 0), -1), ((0, 2), -1), ((0,), 0)):
+        x = torch.zeros(shape, dtype=dtype)
+        got = jit()(lambda x: getattr(ttnn, name)(x, dim))(x)  # noqa: B023 - compiled here
+        assert torch.equal(got, getattr(torch, name)(x, dim).to(dtype))
+
+
 def test_nan_is_not_zero():
     x = torch.tensor([0.0, torch.nan])
     assert jit()(lambda x: ttnn.any(x))(x).item() == 1.0

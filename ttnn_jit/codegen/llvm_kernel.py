@@ -279,14 +279,14 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
             of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
             function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
             folds[function] = fold.tile_name, of_words
-            reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers))
+            any_order = reduction_of_tile(fold.tile_name).combined_by.laws.associative
+            reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
         calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
-        named = function, operation.combine, operation.identity
+        named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
         if in_rows:
-            in_any_order = operation.combined_by.laws.associative
-            definitions += RowFold(*named, in_any_order, of_words, isa, module).definitions()
+            definitions += RowFold(*named, of_words, isa, module).definitions()
         else:
             definitions += column_functions(*named, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))

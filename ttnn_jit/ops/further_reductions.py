@@ -12,7 +12,7 @@ from ttnn_jit.ops.binary import NE
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction, interleaved
-from ttnn_jit.ops.reductions import MAX, MIN
+from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM
 from ttnn_jit.ops.routines import TOPK
 from ttnn_jit.ops.selections import GATHER
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
@@ -79,9 +79,13 @@ NORM = Composite(
 )
 
 
-def _question(name: str, found_by: Reduction, summary: str) -> Shorthand:
+def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> Shorthand:
+    """Whether the largest or smallest of 0 and 1 is 1; of no elements, what `of_nothing` begins with."""
+
     def calls(call: Call, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
-        return call(found_by, [call(NE, [x, 0])], axes_of(dims, len(x.shape)), keepdim)
+        axes = axes_of(dims, len(x.shape))
+        reduction = of_nothing if any(x.shape[axis] == 0 for axis in axes) else found_by
+        return call(reduction, [call(NE, [x, 0])], axes, keepdim)
 
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool) -> Any:
         axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]
@@ -102,8 +106,8 @@ def _question(name: str, found_by: Reduction, summary: str) -> Shorthand:
     )
 
 
-ANY = _question("any", MAX, "1 where an element along the dimensions is not zero, else 0, in x's dtype.")
-ALL = _question("all", MIN, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
+ANY = _question("any", MAX, SUM, "1 where an element along the dimensions is not zero, else 0, in x's dtype.")
+ALL = _question("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
 
 
 def _topk_of(call: Call, x: Value, places: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:

@@ -39,7 +39,8 @@ class Reduction(Operation):
         combined_by: The elementwise operation that makes one result of two; commutative, and the same under device
             numerics.
         identity: What every chain begins with: combined with x it is x, and is the result of no elements.
-        of_integers: What it is of integers, along the last dimension, and along another one.
+        of_integers: What it is of integers, along the last dimension or one of no elements, and along another
+            one.
         reduces_nothing: Whether it is defined of no elements.
     """
 

@@ -152,7 +152,8 @@ class TensorBuilder:
         for axis in reversed(axes):
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            written = of_integers[axis < len(tensor.shape) - 1] if of_integers else operation
+            in_columns = axis < len(tensor.shape) - 1 and tensor.shape[axis] > 0  # a loop of none is the innermost
+            written = of_integers[in_columns] if of_integers else operation
             tensor = self._write(written, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
