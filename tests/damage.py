@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,20 @@ def damaged_text(draw: random.Random, text: str) -> str:
     kind = draw.randrange(3)
     before, after = text[:place], text[place + (kind > 0) :]
     return before + ("" if kind == 1 else character) + after
+
+
+_NUMBER = re.compile(r"(?<![A-Za-z_%#@.\d])\d+(?![\d.]|[A-Za-wyz_])|(?<=\dx)\d+(?=x|>)")
+"""Whole numbers in a module's text, extents of tensors included; not the digits of names, types and fractions."""
+
+
+def renumbered_text(draw: random.Random, text: str) -> str:
+    """`text` with one of its numbers replaced, or, so that more of it is valid, each that is equal to it."""
+    chosen = draw.choice([*_NUMBER.finditer(text)])
+    old = int(chosen.group())
+    new = str(draw.choice([old + 1, old - 1, 2 * old, old // 2, 0, 1, -1, old + 32, 1 << 31]))
+    if draw.random() < 0.5:
+        return _NUMBER.sub(lambda each: new if int(each.group()) == old else each.group(), text)
+    return text[: chosen.start()] + new + text[chosen.end() :]
 
 
 ATTRIBUTES: tuple[Attribute, ...] = (

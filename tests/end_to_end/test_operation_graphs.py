@@ -103,6 +103,19 @@ def test_what_no_traced_operation_made_is_refused(device, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_no_graph_is_traced_inside_of_a_function_that_is_being_compiled(device, graph_capture):
+    @ttnn_jit.jit(graph_capture=graph_capture)
+    def traced(x):
+        with ttnn.tracer.trace():
+            return ttnn.exp(x)
+
+    with pytest.raises(CompileError) as refused:
+        traced(tensor(device))
+    assert refused.value.help == "enter the context around the call of the jitted function"
+    assert refused.value.location.file == __file__
+
+
 def test_a_graph_keeps_no_tensor(device):
     with ttnn.tracer.trace() as graph:
         address = tensor(device).buffer_address()

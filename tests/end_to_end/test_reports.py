@@ -118,6 +118,23 @@ def test_a_notebook_shows_a_row_for_each_kernel_and_what_was_not_fused(device):
     assert ttnn_jit.jit()(lambda x: x).explain(on(device, 32, 32))._repr_html_().count("<table>") == 0
 
 
+def test_a_report_says_what_the_host_joins_repeats_and_moves():
+    def repeated(x):
+        for _ in range(4):
+            x = ttnn.add(ttnn.tanh(x), 1.0)
+        return ttnn.concat([ttnn.softmax(x, dim=-1), x], dim=1)
+
+    x = torch.zeros(8, 16)
+    report = ttnn_jit.jit()(repeated).explain(x)
+    assert "kernel 0  (tanh -> add) x 4\n" in str(report)
+    of_softmax = next(number for number, launch in enumerate(report.launches) if "divide" in launch.ops)
+    assert {pair.launch for pair in report.not_fused if pair.consumer in {"divide", "sum"}} == {of_softmax}
+    assert "not fused: sum into divide: not_elementwise" in str(report)
+    assert f"; launch {of_softmax} runs both as one" in str(report)
+    pieces = [launch.nbytes for launch in report.launches if launch.ops == ("concat",)]
+    assert pieces == [2 * 8 * 16 * 4, 2 * 8 * 16 * 4]
+
+
 # --- Descriptors ----------------------------------------------------------------------------------------------------
 
 

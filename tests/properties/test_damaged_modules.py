@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import re
 
+import numpy
 import pytest
 import torch
 
 import ttnn_jit
 from tests import programs
-from tests.damage import damage_module, damaged_text
+from tests.damage import damage_module, damaged_text, renumbered_text
+from tests.guarded import Guarded
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.host.host_program import the_function
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.compiler import driver
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, verify
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.run import stage_of
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.inline_kernels import inline_kernels
 
 
 def clamped_row(x, row):
@@ -27,6 +39,10 @@ def reduced_product(x, y):
 
 def largest_of_rows(x):
     return ttnn.max(ttnn.exp(x), dim=1, keepdim=True)
+
+
+def moved_and_looked_up(x, indices):
+    return ttnn.softmax(ttnn.permute(x, (1, 0)), dim=-1), ttnn.embedding(indices, ttnn.cumsum(x[:, 1:5:2], dim=1))
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +62,7 @@ def texts():
             (programs.add_mul_exp_sigmoid, [torch.randn(7, 5), torch.randn(5, 7).T]),
             (reduced_product, [torch.randn(33, 40), torch.randn(7, 40)]),
             (largest_of_rows, [tiles(64, 64, memory_config=shards)]),
+            (moved_and_looked_up, [torch.randn(9, 40), torch.zeros(3, 5, dtype=torch.int32)]),
         ):
             jitted = ttnn_jit.jit()(function)
             found += [jitted.ir(*arguments, stage=stage) for stage in ("frontend", *pipeline.STAGES)]
@@ -84,6 +101,65 @@ def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_place
             assert_ends_well(print_module(module), tmp_path / "damaged.mlir", capsys)
         else:
             assert error.location is not None, error.message
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_place(seed, texts):
+    """Operands lie between pages that nobody may touch; what runs has the interpreter's bits."""
+    draw, outcomes = random.Random(seed), set()
+    for _ in range(40):
+        text = renumbered_text(draw, draw.choice(texts))
+        try:
+            outcomes.add(runs_as_interpreted(draw, text))
+        except (ArgumentError, CompileError, InvalidModule) as error:
+            outcomes.add("refused" if error.location is not None else error.message)
+    assert {True, "refused"} <= outcomes <= {True, "refused"}
+
+
+def runs_as_interpreted(draw, text):
+    module = parse_module(text, "edited.mlir")
+    verify(module)
+    stage = stage_of(module)
+    if any(op.name == "ttnn.generic" for op in module.walk()):
+        inline_kernels(module)
+        verify(module)
+        stage = pipeline.SCHEDULED
+    if stage != pipeline.SCHEDULED:
+        pipeline.run(module, CompileOptions(), start_after=stage, until=pipeline.SCHEDULED)
+    if sum(spec.nbytes for spec in argument_specs(module)) > _MOST_BYTES:
+        return True
+    literal = module.clone()
+    plan = (program := driver.compile_scheduled(module)).plan
+    specs = (*plan.inputs, *plan.outputs)
+    if sum(spec.nbytes for spec in specs) > _MOST_BYTES or any(spec.strides for spec in specs):
+        return True
+    guarded = [Guarded(spec.nbytes, start=draw.random() < 0.5) for spec in specs]
+    data = [draw.randbytes(spec.nbytes) if spec.dtype.is_integer else bytes(spec.nbytes) for spec in plan.inputs]
+    for memory, elements in zip(guarded, data, strict=False):
+        ctypes.memmove(memory.address, elements, len(elements))
+    program.run(*(memory.address for memory in guarded))
+    if any(
+        spec.memory_config.buffer_type is not BufferType.SYSTEM_MEMORY or spec.dtype.itemsize != 4 for spec in specs
+    ):
+        return True
+    arrays = [
+        numpy.frombuffer(elements, spec.dtype.compute.numpy).reshape(spec.shape)
+        for elements, spec in zip(data, plan.inputs, strict=True)
+    ]
+    made = zip(guarded[len(data) :], plan.outputs, interpret(literal, arrays), strict=True)
+    return all(ctypes.string_at(memory.address, spec.nbytes) == array.tobytes() for memory, spec, array in made)
+
+
+def is_plain(spec):
+    """Whether the interpreter has a tensor's elements as memory has them."""
+    return spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY and spec.dtype.itemsize == 4
+
+
+_MOST_BYTES = 1 << 22  # of tensors that a number has made large
+
+
+def argument_specs(module):
+    return [spec_of(argument.type) for argument in the_function(module).body.block.args]
 
 
 def refusal(module):

@@ -53,6 +53,8 @@ def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Arra
 
 def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
     results = [spec_of(result.type) for result in op.results]
+    if not any(spec.volume for spec in results):
+        return [np.zeros(0, spec.dtype.compute.numpy) for spec in results]  # no loop runs, and its first element is not
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
     arrays = [np.array(each.values).reshape(-1) for each in operands]

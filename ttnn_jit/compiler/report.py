@@ -6,7 +6,8 @@ Everything here is read from the module that ``d2m-insert-dst-register-access`` 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_jit.process.dataclass import dataclass
@@ -76,12 +77,21 @@ class LaunchReport:
 
 @dataclass(frozen=True)
 class NotFused:
-    """A producer and a consumer that stayed apart, and the predicate that failed."""
+    """A producer and a consumer that stayed apart as kernels, and the predicate that failed.
+
+    Attributes:
+        producer: The last operation of its kernel.
+        consumer: The operation that reads it.
+        predicate: Its name.
+        detail: A sentence on it.
+        launch: The number of the host's launch that runs both kernels as one all the same; None if there is none.
+    """
 
     producer: str
     consumer: str
     predicate: str
     detail: str
+    launch: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class Report:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
         lines = [f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"]
         for number, kernel in enumerate(self.kernels):
-            lines.append(f"  kernel {number}  {' -> '.join(kernel.ops)}")
+            lines.append(f"  kernel {number}  {chain_text(kernel.ops)}")
             lines.append(
                 f"            {_count(kernel.inputs, 'input')}{_viewed(kernel)}, "
                 f"peak {kernel.dst_peak} of {kernel.dst_capacity} DST tiles "
@@ -129,7 +139,7 @@ class Report:
         lines += [f"  beside kernels: {name}" for name in self.host_operations]
         lines += [f"  launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches)]
         lines += [
-            f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
+            f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
             for pair in self.not_fused
         ]
         return "\n".join(lines)
@@ -154,13 +164,43 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
-    return number, " -> ".join(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+    return number, chain_text(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
 
 
 def _launch_text(launch: LaunchReport) -> str:
     joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
     form = f"; {launch.form}" if launch.form else ""
-    return f"{' -> '.join(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{form})"
+    return f"{chain_text(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{form})"
+
+
+def chain_text(ops: Sequence[str]) -> str:
+    """Operations in order; what repeats is written once, ``(tanh -> add) x 100``."""
+    written: list[str] = []
+    place = 0
+    while place < len(ops):
+        length, times = _repetition(ops, place)
+        text = " -> ".join(ops[place : place + length])
+        written.append(text if times == 1 else f"({text}) x {times}" if length > 1 else f"{text} x {times}")
+        place += length * times
+    return " -> ".join(written)
+
+
+def _repetition(ops: Sequence[str], start: int) -> tuple[int, int]:
+    """The length of what repeats most often from `start` on, and how often: at least three times, or once."""
+    for length in range(1, min(_LONGEST_REPEATED, (len(ops) - start) // 3) + 1):
+        part, times = ops[start : start + length], 1
+        while ops[start + length * times : start + length * (times + 1)] == part:
+            times += 1
+        if times >= 3:
+            return length, times
+    return 1, 1
+
+
+_LONGEST_REPEATED = 8
+
+
+def _joined(pair: NotFused) -> str:
+    return "" if pair.launch is None else f"; launch {pair.launch} runs both as one"
 
 
 def _viewed(kernel: KernelReport) -> str:
@@ -188,7 +228,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         function.sym_name.data,
         target.name,
         tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
-        tuple(pair for generic in generics for pair in _not_fused(generic)),
+        tuple(pair for generic in generics for pair in _not_fused(generic, host)),
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
@@ -258,7 +298,7 @@ def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{operation.name}: {operation.source}" for operation in declared))
 
 
-def _not_fused(generic: GenericOp) -> list[NotFused]:
+def _not_fused(generic: GenericOp, host: HostPlan) -> list[NotFused]:
     from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 
     from ttnn_jit.ops import COPY
@@ -271,8 +311,18 @@ def _not_fused(generic: GenericOp) -> list[NotFused]:
     for entry in recorded.data:
         assert isinstance(entry, DictionaryAttr)
         fields = {name: value.data for name, value in entry.data.items() if isinstance(value, StringAttr)}
-        pairs.append(NotFused(producer, fields["consumer"], fields["predicate"], fields["detail"]))
+        launch = _launch_of_both(generic, fields["consumer"], host)
+        pairs.append(NotFused(producer, fields["consumer"], fields["predicate"], fields["detail"], launch))
     return pairs
+
+
+def _launch_of_both(generic: GenericOp, consumer: str, host: HostPlan) -> int | None:
+    """The launch that runs a kernel, and behind it an operation called `consumer` of another."""
+    for number, launch in enumerate(host.launches):
+        if generic in launch.ops:
+            later = replace(launch, ops=launch.ops[launch.ops.index(generic) + 1 :])
+            return number if later.ops and consumer in later.operations else None
+    return None
 
 
 def _integer(generic: GenericOp, name: str) -> int:

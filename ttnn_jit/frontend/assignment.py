@@ -39,15 +39,26 @@ def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: 
         CompileError: The object is of the world outside the program.
     """
     owner = interpreter.evaluate(target.value)
-    if not _is_own(interpreter, owner, target.attr):
-        interpreter.refuse(
-            "assigning to an attribute cannot be compiled: it would change the world outside the program",
-            "keep the value in a local variable, or return it",
-            target,
-        )
+    _check_is_own(interpreter, owner, target.attr, target)
     value = value_of(owner)
     interpreter.at = target
     interpreter.natively(setattr, owner, target.attr, value)
+
+
+def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
+    """``setattr(owner, name, value)``."""
+    _check_is_own(interpreter, owner, name, interpreter.at)
+    interpreter.natively(setattr, owner, name, value)
+
+
+def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, node: ast.AST) -> None:
+    if type(name) is str and not _is_own(interpreter, owner, name):
+        refuse = interpreter.refuse_change if interpreter.recorder.is_foreign(owner) else interpreter.refuse
+        refuse(
+            "assigning to an attribute cannot be compiled: it would change the world outside the program",
+            "keep the value in a local variable, or return it",
+            node,
+        )
 
 
 def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:

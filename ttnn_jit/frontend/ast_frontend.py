@@ -29,7 +29,7 @@ from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute, generate
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.frontend.unsupported import UnseenInTraceError
+from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.runtime.families import Family
@@ -75,6 +75,7 @@ def observe(
 
     Raises:
         UnsupportedFunction: It does what a trace does not see.
+        ChangeOutsideError: It would change what does not belong to it, and leave tensors without data there.
     """
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
@@ -82,6 +83,8 @@ def observe(
         return _run(function, function_source(function), arguments, target, family, observes=True)[0].recorder
     except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
+    except ChangeOutsideError:
+        raise
     except CompileError:
         return None
 
@@ -121,6 +124,7 @@ def _run(
         ) from None
     returned = map_leaves(returned, interpreter.known)
     interpreter.frame.variables.clear()
+    interpreter.is_over = True
     return interpreter, returned
 
 

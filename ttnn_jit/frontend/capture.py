@@ -222,6 +222,8 @@ def _returned(
         raise
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
+    finally:
+        emitter.is_over = True
 
 
 def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:
@@ -268,7 +270,7 @@ def _host_function(error: Exception) -> str | None:
     for frame in frames[max(of_user, default=len(frames)) :]:
         if frame.f_code is create.__code__:
             return None  # one that programs may call
-        is_public = not frame.f_code.co_name.startswith("_") and "<" not in frame.f_code.co_qualname
+        is_public = not frame.f_code.co_name.startswith("_") and not {"<", "."} & {*frame.f_code.co_qualname}
         if _is_host_api(frame) and is_public:
             return frame.f_code.co_name
     return None

@@ -184,7 +184,7 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
         return interpreter.computed(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
-        interpreter.refuse(
+        interpreter.refuse_change(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
             "look it up with `.get`, or add it before the call",
         )
@@ -326,7 +326,7 @@ def refuse_foreign_iterator(interpreter: Interpreter, items: Any) -> None:
     """
     advances = member_of(type(items), "__next__") is not ABSENT and type(items) is not ProxyTensor
     if advances and interpreter.recorder.is_foreign(items):
-        interpreter.refuse(
+        interpreter.refuse_change(
             f"this {type(items).__name__} comes from outside the function, which a compiled function cannot advance",
             "make a list of what it yields before the call",
         )

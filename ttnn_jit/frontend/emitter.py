@@ -61,9 +61,11 @@ class Emitter(ABC):
         observes: Another way through the program makes the module; this one is for what it reads.
         inputs: What stands for the tensors of the call, then for those that the function found.
         family: Of these tensors; None: any.
+        is_over: The function has run to its end.
     """
 
     observes = False
+    is_over = False
 
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:
         self.builder = builder
@@ -213,8 +215,14 @@ class Emitter(ABC):
         """What a tensor holds, for the use of `what`.
 
         Raises:
-            CompileError: It was deallocated.
+            CompileError: It was deallocated, or was left where a compile does not reach.
         """
+        if tensor.emitter is not self or self.is_over:
+            raise CompileError(
+                f"{what} uses a tensor of a function that has been compiled, which never held any data",
+                location=self.location(),
+                help="have the function return it",
+            )
         if tensor.deallocated_at is not None:
             tensor.refuse(f"{what} uses a tensor that was deallocated at {tensor.deallocated_at}")
         return tensor.operand

@@ -25,6 +25,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
+from ttnn_jit.frontend.unsupported import ChangeOutsideError
 from ttnn_jit.guards.reads import Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import has_family
@@ -125,6 +126,10 @@ class Interpreter(Emitter):
     def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
         """Raise a CompileError at `node`, by default where the program stands."""
         raise CompileError(message, location=self.location_of(node or self.at), help=help_text)
+
+    def refuse_change(self, message: str, help_text: str, node: ast.AST | None = None) -> NoReturn:
+        """Raise a ChangeOutsideError at `node`, by default where the program stands."""
+        raise ChangeOutsideError(message, location=self.location_of(node or self.at), help=help_text)
 
     def fail(self, error: BaseException, node: ast.AST | None = None) -> NoReturn:
         """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""

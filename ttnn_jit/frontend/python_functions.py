@@ -23,6 +23,7 @@ from typing import Any
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
 from ttnn_jit.frontend import attributes, builtin_functions, containers, special_methods
+from ttnn_jit.frontend.assignment import set_attribute
 from ttnn_jit.frontend.containers import Reach, materialised
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import ROOMS_OF_VALUES
@@ -94,7 +95,8 @@ def _handlers() -> dict[Any, Handler]:
 def _named_handlers() -> dict[Any, Handler]:
     of, text = builtin_functions, special_methods.text
     return {
-        getattr: attributes.attribute_by_name, hasattr: attributes.has_attribute, type: containers.type_of,
+        getattr: attributes.attribute_by_name, hasattr: attributes.has_attribute, setattr: set_attribute,
+        type: containers.type_of,
         isinstance: of.class_check(isinstance, "__instancecheck__"),
         issubclass: of.class_check(issubclass, "__subclasscheck__"),
         bool: special_methods.truth, operator.truth: special_methods.truth, operator.not_: special_methods.negation,
@@ -239,7 +241,7 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
     way = METHODS.get(method.__name__, _C)
     if way.changes and values and is_a(values[0], list, dict, set) and interpreter.recorder.is_foreign(values[0]):
-        interpreter.refuse(
+        interpreter.refuse_change(
             f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
             "make a copy of it first, or return the new value",
         )

@@ -321,7 +321,7 @@ def refuse_foreign(interpreter: Interpreter, container: Any) -> None:
         CompileError: It is a global, a closure's, or the caller's.
     """
     if interpreter.recorder.is_foreign(container):
-        interpreter.refuse(
+        interpreter.refuse_change(
             f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
             "make a copy of it first, or return the new value",
         )

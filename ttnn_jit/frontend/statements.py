@@ -173,12 +173,12 @@ def _match(interpreter: Interpreter, node: ast.Match) -> Signal:
 
 def _nonlocal(interpreter: Interpreter, node: ast.Nonlocal) -> None:
     if any(interpreter.frame.owner_of(name) is None for name in node.names):
-        interpreter.refuse(_OUTSIDE_ITSELF.format("nonlocal"), "return the value", node)
+        interpreter.refuse_change(_OUTSIDE_ITSELF.format("nonlocal"), "return the value", node)
 
 
 def _global(interpreter: Interpreter, node: ast.Global) -> None:
     if interpreter.frame.local_names.intersection(node.names):
-        interpreter.refuse(_OUTSIDE_ITSELF.format("global"), "return the value", node)
+        interpreter.refuse_change(_OUTSIDE_ITSELF.format("global"), "return the value", node)
 
 
 _OUTSIDE_ITSELF = "`{}` cannot be compiled: a compiled function changes nothing outside itself"

@@ -18,6 +18,10 @@ class UnseenInTraceError(UnsupportedFunction):
     """What a trace would not see, so that it is refused there too."""
 
 
+class ChangeOutsideError(CompileError):
+    """The program would change what does not belong to it, however it is compiled: a trace would do it."""
+
+
 def outside_tensor_help(value: Any) -> str | None:
     """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):

@@ -67,8 +67,17 @@ class OperationGraph:
         return iter(self.nodes)
 
     def add(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> None:
-        """Note that an operation ran."""
+        """Note that an operation ran.
+
+        Raises:
+            ArgumentError: A tensor has no data: it is one of a function that is being compiled.
+        """
         given = [*args, *kwargs.values()]
+        if not all(type(tensor).__weakrefoffset__ for tensor in tensors_in([*given, result])):
+            raise ArgumentError(
+                "the graph of a trace has no operations of a function that is being compiled",
+                help="enter the context around the call of the jitted function",
+            )
         inputs = tuple(map(self._source, tensors_in(given)))
         others = [value for value in args if not tensors_in([value])]
         texts = [*map(_short, others), *(f"{key}={_short(v)}" for key, v in kwargs.items() if not tensors_in([v]))]

@@ -125,8 +125,30 @@ def test_an_argument_that_would_be_changed_is_refused(made, graph_capture):
         assert before == (repr(argument), repr(vars(argument) if hasattr(argument, "__dict__") else None))
 
 
-def test_a_trace_that_changes_an_argument_names_it():
+@BOTH
+def test_a_tensor_is_left_nowhere_outside(graph_capture):
+    """A trace would leave its stand-in there, which has no data."""
+    for change in ("OBJECT.items = x", "setattr(OBJECT, 'q', x)", "LIST.append(x)", "DICT['a'] = x", "a.scale = x"):
+        space = loaded(f"x = x + 1.0; {change}", "x, a")
+        before = space["world"]()
+        with pytest.raises(CompileError) as refused:
+            lowered(space["program"], BF16, eval("Record()", space), graph_capture=graph_capture)
+        assert space["world"]() == before
+        assert (refused.value.location.line, refused.value.location.column > 5) == (MAIN.count("\n") + 2, True)
+
+
+def test_a_trace_that_changes_an_argument_where_no_source_is_names_it():
     space = loaded("a['z']", "x, a")
+    linecache.cache.clear()
     with pytest.raises(CompileError, match="`program` changes its argument `a`") as refused:
         lowered(space["program"], BF16, eval("collections.defaultdict(float)", space), graph_capture=True)
     assert "make a copy of it first" in refused.value.help
+
+
+def test_a_tensor_that_a_trace_left_behind_is_refused_where_it_is_used():
+    space = loaded("OBJECT.items = x + 1.0", "x")
+    linecache.cache.clear()
+    lowered(space["program"], BF16, graph_capture=True)
+    with pytest.raises(CompileError, match="`add` uses a tensor of a function that has been compiled") as refused:
+        space["OBJECT"].items + 1.0
+    assert refused.value.location.file == __file__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
@@ -34,9 +35,25 @@ def host_text(plan: HostPlan) -> str:
 
 
 def bytes_of(kernel: Kernel) -> int:
-    """Bytes of the tensors that a launch reads and writes, each counted once."""
+    """Bytes of the elements that a launch reads and writes, each tensor counted once.
+
+    Loops over elements may meet a part of a tensor, such as a piece of a concatenation; others count all of theirs.
+    """
+    met: dict[SSAValue, int] = {}
+    for operand, strides in zip((*kernel.inputs, *kernel.outputs), kernel.nest.strides, strict=True):
+        met[operand.value] = met.get(operand.value, 0) + _bytes_met(kernel, operand, strides)
     specs = {each.value: each.view.spec for each in (*kernel.inputs, *kernel.outputs)}
-    return sum(spec.nbytes for spec in specs.values())
+    return sum(min(nbytes, specs[value].nbytes) for value, nbytes in met.items())
+
+
+def _bytes_met(kernel: Kernel, operand: Operand, strides: Sequence[int]) -> int:
+    spec = operand.view.spec
+    own = kernel.body.reduced is not None or any(isinstance(step, (Call, Repack)) for step in kernel.body.steps)
+    if own or spec.dtype.is_block_float:
+        return spec.nbytes
+    pairs = zip(kernel.nest.extents, strides, strict=True)
+    elements = math.prod(extent for extent, stride in pairs if stride)
+    return spec.nbytes if elements >= spec.volume else elements * spec.dtype.itemsize
 
 
 def loops_text(nest: LoopNest) -> str:
