@@ -56,7 +56,7 @@ def test_the_table_holds_every_variable_that_the_package_reads_and_no_other():
         named = [*looks, *calls_of(tree, "switch")]
         read |= {node.value for node in named if isinstance(node, ast.Constant)}
         computed = {ast.unparse(node) for node in named if not isinstance(node, ast.Constant)}
-        assert computed <= {"name", "variable.name"}  # of `switch`, and of the command that shows them all
+        assert computed <= {"name", "variable.name"}  # in `switch`, and in the command that shows them all
     assert read - {"PYTHONPATH"} == set(NAMES)  # which is Python's own
     assert len(NAMES) == len(set(NAMES))
 

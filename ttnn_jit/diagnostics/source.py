@@ -81,7 +81,7 @@ def _cells(text: str) -> int:
     """How many columns of a terminal `text` takes: 2 for a wide character, none for one that joins the one before."""
     if text.isascii():
         return len(text)
-    from unicodedata import category, east_asian_width  # 0.2 ms that few errors need
+    from unicodedata import category, east_asian_width  # which few errors need
 
     joining = {"Mn", "Me", "Cf"}
     return sum(1 + (east_asian_width(c) in {"W", "F"}) for c in text if category(c) not in joining)

@@ -260,7 +260,7 @@ GUARD_ERRORS = "Exception"
 
 
 def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
-    """The conditions under which every read still finds the object it found; about 20 ns a read.
+    """The conditions under which every read still finds the object it found: a look-up a read.
 
     Shared prefixes of paths are walked once.
     """

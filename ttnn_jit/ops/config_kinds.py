@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.ops.kinds import Kind
-from ttnn_jit.specs.tensor_spec import DataType, check_kind
+from ttnn_jit.ops.kinds import InstanceKind
+from ttnn_jit.specs.tensor_spec import DataType
 
 
-class ComputeConfigKind(Kind):
+class ComputeConfigKind(InstanceKind):
     """How exactly a chip's kernels compute."""
 
-    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
-        """The config itself."""
-        if value is not None:
-            from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+    def required_class(self) -> type:
+        """A config of kernels that compute."""
+        from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 
-            check_kind(value, DeviceComputeKernelConfig, what)
-        return value
+        return DeviceComputeKernelConfig
 
 
 class PrecisionKind(ComputeConfigKind):
@@ -37,13 +35,11 @@ class PrecisionKind(ComputeConfigKind):
         return str(ProductPrecision(config.math_fidelity, getattr(config, "fp32_dest_acc_en", False)))
 
 
-class ProgramConfigKind(Kind):
+class ProgramConfigKind(InstanceKind):
     """How a chip splits the operation over its cores; it may hold an activation."""
 
-    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
-        """The config itself."""
-        if value is not None:
-            from ttnn_jit.specs.program_configs import ProgramConfig
+    def required_class(self) -> type:
+        """A program config."""
+        from ttnn_jit.specs.program_configs import ProgramConfig
 
-            check_kind(value, ProgramConfig, what)
-        return value
+        return ProgramConfig

@@ -334,24 +334,34 @@ class ChoiceKind(Kind):
         return "None" if default is None else f"Literal[{default!r}]"
 
 
-class ConfigKind(Kind):
+class InstanceKind(Kind):
+    """An instance of one class, or None."""
+
+    def required_class(self) -> type:
+        """The class, which some kinds load only here."""
+        raise NotImplementedError
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - instances have none
+        """The instance itself."""
+        if value is not None:
+            check_kind(value, self.required_class(), what)
+        return value
+
+
+class ConfigKind(InstanceKind):
     """Where the result lies."""
 
-    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
-        """The config itself."""
-        if value is not None:
-            check_kind(value, MemoryConfig, what)
-        return value
+    def required_class(self) -> type:
+        """A memory config."""
+        return MemoryConfig
 
 
-class DTypeKind(Kind):
+class DTypeKind(InstanceKind):
     """The element type of the result."""
 
-    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - it is one
-        """The dtype itself."""
-        if value is not None:
-            check_kind(value, DataType, what)
-        return value
+    def required_class(self) -> type:
+        """A dtype."""
+        return DataType
 
 
 class LayoutKind(Kind):

@@ -135,7 +135,7 @@ def _output_layout(value: str | None) -> OutputLayout:
 def requested_threads() -> int | None:
     """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
 
-    Read once, when the first kernel is to be shared: reading the environment takes 1 to 2 us, every such call.
+    Read once, when the first kernel is to be shared: reading the environment takes longer than a warm call may.
 
     Raises:
         ArgumentError: It is set to something else than a positive number.
@@ -154,7 +154,6 @@ def config_overrides() -> str:
 
 
 TRACE = 5  # below logging.DEBUG
-_LOG_VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
 _LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
 
 
@@ -166,7 +165,11 @@ def requested_log_level() -> int | None:
     and the more talkative of the two counts. A name that is none is warned of and taken for INFO, which is ttrt's
     default. Read once, when the first program is loaded.
     """
-    return min((_log_level(name, value) for name in _LOG_VARIABLES if (value := os.environ.get(name))), default=None)
+    named = {
+        "TTMLIR_RUNTIME_LOGGER_LEVEL": os.environ.get("TTMLIR_RUNTIME_LOGGER_LEVEL"),
+        "TTRT_LOGGER_LEVEL": os.environ.get("TTRT_LOGGER_LEVEL"),
+    }
+    return min((_log_level(name, value) for name, value in named.items() if value), default=None)
 
 
 def _log_level(name: str, value: str) -> int:

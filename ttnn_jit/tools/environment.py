@@ -46,6 +46,13 @@ VARIABLES = (
         "`first-operand`",
     ),
     Variable("TTNN_CONFIG_OVERRIDES", "settings of `ttnn.CONFIG` as a JSON object, read when ttnn is imported", ""),
+    Variable(
+        "TTMLIR_RUNTIME_LOGGER_LEVEL",
+        "the level of the log of programs that are loaded and run: `TRACE`, `DEBUG`, `INFO`, `WARNING`, `ERROR`, "
+        "`CRITICAL` or `FATAL`; read once",
+        "no log",
+    ),
+    Variable("TTRT_LOGGER_LEVEL", "likewise; the more talkative of the two counts", "no log"),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
 )
 """Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""

@@ -25,7 +25,7 @@ class TileBroadcast(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TileAccess:
     """How an operand is read.
 
     Attributes:
@@ -44,7 +44,7 @@ class IterationSpace:
     """The loops of a kernel over whole tensors: `tiles` are the result's extents, `operands` how each is read."""
 
     tiles: tuple[int, ...]
-    operands: tuple[Access, ...]
+    operands: tuple[TileAccess, ...]
 
 
 @cache
@@ -108,14 +108,14 @@ def _folds(operand: tuple[int, ...], result: tuple[int, ...]) -> bool:
     return math.prod(operand[:-1]) == 1
 
 
-def _folded_access(operand: tuple[int, ...], result: tuple[int, ...]) -> Access:
+def _folded_access(operand: tuple[int, ...], result: tuple[int, ...]) -> TileAccess:
     varies = (operand[:-1] == result[:-1], operand[-1] == result[-1])
-    return Access(_folded_tiles(operand), varies, _tile_broadcast(operand, result))
+    return TileAccess(_folded_tiles(operand), varies, _tile_broadcast(operand, result))
 
 
-def _access(operand: tuple[int, ...], result: tuple[int, ...]) -> Access:
+def _access(operand: tuple[int, ...], result: tuple[int, ...]) -> TileAccess:
     varies = tuple(own == full for own, full in zip(operand, result, strict=True))
-    return Access(tiles_of(operand), varies, _tile_broadcast(operand, result))
+    return TileAccess(tiles_of(operand), varies, _tile_broadcast(operand, result))
 
 
 def _tile_broadcast(operand: tuple[int, ...], result: tuple[int, ...]) -> TileBroadcast | None:

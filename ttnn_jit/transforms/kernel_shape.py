@@ -14,7 +14,7 @@ from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.transforms.iteration_space import Access, IterationSpace, TileBroadcast, core_grid, iteration_space
+from ttnn_jit.transforms.iteration_space import IterationSpace, TileAccess, TileBroadcast, core_grid, iteration_space
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def kernel_shape(
         grid = layout_attribute(sharded).grid
     else:
         grid = grid_attr(*core_grid(tuple(output.shape), rank, last_core))
-    accesses = (*space.operands, Access(space.tiles, (True,) * rank))
+    accesses = (*space.operands, TileAccess(space.tiles, (True,) * rank))
     specs = (*inputs, output)
     return KernelShape(
         grid,
@@ -69,7 +69,7 @@ def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fol
     return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
 
 
-def _indexing_map(access: Access) -> AffineMapAttr:
+def _indexing_map(access: TileAccess) -> AffineMapAttr:
     if all(access.varies):
         return identity_map(len(access.varies))
     return _broadcast_map(access.varies)
@@ -81,7 +81,7 @@ def _broadcast_map(varies: tuple[bool, ...]) -> AffineMapAttr:
     return AffineMapAttr(AffineMap(len(varies), 0, tuple(results)))
 
 
-def _shard(access: Access, grid: GridAttr) -> tuple[int, ...]:
+def _shard(access: TileAccess, grid: GridAttr) -> tuple[int, ...]:
     """One core's part in tiles; a dimension that is broadcast is whole on every core."""
     return tuple(
         -(-tiles // cores) if follows else tiles

@@ -79,15 +79,14 @@ from ttnn_jit.ttnn.tensor_creation import (
     empty,
     empty_like,
     eye,
-    from_torch,
     full,
     full_like,
     ones,
     ones_like,
-    to_torch,
     zeros,
     zeros_like,
 )
+from ttnn_jit.ttnn.torch_conversion import from_torch, to_torch
 from ttnn_jit.ttnn.transfers import (
     clone,
     copy_device_to_host_tensor,

@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
     check_kind,
     check_whole_number,
 )
-from ttnn_jit.ttnn.tensor_creation import check_torch, from_torch
+from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import check_kind
 from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
-from ttnn_jit.ttnn.tensor_creation import from_torch, to_torch
+from ttnn_jit.ttnn.torch_conversion import from_torch, to_torch
 from ttnn_jit.ttnn.transfers import get_device_tensors
 
 

@@ -25,7 +25,7 @@ from ttnn_jit.ttnn.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
-from ttnn_jit.ttnn.tensor_creation import check_torch, from_torch
+from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ def _dtype_of(value: Any) -> DataType:
 def _copy(value: Any, dtype_of_truth: DataType, device: Device | None) -> Tensor:
     import torch
 
-    from ttnn_jit.ttnn.tensor_creation import from_torch
+    from ttnn_jit.ttnn.torch_conversion import from_torch
 
     is_truth = _is_of_truth_values(value)
     dtype = dtype_of_truth if is_truth else _dtype_of(value)
@@ -134,7 +134,7 @@ def _copy(value: Any, dtype_of_truth: DataType, device: Device | None) -> Tensor
 
 def _of_kind(tensor: Tensor, example: Any) -> Any:
     """`tensor` as a torch tensor, or as a numpy array, which holds no bfloat16."""
-    from ttnn_jit.ttnn.tensor_creation import to_torch
+    from ttnn_jit.ttnn.torch_conversion import to_torch
 
     copied = to_torch(tensor)
     if is_torch_tensor(example):

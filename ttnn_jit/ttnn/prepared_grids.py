@@ -11,7 +11,7 @@ from ttnn_jit.ops.resampling import MODES
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.tensor_creation import from_torch
+from ttnn_jit.ttnn.torch_conversion import from_torch
 
 if TYPE_CHECKING:
     import torch

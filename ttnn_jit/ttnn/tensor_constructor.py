@@ -18,7 +18,8 @@ from ttnn_jit.runtime.tensor import Tensor, of_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.tensor_creation import from_torch, spec_of_new
+from ttnn_jit.ttnn.tensor_creation import spec_of_new
+from ttnn_jit.ttnn.torch_conversion import from_torch
 
 if TYPE_CHECKING:
     import torch

@@ -30,7 +30,7 @@ from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
-from ttnn_jit.ttnn.tensor_creation import from_torch
+from ttnn_jit.ttnn.torch_conversion import from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ import pytest
 from tests.unit.transforms.ttnn_modules import F32, Graph, kernels, lowered, row_major, tiled
 from ttnn_jit.dialects import print_module
 from ttnn_jit.transforms.blocks import block_tiles, dst_tiles
-from ttnn_jit.transforms.iteration_space import Access, TileBroadcast, core_grid, iteration_space
+from ttnn_jit.transforms.iteration_space import TileAccess, TileBroadcast, core_grid, iteration_space
 
 
 def _access(operand, result):
@@ -28,17 +28,17 @@ def test_extents_are_whole_tiles_with_leading_dimensions_in_the_rows(shape, tile
 @pytest.mark.parametrize(
     ("operand", "result", "expected"),
     [
-        ((64, 64), (64, 64), Access((2, 2), (True, True))),
-        ((1, 64), (64, 64), Access((1, 2), (False, True), TileBroadcast.ROW)),
-        ((64,), (64, 64), Access((1, 2), (False, True), TileBroadcast.ROW)),
-        ((64, 1), (64, 64), Access((2, 1), (True, False), TileBroadcast.COL)),
-        ((1, 1), (64, 64), Access((1, 1), (False, False), TileBroadcast.SCALAR)),
-        ((), (64, 64), Access((1, 1), (False, False), TileBroadcast.SCALAR)),
-        ((1, 1), (1, 64), Access((1, 1), (True, False), TileBroadcast.COL)),
-        ((1, 1), (64, 1), Access((1, 1), (False, True), TileBroadcast.ROW)),
-        ((3, 64, 1), (3, 64, 64), Access((6, 1), (True, False), TileBroadcast.COL)),
-        ((1, 1, 64), (3, 64, 64), Access((1, 2), (False, True), TileBroadcast.ROW)),
-        ((1, 64), (3, 1, 64), Access((1, 2), (False, True))),
+        ((64, 64), (64, 64), TileAccess((2, 2), (True, True))),
+        ((1, 64), (64, 64), TileAccess((1, 2), (False, True), TileBroadcast.ROW)),
+        ((64,), (64, 64), TileAccess((1, 2), (False, True), TileBroadcast.ROW)),
+        ((64, 1), (64, 64), TileAccess((2, 1), (True, False), TileBroadcast.COL)),
+        ((1, 1), (64, 64), TileAccess((1, 1), (False, False), TileBroadcast.SCALAR)),
+        ((), (64, 64), TileAccess((1, 1), (False, False), TileBroadcast.SCALAR)),
+        ((1, 1), (1, 64), TileAccess((1, 1), (True, False), TileBroadcast.COL)),
+        ((1, 1), (64, 1), TileAccess((1, 1), (False, True), TileBroadcast.ROW)),
+        ((3, 64, 1), (3, 64, 64), TileAccess((6, 1), (True, False), TileBroadcast.COL)),
+        ((1, 1, 64), (3, 64, 64), TileAccess((1, 2), (False, True), TileBroadcast.ROW)),
+        ((1, 64), (3, 1, 64), TileAccess((1, 2), (False, True))),
     ],
 )
 def test_broadcast_dimensions_stay_at_index_0_and_spread_within_the_tile(operand, result, expected):
@@ -48,9 +48,9 @@ def test_broadcast_dimensions_stay_at_index_0_and_spread_within_the_tile(operand
 @pytest.mark.parametrize(
     ("operand", "result", "expected"),
     [
-        ((64, 64), (3, 64, 64), Access((1, 2, 2), (False, True, True))),
-        ((3, 1, 64), (3, 64, 64), Access((3, 1, 2), (True, False, True), TileBroadcast.ROW)),
-        ((2, 1, 8, 8), (2, 3, 8, 8), Access((2, 1, 1, 1), (True, False, True, True))),
+        ((64, 64), (3, 64, 64), TileAccess((1, 2, 2), (False, True, True))),
+        ((3, 1, 64), (3, 64, 64), TileAccess((3, 1, 2), (True, False, True), TileBroadcast.ROW)),
+        ((2, 1, 8, 8), (2, 3, 8, 8), TileAccess((2, 1, 1, 1), (True, False, True, True))),
     ],
 )
 def test_leading_dimensions_that_differ_stay_dimensions(operand, result, expected):

@@ -1,0 +1,32 @@
+"""What the tests of updates have in common."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from ttnn_jit import ttnn
+
+BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
+
+
+_generator = torch.Generator().manual_seed(0)
+
+
+def whole(*shape: int) -> torch.Tensor:
+    """Small whole numbers: what is computed of them is exact."""
+    return torch.randint(-4, 5, shape or (32, 32), generator=_generator).float()
+
+
+FAMILIES = {
+    "torch": (lambda _, tensor: tensor.clone(), lambda tensor: tensor),
+    "numpy": (lambda _, tensor: tensor.numpy().copy(), torch.as_tensor),
+    "ttnn": (lambda device, tensor: ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device), ttnn.to_torch),
+}
+
+
+EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
+
+
+def added(x, y):
+    return ttnn.add_(x, y)

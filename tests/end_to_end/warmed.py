@@ -1,0 +1,19 @@
+"""What the tests of warm calls have in common."""
+
+from __future__ import annotations
+
+import torch
+
+from ttnn_jit import jit, ttnn
+
+
+def on(device, *shape):
+    return ttnn.from_torch(torch.randn(*shape), layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def warmed(function, *tensors):
+    """`function` compiled, after enough calls with these tensors for the short way."""
+    compiled = jit(function)
+    for _ in range(3):
+        compiled(*tensors)
+    return compiled
