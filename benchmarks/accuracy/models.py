@@ -11,7 +11,7 @@ import argparse
 import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -84,8 +84,8 @@ def _behind_layers(records: Sequence[Any]) -> list[float]:
     return [each.pcc for each in records if each.place == line]
 
 
-def page(found: dict[tuple[str, str], Accuracy]) -> str:
-    """docs/models.md."""
+def page(found: dict[tuple[str, str], Accuracy], small: Collection[str]) -> str:
+    """docs/models.md; `small` are the models in their small configuration."""
     rows = [
         [
             "model", "target", "operations", "least correlation of one", "most ulp of one",
@@ -94,7 +94,7 @@ def page(found: dict[tuple[str, str], Accuracy]) -> str:
     ]  # fmt: skip
     rows += [
         [
-            f"{name} (small)" if name in SMALL_ONLY else name,
+            f"{name} (small)" if name in small else name,
             target,
             str(each.operations),
             f"{_short(each.alone[0])} {_bare(each.alone[1])}",
@@ -110,7 +110,7 @@ def page(found: dict[tuple[str, str], Accuracy]) -> str:
 
 _HEAD = """# How near whole models come to torch
 
-The programs of [examples/models](examples/models), with random weights, in their full size where nothing else is said,
+The programs of [examples/models](examples/models), with random weights, in their full size or a small one as it says,
 eagerly in comparison mode (docs/from_ttnn.md). *One* operation is beside its golden in float64, from the same operands.
 Behind a layer, and at the end, errors of all operations before have added up: layers are beside a chain of goldens, the
 end is beside torch's own module in float32. Units in the last place (ulp) are those of the result's type; at the end
@@ -134,15 +134,15 @@ def main() -> None:
     parser.add_argument("--write", type=Path)
     parser.add_argument("--small", action="store_true", help="small configurations alone")
     given = parser.parse_args()
+    small = given.models if given.small else SMALL_ONLY
     found = {}
     for name in given.models:
         for target in TARGETS:
             with Process({}) as process:
-                full = not given.small and name not in SMALL_ONLY
-                found[name, target] = Accuracy(**process.call(measured, name, target, full))
+                found[name, target] = Accuracy(**process.call(measured, name, target, name not in small))
             print(name, target, found[name, target], flush=True)
-    if given.write:
-        given.write.write_text(page(found), encoding="utf-8")
+            if given.write:
+                given.write.write_text(page(found, small), encoding="utf-8")
 
 
 if __name__ == "__main__":
