@@ -249,3 +249,19 @@ def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
     monkeypatch.setenv("TTNN_CONFIG_OVERRIDES", text)
     with pytest.raises(ArgumentError, match=message):
         session_config._overridden(session_config.Config())
+
+
+def test_an_activation_of_a_program_config_is_not_compared_with_a_golden_without_one(device):
+    x = ttnn.from_torch(torch.randn(32, 32), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    config = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
+        compute_with_storage_grid_size=(1, 1),
+        in0_block_w=1,
+        out_subblock_h=1,
+        out_subblock_w=1,
+        per_core_M=1,
+        per_core_N=1,
+        transpose_mcast=False,
+        fused_activation=(ttnn.UnaryOpType.GELU, True),
+    )
+    with ttnn.manage_config("enable_comparison_mode", True), pytest.warns(UserWarning, match="no activations"):
+        ttnn.linear(x, x, program_config=config)

@@ -192,6 +192,21 @@ NLP_CREATE_QKV_HEADS = Shorthand(
 )
 
 
+_FALCON_HEADS = 71, 1, False
+"""Of Falcon-7B: of queries, and of keys and values, which are not transposed."""
+
+NLP_CREATE_QKV_HEADS_FALCON7B = Shorthand(
+    name="experimental.nlp_create_qkv_heads_falcon7b",
+    parameters=(OPERAND,),
+    summary="71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order.",
+    source="ttnn.experimental.nlp_create_qkv_heads_falcon7b",
+    calls=lambda call, x: _split(call, x, None, *_FALCON_HEADS, rank=4),
+    collected_in=tuple,
+    golden=lambda torch, x: _heads_in_torch(torch, x, None, *_FALCON_HEADS),
+    examples=((((2, 1, 3, 146),), ()), (((1, 1, 33, 73 * 32),), ())),
+)
+
+
 def _groups_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None, transposes: bool) -> tuple[Any, Any, Any]:
     kv_heads, (batch, _, positions, total) = kv_heads or heads, x.shape
     width = total // (heads + 2 * kv_heads)
@@ -239,13 +254,34 @@ SEPARATE_QKV_HEADS = Shorthand(
     examples=((((2, 1, 5, 16), (2, 1, 7, 16)), (2, 1, True)), (((1, 1, 3, 24), (1, 1, 33, 48)), (4, None, False))),
 )
 
+
+def _split_shards(call: Call, x: Value, heads: int) -> list[Value]:
+    """The heads of rows; of sharded ones, whose shards each hold the queries, keys and values of some of the heads."""
+    shard = x.spec.memory_config.shard_spec
+    across = 1 if shard is None or shard.shape[1] < 1 else -(-x.shape[-1] // shard.shape[1])
+    if across == 1 or heads % across or x.shape[-1] % across:
+        return _split(call, x, None, heads, None, True, rank=4)
+    rows = _as_positions(call, x, 4, "input_tensor")
+    of_group = heads // across
+    part = partial(_of_groups, call, rows, across, _channels(x.shape[-1], 3 * heads, "rows"))
+    return [
+        _headed(call, part(0, of_group), heads),
+        _headed(call, part(of_group, of_group), heads, TRANSPOSED),
+        _headed(call, part(2 * of_group, of_group), heads),
+    ]
+
+
 BERT_SPLIT_HEADS = Shorthand(
     name="experimental.split_query_key_value_and_split_heads",
     ttnn_name="split_qkv_of_16_heads",
     parameters=(OPERAND, Parameter("num_heads", DIMENSION, 16), _GRID),
-    summary="Heads of queries, of keys, transposed, and of values, from rows in four dimensions.",
+    summary=(
+        "Heads of queries, of keys, transposed, and of values, from rows in four dimensions; from sharded rows, shard "
+        "by shard across."
+    ),
     source="ttnn.experimental.split_query_key_value_and_split_heads",
-    calls=lambda call, x, heads: _split(call, x, None, heads, None, True, rank=4),
+    calls=_split_shards,
+    reads_layout=True,
     collected_in=tuple,
     golden=lambda torch, x, heads: _heads_in_torch(torch, x, None, heads, None, True),
     examples=((((2, 1, 3, 96),), (16,)),),
@@ -350,6 +386,7 @@ NLP_CONCAT_HEADS_DECODE = Shorthand(
 OPERATIONS = (
     SPLIT_HEADS,
     NLP_CREATE_QKV_HEADS,
+    NLP_CREATE_QKV_HEADS_FALCON7B,
     CREATE_QKV_HEADS,
     SEPARATE_QKV_HEADS,
     BERT_SPLIT_HEADS,

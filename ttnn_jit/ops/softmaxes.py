@@ -114,19 +114,34 @@ def masked(ttnn: Any, x: Any, scale: float | None, mask: Any) -> Any:
     return ttnn.add(x, reshaped(ttnn, mask, mask.shape if extents is None else extents))
 
 
+def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
+    """Scores of several heads, one below the other, whose mask is that of one: with a dimension for the heads."""
+    if mask is None or min(len(mask), len(scores)) < 2 or mask[-1] != scores[-1] or is_broadcast_to(mask, scores):
+        return None
+    fits = mask[-2] > 1 and scores[-2] % mask[-2] == 0 and math.prod(mask[:-2]) == 1
+    return (*scores[:-2], scores[-2] // mask[-2], *mask[-2:]) if fits else None
+
+
 def _scale_mask_spelled(scores: Extents, mask: Extents | None, *statics: Any) -> tuple[Any, ...]:
-    _check_mask(scores, mask, "mask")
+    if _repeated(mask, scores) is None:
+        _check_mask(scores, mask, "mask")
     return statics
 
 
 def _scale_mask(ttnn: Any, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
-    return softmax_of(ttnn, masked(ttnn, x, scale, mask), len(x.shape) - 1)
+    by_head = None if mask is None else _repeated(mask.shape, x.shape)
+    if by_head is None:
+        return softmax_of(ttnn, masked(ttnn, x, scale, mask), len(x.shape) - 1)
+    one = reshaped(ttnn, mask, tuple(mask.shape)[-2:])
+    return reshaped(ttnn, _scale_mask(ttnn, reshaped(ttnn, x, by_head), one, scale), tuple(x.shape))
 
 
 def _scores_in_torch(torch: Any, x: Any, mask: Any, scale: float | None) -> Any:
     x = x if scale is None else x * scale
     if mask is not None and mask.shape[-1] == 32 != x.shape[-1]:
         mask = mask.flatten(-2).unsqueeze(-2)
+    if mask is not None and (by_head := _repeated(mask.shape, x.shape)) is not None:
+        return torch.softmax(x.reshape(by_head) + mask.reshape(mask.shape[-2:]), -1).reshape(x.shape)
     return torch.softmax(x if mask is None else x + mask, -1)
 
 
@@ -151,6 +166,7 @@ SCALE_MASK_SOFTMAX = Composite(
         (((2, 3, 33, 64), (2, 1, 2, 32)), (0.5, False, True)),
         (((4, 33), None), (2.0, False, False)),
         (((2, 1, 7, 37), (2, 1, 1, 37)), (None, True, True)),
+        (((1, 1, 21, 37), (1, 1, 7, 37)), (0.5, True, True)),
     ),
 )
 

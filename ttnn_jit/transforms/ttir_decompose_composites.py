@@ -52,7 +52,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
     builder = TensorBuilder(op)
-    operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
+    operands = [None if each is None else Tensor(values[each], _as_read(spec_of(each.type))) for each in op.placed]
     if isinstance(op, ReductionOp):
         (operand,) = (each for each in operands if each is not None)
         results = (builder.reduced(op, operand),)
@@ -61,6 +61,11 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     for value, result in zip(op.results, results, strict=True):
         values[value] = builder.finished(result, spec_of(value.type))
     return builder.ops
+
+
+def _as_read(spec: TensorSpec) -> TensorSpec:
+    """A tensor as operations read it: block floats are unpacked on the way, and lie in no shards then."""
+    return spec.with_(memory_config=DRAM_MEMORY_CONFIG) if spec.dtype.is_block_float else spec
 
 
 def _is_kept(op: ReductionOp) -> bool:

@@ -42,6 +42,12 @@ class ComparisonWarning(UserWarning):
     """An operation is further from its golden than it may be, or was not compared."""
 
 
+def _runs_more(keywords: Mapping[str, Any]) -> bool:
+    """Whether a call has activations of its own."""
+    fused = getattr(keywords.get("program_config"), "fused_activation", None)
+    return fused is not None or any(keywords.get(keyword) for keyword in _MORE_THAN_GOLDENS)
+
+
 @dataclass(frozen=True)
 class ComparisonRecord:
     """One tensor that an operation gave, beside its golden.
@@ -162,7 +168,7 @@ class ComparisonMode(Observer):
             self._carry(operation, [*args, *kwargs.values()], tensors, number)
         elif call.again is not None:
             self._step(operation, call.again, call.draw, tensors, number)
-        elif any(kwargs.get(keyword) for keyword in _MORE_THAN_GOLDENS):
+        elif _runs_more(kwargs):
             self._note(operation, number, "its golden has no activations of its operands or its result")
         else:
             self._compare(operation, call, tensors, number)

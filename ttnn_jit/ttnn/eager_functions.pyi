@@ -650,6 +650,14 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
+class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
+    """71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _ExperimentalPagedFillCache(TtnnOperation):
     """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
 
@@ -699,7 +707,7 @@ class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
     def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
-    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions."""
+    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions; from sharded rows, shard by shard across."""
 
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...

@@ -11,7 +11,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.dispatch.warm_calls import WarmCalls
-from ttnn_jit.foreign.pytrees import flatten
+from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
@@ -25,20 +25,22 @@ from ttnn_jit.ops import (
     with_result_names,
 )
 from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
 from ttnn_jit.runtime.generated import STALE
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 from ttnn_jit.ttnn.result_keywords import (
     NO_KEYWORDS,
+    ResultKeywords,
     check_operands,
     check_output,
     placement_of,
@@ -165,7 +167,20 @@ class TtnnOperation(WarmCalls):
             wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
         bound = self._bound(args, own)
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
-        device = _one_device(self.__name__, tensors, bound)
+        if _lies_on_host(bound.operation, tensors):
+            return self._run_for_host(args, kwargs)
+        return self._run_on(_one_device(self.__name__, tensors, bound), bound, wanted, target, args, kwargs)
+
+    def _run_on(
+        self,
+        device: Device,
+        bound: BoundCall,
+        wanted: ResultKeywords | None,
+        target: Tensor | None,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device.require_queue(kwargs.get("queue_id"), self.__name__)
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
@@ -203,6 +218,14 @@ class TtnnOperation(WarmCalls):
             return program.run_into(output, *tensors)
         result = program(*tensors)
         return bound.operation.packed(result if isinstance(result, tuple) else (result,))
+
+    def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""
+        device = implicit_cpu_device()
+        placed = map_leaves(
+            (tuple(args), dict(kwargs)), lambda leaf: leaf.to(device) if isinstance(leaf, Tensor) else leaf
+        )
+        return map_leaves(self._run(*placed), partial(_on_host, self.__name__))
 
     @property
     def _own_names(self) -> set[str]:
@@ -349,6 +372,15 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
             )
     assert device is not None
     return device
+
+
+def _lies_on_host(operation: Operation, tensors: Sequence[Tensor]) -> bool:
+    """Whether what only moves elements is asked of tensors on the host, where ttnn has it too."""
+    return isinstance(operation, Movement) and all(tensor.device() is None for tensor in tensors)
+
+
+def _on_host(name: str, tensor: Tensor) -> Tensor:
+    return stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
 
 
 def _operand_named(bound: BoundCall, tensor: Tensor) -> str:

@@ -8,6 +8,7 @@ from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsFalcon7B
 from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedFillCache
 from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedUpdateCache
 from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbedding
@@ -46,6 +47,7 @@ __all__ = [
     "nlp_concat_heads_decode",
     "nlp_create_qkv_heads",
     "nlp_create_qkv_heads_decode",
+    "nlp_create_qkv_heads_falcon7b",
     "paged_fill_cache",
     "paged_update_cache",
     "prepare_conv3d_weights",
@@ -68,6 +70,7 @@ nlp_concat_heads: _ExperimentalNlpConcatHeads
 nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
 nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads
 nlp_create_qkv_heads_decode: _ExperimentalNlpCreateQkvHeadsDecode
+nlp_create_qkv_heads_falcon7b: _ExperimentalNlpCreateQkvHeadsFalcon7B
 paged_fill_cache: _ExperimentalPagedFillCache
 paged_update_cache: _ExperimentalPagedUpdateCache
 rotary_embedding: _ExperimentalRotaryEmbedding

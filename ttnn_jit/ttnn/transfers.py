@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -12,6 +13,7 @@ from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.sharding import folded_2d
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -20,6 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
     DataType,
     Layout,
     MemoryConfig,
+    ShardSpec,
     TensorSpec,
     check_kind,
     checked,
@@ -173,10 +176,14 @@ def to_layout(
 ) -> Tensor:
     """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles, where the tensor lies.
 
+    Block floats, which have tiles alone, become bfloat16 in rows. Shards as wide, or as high, as the tensor stay so.
+
     Raises:
         GridError, L1CapacityError: It does not fit.
     """
     check_tensor(tensor, "the first argument of to_layout")
+    if dtype is None and layout is Layout.ROW_MAJOR and tensor.dtype.is_block_float:
+        dtype = tensor.dtype.unpacked
     if dtype is None or dtype is tensor.dtype:
         return _laid_out(tensor, layout, memory_config)
     if layout is Layout.TILE:  # block floats have tiles only
@@ -185,9 +192,20 @@ def to_layout(
 
 
 def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
-    config = tensor.memory_config() if memory_config is None else memory_config
-    spec = TensorSpec(tensor.shape, tensor.dtype, layout, config)
+    own = tensor.memory_config()
+    unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
+    config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
+    spec = unsharded.with_(memory_config=config)
     return _stored_as(tensor, spec, _place_of(tensor), "to_layout")
+
+
+def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
+    """Of shards of a tensor that is padded otherwise from now on: along a dimension that one spans, it still does."""
+    if config.shard_spec is None:
+        return config
+    extents = zip(config.shard_spec.shape, folded_2d(before.padded_shape), folded_2d(after.padded_shape), strict=True)
+    shape = (now if extent == then else extent for extent, then, now in extents)
+    return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
 @observed
