@@ -197,7 +197,9 @@ DOTS_TOGETHER = 4
 def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, contracted: int) -> int | None:
     """Where there are no columns: the longest loop of many products, if none has several rows."""
     loops = [k for k in range(contracted, len(walked.extents)) if walked.extents[k] > 1]
-    if any(operands[k].spec.dtype.is_block_float for k in (left, right)):
+    # A chip rounds sums across the ends of several contracted loops.
+    splits = sum(extent > 1 for extent in walked.extents[:contracted]) > 1
+    if splits or any(operands[k].spec.dtype.is_block_float for k in (left, right)):
         return None
     if not all(walked.strides[k][loop] for loop in loops for k in (left, right)):
         return None
