@@ -114,12 +114,14 @@ class ContractingLoops:
         """Whether sums are rounded after every tile of terms, so that no part of the depth is more than one."""
         return self.multiplication is not None and self.multiplication.rounds_tiles
 
-    def _microkernel_of(self, rows: int, vectors: int, pitch: int, in_place: str = "") -> Microkernel:
+    def _microkernel_of(
+        self, rows: int, vectors: int, pitch: int, in_place: str = "", kind: type[Microkernel] = Microkernel
+    ) -> Microkernel:
         """Of so many rows and vectors."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
         cut = self._cut("right") if in_place else None
         own_part = self.in_pairs, self.isa, self.module, in_place, own.rounds_tiles, own.dropped, cut
-        return Microkernel(rows, vectors, self._left_width, pitch, *own_part)
+        return kind(rows, vectors, self._left_width, pitch, *own_part)
 
     @property
     @abstractmethod

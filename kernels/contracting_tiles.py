@@ -104,11 +104,14 @@ class Microkernel:
         """``%<name>.total<row>.<vector>.next``: a step of every chain."""
         kind = f"<{self.isa.lanes} x float>"
         for row, vector in self._places:
-            total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
-            added = self._added(builder, total, factors)
+            total = f"%{name}.total{row}.{vector}"
+            added = self._added(builder, total, self._factors(name, row, vector))
             yield from builder.lines
             builder.code.clear()
             yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+
+    def _factors(self, name: str, row: int, vector: int) -> tuple[str, str]:
+        return f"%{name}.left{row}", f"%{name}.right{vector}"
 
     def _added(self, builder: LlvmVector, total: str, factors: tuple[str, str]) -> Value:
         if self.in_pairs:

@@ -98,6 +98,31 @@ def test_around_edges_the_bits_are_the_interpreters_and_no_access_leaves_an_oper
         assert np.array_equal(got.view("uint16"), want.view("uint16")), isa.name
 
 
+@st.composite
+def dots(draw):
+    """Batches of rows and columns whose products have one element each."""
+    batch, inner = draw(st.sampled_from([(4,), (5,), (33,), (70,), (3, 9), (2, 17)])), draw(DEPTHS)
+    operands, transposes = [], (draw(st.booleans()), draw(st.booleans()))
+    for seed, matrix in enumerate(((1, inner), (inner, 1))):
+        shape = (*batch, *(matrix[::-1] if transposes[seed] else matrix))
+        x = random(shape, draw(st.sampled_from([*WORDS])), seed + 7 * inner, 20)
+        operands.append(draw(st.sampled_from([x, x.transpose(0, -1).contiguous().transpose(0, -1), _with_gaps(x)])))
+    return transposes, tuple(operands)
+
+
+@settings(max_examples=16, deadline=None)
+@given(case=dots(), start=st.booleans())
+def test_dot_products_beside_each_other_have_the_interpreters_bits_and_no_access_leaves_an_operand(case, start):
+    transposes, operands = case
+    program = product_of(transposes)
+    assert "dot products beside each other" in str(ttnn_jit.jit()(program).explain(*operands))
+    module = scheduled(program, operands)
+    want = interpreted(module, operands)
+    for isa in {host_isa(), AVX2} if host_isa().avx2 else {host_isa()}:
+        got = guarded(module, operands, isa, start=start)
+        assert np.array_equal(got.view("uint16"), want.view("uint16")), isa.name
+
+
 ORDERS = list(itertools.permutations(range(4)))
 
 

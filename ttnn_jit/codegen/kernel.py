@@ -233,8 +233,9 @@ def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
     left, right = contracted_streams(steps)
     own = row_loops(nest, right)
     rows = math.prod(nest.extents[-1 - count - own : -1 - count])
+    is_dots = nest.extents[-1] > 1 and nest.strides[left][-1] != 0
     has_windows = count > 1 and nest.strides[left][-2] == 1
-    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows)
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows, is_dots)
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:

@@ -161,7 +161,7 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
 
     The innermost first: columns; the contracted loops, which are reduced, one unless an operand splits them; rows, all
     loops along which operand `right` does not move, one at least, whatever its extent; and the others. Operand `left`
-    does not move along columns.
+    does not move along columns, unless every product is one of a row and a column: such are columns together.
 
     Raises:
         NotStridedError: No loops make strides of all views together, or only ones that split a pair of bfloat16.
@@ -174,6 +174,8 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
     column = max(
         (k for k in loops[contracted:] if walked.strides[right][k] and not walked.strides[left][k]), default=None
     )
+    if column is None:
+        column = _dots(walked, operands, left, right, contracted)
     others = [k for k in loops[contracted:] if k != column]
     batches = _loops(walked, [k for k in others if walked.strides[right][k]])
     rows = _loops(walked, [k for k in others if not walked.strides[right][k]]) or _one_loop(operands)
@@ -186,6 +188,23 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
     nest = (*batches, *rows, *inner, *columns)
     strides = tuple(zip(*(column for _, column in nest), strict=True))
     return LoopNest(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
+
+
+DOTS_TOGETHER = 4
+"""Dot products from which on they are computed beside each other: fewer leave most lanes empty."""
+
+
+def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, contracted: int) -> int | None:
+    """Where there are no columns: the longest loop of many products, if none has several rows."""
+    loops = [k for k in range(contracted, len(walked.extents)) if walked.extents[k] > 1]
+    # A chip rounds sums across the ends of several contracted loops.
+    splits = sum(extent > 1 for extent in walked.extents[:contracted]) > 1
+    if splits or any(operands[k].spec.dtype.is_block_float for k in (left, right)):
+        return None
+    if not all(walked.strides[k][loop] for loop in loops for k in (left, right)):
+        return None
+    longest = max(loops, key=walked.extents.__getitem__, default=None)
+    return longest if longest is not None and walked.extents[longest] >= DOTS_TOGETHER else None
 
 
 @lru_cache(maxsize=4096)

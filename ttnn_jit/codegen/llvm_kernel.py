@@ -28,6 +28,8 @@ from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
+from ttnn_jit.kernels.contracting_dots import DotContraction
+from ttnn_jit.kernels.contracting_loops import ContractingLoops
 from ttnn_jit.kernels.contracting_rows import FewRowsContraction
 from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.found_places import FoundPlaces
@@ -315,7 +317,10 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     rows = 0 if rounds and body.reduced.count > 1 else form.tile_rows
     in_place = body.multiplication is None and _reads_windows(body, left, pairs=pairs)
     whole = WindowContraction if in_place else BlockedContraction
-    kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
+    if body.reduced.is_dots:
+        kernel: ContractingLoops = DotContraction(*arguments)
+    else:
+        kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
     module.add(loop.module, loop.loop.declarations)
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)

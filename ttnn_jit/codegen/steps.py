@@ -194,6 +194,8 @@ class Reduced:
         tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
         has_windows: Of a contraction: whether the left operand is windows, whose terms lie beside each other along the
             innermost of several loops.
+        is_dots: Of a contraction: whether both operands move along the innermost loop, so that each of its steps is a
+            product of one row and one column.
     """
 
     loop: int
@@ -203,6 +205,7 @@ class Reduced:
     row_loops: int = 1
     tile_rows: int = 0
     has_windows: bool = False
+    is_dots: bool = False
 
 
 MANY_STREAMS = 12

@@ -111,6 +111,9 @@ class Contracted(Form):
     @property
     def remark(self) -> str:
         """What it is."""
+        assert self.body.reduced is not None, "it contracts a loop"
+        if self.body.reduced.is_dots:
+            return "dot products beside each other"
         return f"{_count(self.tile_rows, 'row')} at a time" if self.tile_rows else "operands packed, a microkernel"
 
 

@@ -58,6 +58,8 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     (place,) = read
     is_left, reduced = kernel.body.contracted_streams[0] == place, kernel.body.reduced
     assert reduced is not None, "it contracts"
+    if reduced.is_dots:
+        return None
     operand = kernel.nest, place, packed.view.spec
     strides = _strides_of_rows(*operand, reduced.row_loops) if is_left else _strides_of_columns(*operand)
     if strides is None:
