@@ -202,11 +202,9 @@ def test_operations_decode_compute_in_float32_and_encode(target, dtype):
 
 
 def test_what_is_in_rows_is_refused_with_the_way_out(device):
-    x = on(device, torch.ones(32, 32), ttnn.bfloat8_b)
     rows = ttnn.from_torch(torch.ones(32, 32), device=device)
     for action in (
         lambda: ttnn.from_torch(torch.ones(3, 4), dtype=ttnn.bfloat8_b, layout=ttnn.ROW_MAJOR_LAYOUT),
-        lambda: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT),
         lambda: ttnn.typecast(rows, ttnn.bfloat8_b),
         lambda: ttnn.full((3, 4), 1.0, dtype=ttnn.bfloat4_b, layout=ttnn.ROW_MAJOR_LAYOUT),
     ):

@@ -149,7 +149,7 @@ def test_configs_may_be_made_in_a_program(device):
 REFUSED = [
     (lambda x: ttnn.sharded_to_interleaved(x), "goes from a sharded tensor to an interleaved one"),
     (lambda x: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG, output_tensor=x), "writes into no tensor inside"),
-    (lambda x: ttnn.to_layout(ttnn.typecast(x, ttnn.bfloat8_b), ttnn.ROW_MAJOR_LAYOUT), "BFLOAT8_B"),
+    (lambda x: ttnn.typecast(ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), ttnn.bfloat8_b), "BFLOAT8_B"),
     (lambda x: ttnn.to_memory_config(x, 3), "`memory_config` must be a MemoryConfig"),
     (lambda x: ttnn.to_torch(x), "Function to_torch not supported"),
 ]
@@ -295,18 +295,21 @@ def calls_of(operation, specs, statics):
 
 
 def test_operations_whose_calls_depend_on_a_layout_say_so():
-    sharded = ttnn.create_sharded_memory_config(
-        (32, 32),
-        core_grid=ttnn.CoreGrid(y=1, x=1),
-        strategy=ttnn.ShardStrategy.HEIGHT,
-        use_height_and_width_as_shard_shape=True,
-    )
+    sharded = [
+        ttnn.create_sharded_memory_config(
+            shard,
+            core_grid=ttnn.CoreGrid(y=1, x=1),
+            strategy=ttnn.ShardStrategy.HEIGHT,
+            use_height_and_width_as_shard_shape=True,
+        )
+        for shard in ((32, 32), (32, 96))
+    ]
     found = set()
     for operation in (each for each in OPERATIONS if isinstance(each, Shorthand) and not each.optional_operands > 1):
         dtype = ttnn.bfloat16 if ttnn.bfloat16 in operation.dtypes else next(iter(operation.dtypes))
         for shapes, statics in operation.examples:
             ways = []
-            for config in (None, sharded):
+            for config in (None, *sharded):
                 specs = [
                     None if shape is None else TensorSpec(shape, dtype, ttnn.TILE_LAYOUT, config) for shape in shapes
                 ]
@@ -314,6 +317,6 @@ def test_operations_whose_calls_depend_on_a_layout_say_so():
                     ways.append(calls_of(operation, specs, statics))
                 except TtnnJitError:
                     break  # shards that are broadcast
-            if len(ways) == 2 and ways[0] != ways[1]:
+            if any(way != ways[0] for way in ways[1:]):
                 found.add(operation.name)
     assert found == {each.name for each in OPERATIONS if each.reads_layout}

@@ -40,18 +40,17 @@ def _machine_for(module: LlvmModule, isa: HostIsa) -> Any:
     return _target_machine(isa, module.fast_isel)
 
 
-def parsed(module: LlvmModule, isa: HostIsa, *, alone: bool = False) -> Any:
+def parsed(module: LlvmModule, isa: HostIsa, context: Any = None) -> Any:
     """LLVM's own form of `module`, verified.
 
     Args:
         module: The text.
         isa: What it is for.
-        alone: Whether it shares nothing with other modules, so that other threads may work on those meanwhile.
+        context: LLVM's context that it lies in, by default the one that modules of this process share.
 
     Raises:
         InternalError: LLVM rejects the text.
     """
-    context = llvm.create_context() if alone else llvm.get_global_context()
     try:
         texts = (_target_lines(isa) + text for text in (module.text, *module.linked))
         first, *others = (llvm.parse_assembly(text, context=context) for text in texts)

@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+
 from ttnn_jit.codegen.assemble import new_target_machine, parsed
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
@@ -58,7 +61,9 @@ class AssemblyThreads:
 
     def abandon(self) -> None:
         """Begin with no further module, and wait for those that are under way: a fork must not fall into them."""
-        self._waiting.clear()
+        with interrupts_postponed():
+            for job in self._taken():
+                job.free()
         for thread in self._threads:
             thread.join()
 
@@ -81,18 +86,23 @@ class _Job:
         self.symbol = symbol
         self.is_read = False
         self._fast_isel = module.fast_isel
-        self._module = parsed(module, isa, alone=True)
+        context = llvm.create_context()
+        self._module, self._context = _own(parsed(module, isa, context)), _own(context)
         self._object: int | None = None
         self._error = ctypes.c_char_p()
 
     def run(self, machines: Mapping[bool, Any]) -> None:
         """Assemble; one call, without Python's lock."""
         self._object = _emit()(machines[self._fast_isel], self._module, 1, ctypes.byref(self._error))
+        self.free()
+
+    def free(self) -> None:
+        """Give LLVM back what the module took."""
+        ffi.lib.LLVMPY_DisposeModule(self._module)
+        ffi.lib.LLVMPY_ContextDispose(self._context)
 
     def image(self) -> bytes:
         """The image, once."""
-        from llvmlite.binding import ffi
-
         self.is_read = True
         if not self._object:
             raise InternalError(
@@ -113,11 +123,19 @@ def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 
     return {fast_isel: new_target_machine(isa, fast_isel=fast_isel) for fast_isel in (False, True)}
 
 
+def _own(llvm_object: Any) -> Any:
+    """The address of an object of LLVM's, which llvmlite frees no more.
+
+    It would free a module and its context when the collector finds them, in any order, and twice if an interrupt comes.
+    """
+    address = llvm_object._as_parameter_
+    llvm_object.detach()
+    return address
+
+
 @cache
 def _emit() -> Any:
     """LLVM's function, without llvmlite's lock around it."""
-    from llvmlite.binding import ffi
-
     library = ctypes.CDLL(ffi.lib._name, handle=ffi.lib._handle)
     function = library.LLVMPY_TargetMachineEmitToMemory
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]

@@ -7,8 +7,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import ABSENT, member_of
 from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.specs.hardware_config import OpenConfig
 
 
@@ -39,21 +41,23 @@ def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: 
         CompileError: The object is of the world outside the program.
     """
     owner = interpreter.evaluate(target.value)
-    _check_is_own(interpreter, owner, target.attr, target)
     value = value_of(owner)
+    tensor = interpreter.recorder.is_foreign(owner) and any(type(leaf) is ProxyTensor for leaf in leaves(value))
+    _check_is_own(interpreter, owner, target.attr, leaves_tensor=tensor, node=target)
     interpreter.at = target
     interpreter.natively(setattr, owner, target.attr, value)
 
 
 def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
     """``setattr(owner, name, value)``."""
-    _check_is_own(interpreter, owner, name, interpreter.at)
+    _check_is_own(interpreter, owner, name, leaves_tensor=interpreter.recorder.is_foreign(owner), node=interpreter.at)
     interpreter.natively(setattr, owner, name, value)
 
 
-def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, node: ast.AST) -> None:
+def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_tensor: bool, node: ast.AST) -> None:
+    """Refuse what belongs to another; in a trace too, where it would leave a tensor there, which has no data."""
     if type(name) is str and not _is_own(interpreter, owner, name):
-        refuse = interpreter.refuse_change if interpreter.recorder.is_foreign(owner) else interpreter.refuse
+        refuse = interpreter.refuse_change if leaves_tensor else interpreter.refuse
         refuse(
             "assigning to an attribute cannot be compiled: it would change the world outside the program",
             "keep the value in a local variable, or return it",

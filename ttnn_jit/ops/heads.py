@@ -284,7 +284,7 @@ BERT_SPLIT_HEADS = Shorthand(
     reads_layout=True,
     collected_in=tuple,
     golden=lambda torch, x, heads: _heads_in_torch(torch, x, None, heads, None, True),
-    examples=((((2, 1, 3, 96),), (16,)),),
+    examples=((((2, 1, 3, 96),), (16,)), (((1, 1, 33, 192),), (2,))),
 )
 
 

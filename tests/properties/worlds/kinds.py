@@ -10,7 +10,7 @@ from unittest import mock
 from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.guards import reads
-from ttnn_jit.guards.reads import ATTRIBUTE_STEP, BOUND, KEPT_STEP, STEP_KINDS, Path, Read
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, BOUND, KEPT_STEP, MODULE_STEP, STEP_KINDS, Path, Read
 
 OPAQUE = "opaque"
 _CODE = ((ATTRIBUTE_STEP, "__code__"),)
@@ -28,7 +28,8 @@ def _is_function_s(steps: Path, *, own: bool) -> Callable[[Read], bool]:
 
 
 KINDS: dict[str, Callable[[Read], bool]] = {
-    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind != KEPT_STEP},  # what is kept there never changes
+    # What is kept never changes, and of a module what is absent or an attribute of it.
+    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "code of a helper": _is_function_s(_CODE, own=False),
     "code of its own": _is_function_s(_CODE, own=True),

@@ -26,14 +26,14 @@ def modules():
     return {f"f{length}": LlvmModule(chain(length), fast_isel=length % 2 == 0) for length in range(300, 300 + COUNT)}
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "9"])
+@pytest.mark.parametrize("threads", [1, 2, 9])
 def test_images_do_not_depend_on_the_number_of_threads(threads, monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", threads)
+    monkeypatch.setattr(assembly_threads, "thread_count", lambda: threads)
     given = modules()
     assert sum(len(module.text) for module in given.values()) > SHARED_CHARACTERS
     before = threading.active_count()
     begun = AssemblyThreads(given, host_isa())
-    assert before <= threading.active_count() <= before + min(int(threads), COUNT) - 1
+    assert before <= threading.active_count() <= before + min(threads, COUNT) - 1
     assert dict(begun.images()) == {name: assemble(module, host_isa()) for name, module in given.items()}
     assert threading.active_count() <= before
 
