@@ -26,9 +26,9 @@ def interrupted(call, event_number):
 
     def profile(frame, event, _):
         nonlocal count
-        # A generator would be left without its `finally`, which no interrupt does.
+        # A generator would be left without its `finally`, which no interrupt does; llvmlite calls numba under its lock.
         generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-        postponed = str(frame.f_globals.get("__name__")).startswith(("llvmlite", "diskcache", "contextlib"))
+        postponed = str(frame.f_globals.get("__name__")).startswith(("llvmlite", "numba", "diskcache", "contextlib"))
         if not generator and event in {"call", "return"} and not postponed:
             count += 1
             if count == event_number:

@@ -118,6 +118,7 @@ class _Job:
 
 
 @cache
+@interrupts_postponed()
 def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 - each thread has its own
     """Target machines by whether fast instruction selection is used."""
     return {fast_isel: new_target_machine(isa, fast_isel=fast_isel) for fast_isel in (False, True)}

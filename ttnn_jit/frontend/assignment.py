@@ -41,6 +41,8 @@ def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: 
         CompileError: The object is of the world outside the program.
     """
     owner = interpreter.evaluate(target.value)
+    if not interpreter.observes:
+        _check_is_own(interpreter, owner, target.attr, leaves_tensor=False, node=target)
     value = value_of(owner)
     tensor = interpreter.recorder.is_foreign(owner) and any(type(leaf) is ProxyTensor for leaf in leaves(value))
     _check_is_own(interpreter, owner, target.attr, leaves_tensor=tensor, node=target)
