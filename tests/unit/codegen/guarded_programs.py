@@ -26,7 +26,8 @@ def guarded(module, operands, isa, *, start):
     plan, objects = program.plan, objects_of(program, isa)
     values = [stored(x, spec) for x, spec in zip(operands, plan.inputs, strict=True)]
     for spec in plan.buffers[len(operands) :]:
-        values.append(np.full(max(spec.nbytes // spec.dtype.itemsize, 1), 77, spec.dtype.traits.numpy))
+        dtype = np.dtype(spec.dtype.traits.numpy)
+        values.append(np.full(max(spec.nbytes, dtype.itemsize), 77, np.uint8).view(dtype))
     memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)
     for launch in plan.launches:
         code = objects[launch.kernel]
