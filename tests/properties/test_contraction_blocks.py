@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
 from dataclasses import replace
@@ -14,15 +13,14 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
-from tests.guarded import Guarded
 from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
-from tests.unit.codegen.programs import SCHEDULED, host_isa, logical, objects_of, run_kernel, stored
+from tests.unit.codegen import guarded_programs
+from tests.unit.codegen.programs import SCHEDULED, host_isa
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module
 from ttnn_jit.kernels import contracting_blocks, contracting_rows
-from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
@@ -63,26 +61,9 @@ def interpreted(module, operands):
     return np.array(words)
 
 
-def _between_guards(values, *, start):
-    memory = Guarded(values.nbytes, start=start)
-    array = np.ctypeslib.as_array((ctypes.c_uint8 * values.nbytes).from_address(memory.address)).view(values.dtype)
-    array[...] = values
-    return memory, array
-
-
 def guarded(module, operands, isa, *, start):
     """The result by native code whose operands lie beside pages that nobody may touch."""
-    program = generate(module, isa)
-    plan, objects = program.plan, objects_of(program, isa)
-    values = [stored(words_of(x), spec) for x, spec in zip(operands, plan.inputs, strict=True)]
-    written = plan.buffers[len(operands) :]
-    values += [np.full(spec.items, 77, "uint16" if spec.dtype.is_upper_half else "float32") for spec in written]
-    memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)
-    for launch in plan.launches:
-        run_kernel(launch, plan, objects[launch.kernel], buffers)
-    (index,) = plan.results
-    result = logical(buffers[index], plan.buffers[index]).copy()
-    del memory
+    (result,) = guarded_programs.guarded(module, [words_of(x) for x in operands], isa, start=start)
     return result
 
 
@@ -92,8 +73,7 @@ def test_around_edges_the_bits_are_the_interpreters_and_no_access_leaves_an_oper
     transposes, operands = case
     module = scheduled(product_of(transposes), operands)
     want = interpreted(module, operands)
-    isas = [isa for isa in (host_isa(), AVX512, AVX2) if isa in {host_isa(), AVX2} or host_isa().avx512]
-    for isa in isas if host_isa().avx2 else [host_isa()]:
+    for isa in guarded_programs.hosts():
         got = guarded(module, operands, isa, start=start)
         assert np.array_equal(got.view("uint16"), want.view("uint16")), isa.name
 
@@ -118,7 +98,7 @@ def test_dot_products_beside_each_other_have_the_interpreters_bits_and_no_access
     assert "dot products beside each other" in str(ttnn_jit.jit()(program).explain(*operands))
     module = scheduled(program, operands)
     want = interpreted(module, operands)
-    for isa in {host_isa(), AVX2} if host_isa().avx2 else {host_isa()}:
+    for isa in guarded_programs.hosts():
         got = guarded(module, operands, isa, start=start)
         assert np.array_equal(got.view("uint16"), want.view("uint16")), isa.name
 

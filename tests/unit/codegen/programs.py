@@ -131,10 +131,10 @@ def run_kernel(launch, plan, code, buffers) -> None:
     function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
 
 
-def emulate_kernel(launch, plan, code, buffers) -> None:
-    """`run_kernel`, of aarch64 code on another machine."""
+def emulate_kernel(launch, plan, code, buffers, *, start=False) -> None:
+    """`run_kernel`, of aarch64 code on another machine, each buffer with a hole at its end (or start)."""
     machine = Machine(code)
-    places = {k: machine.place(buffers[k]) for k in launch.operands}
+    places = {k: machine.place(buffers[k], start=start) for k in launch.operands}
     addresses = [places[k] + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
     pointers, params = np.array(addresses, np.int64), np.array(launch.params, np.int64)
     machine.call(launch.kernel, machine.place(pointers), machine.place(params))
