@@ -9,6 +9,7 @@ from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.kernels.swept_loops import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 CHAIN = [("gelu", k) for k in range(4)]
@@ -45,3 +46,11 @@ def test_equal_bodies_have_one_form_and_one_kernel_whatever_the_shapes():
     )
     assert one.host.launches[0].form is other.host.launches[0].form
     assert one.kernels == other.kernels
+
+
+@pytest.mark.parametrize("calls", [[("max", 0, (1,), True)], [("sum", 0, (1,), True)]], ids=["max", "sum"])
+def test_bfloat16_is_reduced_where_it_is_read_not_in_a_loop_before(calls):
+    """A sweep of its own would leave two chains to an operation of any order, which read at half the speed."""
+    specs = [TensorSpec((64, 2048), DataType.BFLOAT16)]
+    (launch,) = host_plan(scheduled(specs, calls), host_isa()).launches
+    assert BufferKind.FOLDED not in {buffer.kind for buffer in launch.form.parts.buffers}

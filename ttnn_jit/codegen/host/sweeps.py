@@ -113,7 +113,7 @@ def swept(body: KernelBody, *, of_words: bool = True, in_registers: bool = False
             if (
                 in_registers
                 and order.sweep.get(step.operand) == order.sweep[index]
-                and not _held_words(body, step.operand)
+                and _held_words(body, step.operand) is None
             ):
                 terms[index] = stored[index] = buffer(BufferKind.FOLDED, index)
                 folded.add(index)
