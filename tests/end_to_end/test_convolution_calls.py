@@ -87,3 +87,29 @@ def test_numpy_arrays_are_convolved_and_pooled():
         torch.from_numpy(got).double(), want.permute(0, 2, 3, 1).reshape(got.shape), rtol=1e-4, atol=1e-4
     )
     assert torch.equal(torch.from_numpy(places.astype("int64")), found.permute(0, 2, 3, 1).reshape(got.shape))
+
+
+class Layer:
+    """A layer that keeps the weights that its first call prepared, as many public models do."""
+
+    def __init__(self):
+        self.weight, self.bias = ttnn.from_torch(WEIGHT), None
+
+    def __call__(self, x, device):
+        options = {"return_output_dim": True, "return_weights_and_bias": True, **CALL}
+        [out, [_height, _width], [self.weight, self.bias]] = ttnn.conv2d(
+            input_tensor=x, weight_tensor=self.weight, bias_tensor=self.bias, device=device, **options
+        )
+        return ttnn.relu(out)
+
+    def reading(self, x):
+        return self(x, x.device())
+
+
+def test_a_layer_keeps_the_weights_that_are_prepared(device):
+    layer, x = Layer(), ttnn.from_torch(X, device=device)
+    want = ttnn.to_torch(layer(x, device))
+    weight = layer.weight
+    got = ttnn_jit.jit()(Layer.reading)(layer, x)
+    assert torch.equal(ttnn.to_torch(got), want)
+    assert layer.weight is weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ttnn_jit.foreign.values import ABSENT, has_member, member_of, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, has_member, is_of_c, member_of, own_attribute, python_member
 
 MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 """The attributes of a module that hold the dicts, in the order in which it looks."""
@@ -32,6 +32,12 @@ def key_of_item(modules: Any, index: Any) -> str | None:
     plain = any(member_of(kind, "__getitem__") is member_of(cls, "__getitem__") for cls in lists)
     held = own_attribute(modules, "_modules")
     return str(index) if plain and type(index) is int and type(held) is dict and str(index) in held else None
+
+
+def sets_plainly(setter: Any) -> bool:
+    """Whether `setter`, the ``__setattr__`` of a class, stores a value and does nothing else."""
+    nn = _nn()
+    return is_of_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
 
 
 def _nn() -> Any:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.values import ABSENT, member_of
+from ttnn_jit.foreign.torch_modules import sets_plainly
+from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
+from ttnn_jit.frontend.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.specs.hardware_config import OpenConfig
@@ -29,7 +31,9 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             interpreter.at = target
             interpreter.python(operator.setitem, container, index, value)
         case ast.Attribute():
-            assign_attribute(interpreter, target, lambda _: value)
+            owner = interpreter.evaluate(target.value)
+            if not _holds(interpreter, owner, attribute_name(interpreter, target), value):
+                _write(interpreter, target, owner, value)
         case _:
             interpreter.refuse("this cannot be assigned to in a compiled function", node=target)
 
@@ -40,14 +44,30 @@ def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: 
     Raises:
         CompileError: The object is of the world outside the program.
     """
-    owner = interpreter.evaluate(target.value)
+    owner, name = interpreter.evaluate(target.value), attribute_name(interpreter, target)
     if not interpreter.observes:
-        _check_is_own(interpreter, owner, target.attr, leaves_tensor=False, node=target)
-    value = value_of(owner)
+        _check_is_own(interpreter, owner, name, leaves_tensor=False, node=target)
+    _write(interpreter, target, owner, value_of(owner))
+
+
+def _write(interpreter: Interpreter, target: ast.Attribute, owner: Any, value: Any) -> None:
+    name = attribute_name(interpreter, target)
     tensor = interpreter.recorder.is_foreign(owner) and any(type(leaf) is ProxyTensor for leaf in leaves(value))
-    _check_is_own(interpreter, owner, target.attr, leaves_tensor=tensor, node=target)
+    _check_is_own(interpreter, owner, name, leaves_tensor=tensor, node=target)
     interpreter.at = target
-    interpreter.natively(setattr, owner, target.attr, value)
+    interpreter.natively(setattr, owner, name, value)
+
+
+def _holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
+    """Whether the attribute of an object outside holds `value`, and writing runs no code of the user's.
+
+    A trace writes: what operations return is a stand-in there, of an operand that they return as it is too.
+    """
+    if interpreter.observes or not interpreter.recorder.is_foreign(owner) or own_attribute(owner, name) is ABSENT:
+        return False
+    members = interpreter.class_member(owner, name), interpreter.class_member(owner, "__setattr__")
+    plain = member_of(type(members[0]), "__set__") is ABSENT and sets_plainly(members[1])
+    return plain and interpreter.met(attribute_value(interpreter, owner, name)) is value
 
 
 def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:

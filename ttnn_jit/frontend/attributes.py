@@ -51,7 +51,7 @@ def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path |
     if isinstance(node, ast.Attribute):
         base, path = _follow_chain(interpreter, node.value)
         interpreter.at = node
-        return read_attribute(interpreter, base, path, _mangled(interpreter.frame.function, node.attr))
+        return read_attribute(interpreter, base, path, attribute_name(interpreter, node))
     if isinstance(node, ast.Name):
         value, path = interpreter.lookup(node)
     else:
@@ -59,8 +59,9 @@ def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path |
     return value, path or interpreter.recorder.path_of(value)
 
 
-def _mangled(function: types.FunctionType, name: str) -> str:
-    """The name of a private attribute as the class around `function` sees it."""
+def attribute_name(interpreter: Interpreter, node: ast.Attribute) -> str:
+    """The name that `node` reads or writes: a private one as the class around the function sees it."""
+    function, name = interpreter.frame.function, node.attr
     if not name.startswith("__") or name.endswith("__"):
         return name
     parts = function.__qualname__.split(".")

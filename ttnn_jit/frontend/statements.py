@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.frontend.assignment import assign, assign_attribute, iterate
+from ttnn_jit.frontend.attributes import attribute_name
 from ttnn_jit.frontend.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.contexts import carry_out_with
 from ttnn_jit.frontend.exception_handling import carry_out_raise, carry_out_try
@@ -83,7 +84,7 @@ def _augmented_assign(interpreter: Interpreter, node: ast.AugAssign) -> None:
         old = interpreter.evaluate(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
         assign(interpreter, node.target, _in_place(interpreter, node, function, old))
     else:
-        name = node.target.attr
+        name = attribute_name(interpreter, node.target)
         assign_attribute(
             interpreter,
             node.target,

@@ -346,7 +346,17 @@ def test_methods_properties_and_callable_objects():
     assert ops(f, BF16) == [*once, *once, "add"]
 
 
+class Counted:
+    def __init__(self):
+        self.__count = 2.0
+        self.__count += 1.0
+
+    def count(self):
+        return self.__count
+
+
 def test_private_attributes():
+    assert ops(lambda x: x * Counted().count(), BF16) == [3.0, "multiply"]
     assert ops(lambda x: LAYER.private(x), BF16) == [7.0, "multiply"]
 
 

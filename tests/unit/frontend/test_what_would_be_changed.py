@@ -137,6 +137,29 @@ def test_a_tensor_is_left_nowhere_outside(graph_capture):
         assert (refused.value.location.line, refused.value.location.column > 5) == (MAIN.count("\n") + 2, True)
 
 
+def test_an_attribute_may_be_assigned_what_it_holds():
+    for same in ("OBJECT.items = OBJECT.items", "a.scale, a.items = a.scale, a.items"):
+        space = loaded(same, "x, a")
+        before = space["world"]()
+        assert not lowered(space["program"], BF16, eval("Record()", space)).opaque
+        assert space["world"]() == before
+
+
+def test_an_attribute_is_not_assigned_where_code_of_the_users_would_run():
+    """Nor where another value stands, equal or not."""
+    for made, change in [
+        ("Record()", "a.items = [1.0]"),
+        ("Record()", "a.items = OBJECT.items"),
+        ("W()", "a.scale = a.scale"),
+    ]:
+        space = loaded(change, "x, a")
+        exec("class W:\n    def __setattr__(self, name, value): LIST.append(value)\n", space)
+        argument = eval(made, space)
+        vars(argument).update(scale=2.0)
+        with pytest.raises(CompileError, match="assigning to an attribute"):
+            lowered(space["program"], BF16, argument)
+
+
 def test_a_trace_that_changes_an_argument_where_no_source_is_names_it():
     space = loaded("a['z']", "x, a")
     linecache.cache.clear()
