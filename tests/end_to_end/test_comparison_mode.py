@@ -265,3 +265,27 @@ def test_an_activation_of_a_program_config_is_not_compared_with_a_golden_without
     )
     with ttnn.manage_config("enable_comparison_mode", True), pytest.warns(UserWarning, match="no activations"):
         ttnn.linear(x, x, program_config=config)
+
+
+@pytest.mark.usefixtures("comparing", "raising")
+def test_a_function_made_of_operations_is_compared_inside_and_its_result_goes_on_in_the_chain(device):
+    """The convolution's result has the shape of its input, whose golden it does not take over."""
+    x, weight = tensor(device, torch.randn(1, 1, 64, 32)), ttnn.from_torch(torch.randn(32, 32, 3, 3), ttnn.bfloat16)
+    sizes = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 8, "input_width": 8}
+    got = ttnn.conv2d(input_tensor=ttnn.relu(x), weight_tensor=weight, device=device, kernel_size=3, padding=1, **sizes)
+    ttnn.add(got, x)
+    records = comparison_records()
+    names = [record.operation for record in records if record.level == "globally"]
+    assert (names[0], names[-1]) == ("ttnn.relu", "ttnn.add")
+    assert "ttnn.conv2d" in names
+    assert min(record.pcc for record in records) > 0.999
+
+
+@pytest.mark.usefixtures("comparing")
+def test_what_is_written_in_place_and_not_compared_begins_a_chain_of_its_own(device):
+    x, y = ttnn.relu(tensor(device)), tensor(device)
+    with pytest.warns(ComparisonWarning, match="its golden has no activations"):
+        ttnn.add_(x, y, activations=[ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)])
+    ttnn.multiply(x, 2.0)
+    assert comparison_records()[-1].level == "globally"
+    assert comparison_records()[-1].pcc > 0.999

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -36,11 +36,15 @@ class Observer:
     def failed(self, operation: Any, error: BaseException) -> None:
         """It raised `error`."""
 
+    def looks_inside(self, operation: Any) -> bool:  # noqa: ARG002 - what an observer overrides
+        """Whether it is told of the operations inside of a call of this one too."""
+        return False
+
 
 _OBSERVERS: list[Observer] = []
 _OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
-_ONLY: ContextVar[Observer | None] = ContextVar("the one observer that is told", default=None)
+_ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the observers that are told, if not all", default=None)
 
 
 def name_of(operation: Any) -> str:
@@ -63,10 +67,15 @@ def observing(observer: Observer) -> Iterator[None]:
         stop(observer)
 
 
-@contextmanager
-def telling_only(observer: Observer) -> Iterator[None]:
+def telling_only(observer: Observer) -> AbstractContextManager[None]:
     """In its body, which may be inside of a call, `observer` alone is told of calls."""
-    inside, only = _INSIDE.set(False), _ONLY.set(observer)
+    return _telling_inside((observer,))
+
+
+@contextmanager
+def _telling_inside(observers: tuple[Observer, ...]) -> Iterator[None]:
+    """In its body, which is inside of a call, these alone are told of calls."""
+    inside, only = _INSIDE.set(not observers), _ONLY.set(observers)
     try:
         yield
     finally:
@@ -139,13 +148,14 @@ def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwarg
     if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
-    observers = tuple(_OBSERVERS) if only is None else (only,)
+    observers = tuple(_OBSERVERS) if only is None else only
     token = _INSIDE.set(True)
     try:
         for observer in observers:
             observer.before(operation, args, kwargs)
         try:
-            result = call(*args, **kwargs)
+            with _telling_inside(tuple(each for each in observers if each.looks_inside(operation))):
+                result = call(*args, **kwargs)
         except BaseException as error:
             for observer in observers:
                 observer.failed(operation, error)

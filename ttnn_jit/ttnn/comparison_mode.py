@@ -141,8 +141,7 @@ class ComparisonMode(Observer):
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Keep what the operation gets: it may write into it."""
-        is_compared = hasattr(operation, "golden_function") or hasattr(operation, "__ttnn_jit_wrapped__")
-        if not is_compared or _why_unseen([*args, *kwargs.values()]):
+        if self.looks_inside(operation) or _why_unseen([*args, *kwargs.values()]):
             self._calls.append(None)
             return
         jitted = hasattr(operation, "__ttnn_jit_wrapped__")
@@ -154,6 +153,10 @@ class ComparisonMode(Observer):
                 next_draw(),
             )
         )
+
+    def looks_inside(self, operation: Any) -> bool:
+        """Whether it is a function of the host API, which has no golden, but is made of operations that have."""
+        return not hasattr(operation, "golden_function") and not hasattr(operation, "__ttnn_jit_wrapped__")
 
     def failed(self, operation: Any, error: BaseException) -> None:  # noqa: ARG002 - an operation that failed gave nothing
         """Forget the call."""
@@ -169,22 +172,26 @@ class ComparisonMode(Observer):
         elif call.again is not None:
             self._step(operation, call.again, call.draw, tensors, number)
         elif _runs_more(kwargs):
+            self._forget(tensors)
             self._note(operation, number, "its golden has no activations of its operands or its result")
         else:
             self._compare(operation, call, tensors, number)
 
     def _carry(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
-        """A function that moves a tensor moves its golden; an operation comes here whose numbers cannot be seen."""
-        has_golden = hasattr(operation, "golden_function") or hasattr(operation, "__ttnn_jit_wrapped__")
-        if has_golden and (why := _why_unseen([*sources, *tensors])):
+        """A function that moves a tensor moves its golden; an operation comes here whose numbers cannot be seen.
+
+        What the operations inside a function gave has a golden of its own.
+        """
+        if not self.looks_inside(operation) and (why := _why_unseen([*sources, *tensors])):
             self._note(operation, number, why)
             return
-        if len(tensors) == 1 and sources and isinstance(sources[0], Tensor):
+        if len(tensors) == 1 and sources and isinstance(sources[0], Tensor) and self._known(tensors[0]) is None:
             golden = self._known(sources[0])
             if golden is not None and golden.shape == tuple(tensors[0].shape):
                 self._keep(tensors[0], golden)
 
     def _compare(self, operation: Any, call: _Call, tensors: list[Tensor], number: int) -> None:
+        self._forget(tensors)
         for level, (args, kwargs) in (("locally", call.local), ("globally", call.chained)):
             try:
                 goldens = leaves(operation.golden_function(*args, **kwargs))
@@ -266,6 +273,11 @@ class ComparisonMode(Observer):
     def _keep(self, tensor: Tensor, golden: torch.Tensor) -> None:
         number = id(tensor)
         self._goldens[number] = weakref.ref(tensor, lambda _: self._goldens.pop(number, None)), golden
+
+    def _forget(self, tensors: Sequence[Tensor]) -> None:
+        """An operation gave these: what was written in place has no longer the golden of before."""
+        for tensor in tensors:
+            self._goldens.pop(id(tensor), None)
 
     # --- The report ---------------------------------------------------------------------------------------------------
 
