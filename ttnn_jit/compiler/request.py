@@ -93,7 +93,8 @@ class FunctionRequest:
         """Its code and its arguments."""
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
-        return {"code": fingerprint_code(self.function.__code__), **same, **arguments}
+        family = {"family": self.family.title} if self.family else {}  # methods and classes of tensors are its own
+        return {"code": fingerprint_code(self.function.__code__), **family, **same, **arguments}
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

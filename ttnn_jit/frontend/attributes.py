@@ -34,6 +34,7 @@ from ttnn_jit.frontend.language import lacks
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE
+from ttnn_jit.frontend.tensor_classes import class_of
 from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
@@ -137,7 +138,8 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     if lacks(base, name):
         raise unsupported_function(name, interpreter.location())
     if kind in _OF_THE_PROGRAM or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
-        return interpreter.natively(getattr, base, name), None
+        asks_class = kind is ProxyTensor and name == "__class__"
+        return class_of(interpreter, base) if asks_class else interpreter.natively(getattr, base, name), None
     if is_a(base, type, types.ModuleType, types.FunctionType) and not _is_constant(base):
         interpreter.is_opaque(f"`{name}` of {base.__name__}, which was made or found where no guard can find it again")
         return interpreter.natively(getattr, base, name), None

@@ -21,6 +21,7 @@ from ttnn_jit.frontend.containers import Reach, each, is_plain_key
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE, Handler, may_compute, special_method
+from ttnn_jit.frontend.tensor_classes import is_instance
 from ttnn_jit.frontend.unseen_code import changes_when_asked
 
 # --- Functions that ask the items they are given --------------------------------------------------------------------
@@ -223,6 +224,8 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
         method = special_method(interpreter, classes, name) if asks else None
         if method is not None and not is_of_the_standard_library(method):
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
+        if type(value) is ProxyTensor and function is isinstance:
+            return is_instance(interpreter, value, classes)
         if may_compute(value) and changes_when_asked(value):
             interpreter.is_opaque(f"`{function.__name__}` asks a {type(value).__name__}, whose code changes something")
             return interpreter.natively(function, value, classes)

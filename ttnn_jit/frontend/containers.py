@@ -39,6 +39,7 @@ from ttnn_jit.frontend.special_methods import (
     refuse_foreign,
     special_method,
 )
+from ttnn_jit.frontend.tensor_classes import class_of
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = (
@@ -359,6 +360,8 @@ def materialised(interpreter: Interpreter, value: Any) -> Any:
 
 def type_of(interpreter: Interpreter, *args: Any) -> Any:
     """``type(value)``."""
+    if len(args) == 1 and type(args[0]) is ProxyTensor:
+        return class_of(interpreter, args[0])
     if len(args) == 1 and may_compute(args[0]):
         interpreter.recorder.use(type(args[0]), interpreter.recorder.class_path_of(args[0]))
         return type(args[0])

@@ -6,7 +6,6 @@ Both frontends hand out these objects; they differ in how they walk the program 
 from __future__ import annotations
 
 import operator
-import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,6 +19,7 @@ from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.program_device import ProgramDevice
+from ttnn_jit.frontend.tensor_classes import claimed_class, class_at_run_time
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -39,8 +39,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.families import TORCH, TTNN
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -130,7 +129,7 @@ class ProxyTensor(TensorQueries):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
-        return Tensor
+        return claimed_class(self.emitter.family)
 
     def __getitem__(self, index: object) -> ProxyTensor:
         """The elements that `index` names, as torch would."""
@@ -196,7 +195,7 @@ class ProxyTensor(TensorQueries):
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         if (moved := movement_attribute(self, name)) is not None:
             return moved
-        kind = CompileError if hasattr(_class_at_run_time(self.emitter.family), name) else NoSuchAttribute
+        kind = CompileError if hasattr(class_at_run_time(self.emitter.family), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
             location=self.emitter.location(),
@@ -205,12 +204,6 @@ class ProxyTensor(TensorQueries):
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
         self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
-
-
-def _class_at_run_time(family: Family | None) -> type:
-    if family is TORCH:
-        return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
-    return sys.modules["numpy"].ndarray if family is NUMPY else Tensor
 
 
 def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

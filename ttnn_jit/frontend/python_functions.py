@@ -216,7 +216,9 @@ def _is_pure_class(cls: type) -> bool:
 
 # --- What a call does -----------------------------------------------------------------------------------------------
 
-_IDENTITY = frozenset({operator.is_, operator.is_not})
+_ASKED = frozenset({operator.is_, operator.is_not, type})
+"""What is not C's to answer of a tensor being compiled."""
+
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 
 
@@ -229,7 +231,7 @@ def compute(
         CompileError: It raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
-    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _IDENTITY:
+    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _ASKED:
         return interpreter.natively(function, *args)
     if bound:
         return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]

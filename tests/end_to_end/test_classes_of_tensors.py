@@ -1,0 +1,76 @@
+"""What a jitted function learns of the class of its tensors: that of the tensors of its calls, or it is refused."""
+
+from __future__ import annotations
+
+import collections.abc
+
+import numpy
+import pytest
+import torch
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+
+
+def matched(x):
+    match x:
+        case torch.Tensor():
+            return 1
+        case numpy.ndarray() | ttnn.Tensor():
+            return 2
+        case _:
+            return 3
+
+
+QUESTIONS = {
+    "torch": lambda x: isinstance(x, torch.Tensor),
+    "numpy": lambda x: isinstance(x, (list, numpy.ndarray)),
+    "ttnn": lambda x: isinstance(x, ttnn.Tensor | int),
+    "is_tensor": lambda x: torch.is_tensor(x),
+    "type": lambda x: [torch.Tensor, numpy.ndarray, ttnn.Tensor].index(type(x)),
+    "class": lambda x: x.__class__ is torch.Tensor,
+    "match": matched,
+    "containers": lambda x: isinstance(x, (tuple, list, dict, int, str)),
+    "subclass": lambda x: issubclass(type(x), torch.Tensor),
+    "abstract": lambda x: isinstance(x, collections.abc.Callable),
+}
+
+
+def tensors():
+    device = ttnn.open_device(device_id=0, target="cpu")
+    return torch.ones(2, 3), numpy.ones((2, 3), "f4"), ttnn.from_torch(torch.ones(2, 3), device=device)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_tensor_being_compiled_is_what_calls_bring(name, graph_capture):
+    question = QUESTIONS[name]
+
+    @jit(graph_capture=graph_capture)
+    def program(x):
+        return x * (2.0 + question(x))
+
+    for x in tensors():  # one after the other: what is on disk is of a family
+        if graph_capture and program_needs(name, x):
+            with pytest.raises(UnsupportedFunction, match="graph_capture=True") as error:
+                program(x)
+            assert "^" in str(error.value)
+        else:
+            got = program(x)
+            assert numpy.asarray(got.to_torch() if isinstance(got, ttnn.Tensor) else got)[0, 0] == 2.0 + question(x)
+
+
+def program_needs(name, x):
+    """Whether a trace would answer something else: its stand-ins are of a class of their own."""
+    if name in {"type", "class", "subclass", "abstract"}:
+        return True
+    return isinstance(x, torch.Tensor) and name in {"torch", "ttnn", "is_tensor", "match"}
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("cls", [torch.nn.Parameter, torch.FloatTensor])
+def test_what_some_tensors_of_a_family_are_is_not_known(cls, graph_capture):
+    jitted = jit(graph_capture=graph_capture)(lambda x: x * (2.0 + isinstance(x, cls)))
+    with pytest.raises(UnsupportedFunction, match=f"whether a tensor is a `{cls.__name__}` is not known"):
+        jitted(torch.ones(2, 3))
+    assert jitted.num_entries == 0

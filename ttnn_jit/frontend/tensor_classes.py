@@ -1,0 +1,63 @@
+"""What a program is told of the class of its tensors: it is that of the tensors of its calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.frontend.unsupported import UnseenInTraceError
+from ttnn_jit.runtime.families import NUMPY, TORCH, Family
+from ttnn_jit.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.interpreter import Interpreter
+    from ttnn_jit.frontend.proxy import ProxyTensor
+
+
+def class_at_run_time(family: Family | None) -> type:
+    """The class of the tensors of a family."""
+    if family is TORCH:
+        return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
+    return sys.modules["numpy"].ndarray if family is NUMPY else Tensor
+
+
+def claimed_class(family: Family | None) -> type:
+    """What a stand-in says of its class to whoever asks by ``isinstance`` without the interpreter.
+
+    Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
+    """
+    return class_at_run_time(family) if family is NUMPY else Tensor
+
+
+def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
+    """``type(tensor)``."""
+    if interpreter.observes:
+        _refuse_in_trace(interpreter, "`type()` of a tensor is another in a trace")
+    return class_at_run_time(tensor.emitter.family)
+
+
+def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool:
+    """``isinstance(tensor, cls)``.
+
+    Raises:
+        CompileError: A call may bring tensors of that class and others.
+    """
+    kind = class_at_run_time(tensor.emitter.family)
+    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
+        message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
+        error = UnseenInTraceError if interpreter.observes else UnsupportedFunction
+        raise error(message, location=interpreter.location(), help=f"ask for `{kind.__name__}`, or for its `.dtype`")
+    answer: bool = interpreter.natively(issubclass, kind, cls)
+    if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
+        _refuse_in_trace(interpreter, f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+    return answer
+
+
+_TYPES_OF_ELEMENTS = "tensortype"
+"""The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
+
+
+def _refuse_in_trace(interpreter: Interpreter, message: str) -> None:
+    raise UnseenInTraceError(message, location=interpreter.location(), help="leave `graph_capture=True` out")
