@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 from ttnn_jit.ops.emit import Emit, EmitIntegers
@@ -53,4 +54,19 @@ class _Names:
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in self._functions:
             raise _LacksError(name)
-        return lambda *_: object()
+        return partial(_computed, name)
+
+
+def _computed(name: str, *operands: Any) -> object:
+    """A number or truth of each element, of such; attributes that a function names may be numbers.
+
+    Raises:
+        TypeError: A bare number stands where one of each element is wanted.
+    """
+    if name in _OF_ELEMENTS and any(isinstance(operand, int | float) for operand in operands):
+        raise TypeError(f"`{name}` in a tile body takes elements: write `b.const(...)` around a number")
+    return object()
+
+
+_OF_ELEMENTS = frozenset({*vars(Emit), *vars(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
+"""Functions that take no bare number beside elements."""

@@ -104,8 +104,16 @@ class Elementwise(Operation):
 
     @cached_property
     def dtypes(self) -> frozenset[DataType]:
-        """The element types on whose arithmetic `emit` runs; attributes and a user's tile operations are of floats."""
-        return FLOATS if self.attributes or self.body else dtypes_of(self.emit, self.arity)
+        """The element types on whose arithmetic `emit` runs; attributes and a user's tile operations are of floats.
+
+        Raises:
+            TypeError: `emit` has a bare number where an element is wanted.
+        """
+        if self.body:
+            return FLOATS
+        attributes = self.tested_attributes
+        found = dtypes_of(lambda b, *operands: self.emit(b, *operands, *attributes), self.arity)
+        return found & FLOATS if attributes else found
 
     @property
     def rules(self) -> str:

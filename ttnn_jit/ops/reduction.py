@@ -82,7 +82,13 @@ class Reduction(Operation):
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """Floats, and integers if it says what it is of these."""
+        """Floats, and integers if it says what it is of these.
+
+        Raises:
+            TypeError: What combines two takes no floats.
+        """
+        if not self.combined_by.dtypes >= FLOATS:
+            raise TypeError(f"`{self.combined_by.name}` combines no floats: of integers `{self.name}` is `of_integers`")
         return FLOATS if self.of_integers is None else SCALARS
 
     def combine(self, b: Any, x: Any, y: Any) -> Any:

@@ -35,7 +35,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers.
+    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers, in a
+    list if they are several.
 
     Attributes:
         results: Called likewise, what an operation of several results gives.

@@ -219,10 +219,14 @@ class Access:
         """Whether every coordinate is one of a tensor of `shape`."""
         if math.prod(self.extents) == 0:
             return True
+        if len(self.coordinates) != len(shape):
+            return False
+        return self._is_bounded_by(shape) or self.simplified._is_bounded_by(shape)
+
+    def _is_bounded_by(self, shape: Sequence[int]) -> bool:
+        """Whether the bounds of every coordinate say so; of simplified ones they are reached, else perhaps not."""
         limits = (bounds(expr, self.extents) for expr in self.coordinates)
-        return len(self.coordinates) == len(shape) and all(
-            low >= 0 and high < extent for (low, high), extent in zip(limits, shape, strict=True)
-        )
+        return all(low >= 0 and high < extent for (low, high), extent in zip(limits, shape, strict=True))
 
     def address(self, shape: Sequence[int], strides: Sequence[int]) -> Expr:
         """The element's offset in a source of `shape` and `strides`; what lies in one run is counted along it."""
