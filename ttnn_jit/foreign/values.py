@@ -14,6 +14,7 @@ Classes are asked, never their instances: an instance may answer by code of the 
 
 from __future__ import annotations
 
+import collections
 import enum
 import struct
 import types
@@ -71,7 +72,7 @@ _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range})
 _FROZEN_CONTAINERS = frozenset({tuple, frozenset})
-_CONTAINERS = (list, tuple, dict, set, frozenset)
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _OWN_ROOMS = frozenset(
     f"ttnn_jit.specs.{name}"
     for name in (

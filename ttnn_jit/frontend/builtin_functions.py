@@ -6,6 +6,7 @@ What is asked of values goes through the interpreter, so that code of the user's
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import operator
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
-from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_container
+from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container
 from ttnn_jit.frontend import containers
 from ttnn_jit.frontend.containers import Reach, each, is_plain_key
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -127,16 +128,22 @@ def update(interpreter: Interpreter, table: Any, *args: Any, **kwargs: Any) -> A
     return _take_in(interpreter, table, *args, **kwargs) if is_a(table, dict) else NATIVE
 
 
-def append(interpreter: Interpreter, items: Any, item: Any) -> Any:
-    """``items.append(item)``."""
-    return interpreter.natively(list.append, items, item) if is_a(items, list) else NATIVE
+def adding(name: str) -> Handler:
+    """For ``items.append(item)`` and ``items.appendleft(item)``."""
+
+    def handler(interpreter: Interpreter, items: Any, item: Any) -> Any:
+        add = getattr(native_class(type(items)), name, None)
+        return NATIVE if add is None else interpreter.natively(add, items, item)
+
+    return handler
 
 
 def insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
     """``items.insert(place, item)``."""
-    if not is_a(items, list):
+    if not is_a(items, list, collections.deque):
         return NATIVE
-    return interpreter.natively(list.insert, items, interpreter.python(operator.index, place), item)
+    native: Any = native_class(type(items))
+    return interpreter.natively(native.insert, items, interpreter.python(operator.index, place), item)
 
 
 def over(function: Callable[..., Any]) -> Handler:

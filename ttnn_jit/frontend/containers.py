@@ -41,14 +41,18 @@ from ttnn_jit.frontend.special_methods import (
 )
 
 _TABLE = {0: 0}
-_ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
+_ITERABLES: tuple[Any, ...] = (
+    [], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items(), collections.deque(),
+)  # fmt: skip
 ITERATORS: tuple[type, ...] = (
-    *{type(iter(made)) for made in _ITERABLES}, type(reversed([0])), type(reversed(_TABLE)), zip, map, filter,
+    *{type(iter(made)) for made in _ITERABLES}, type(reversed([0])), type(reversed(_TABLE)),
+    type(reversed(collections.deque())), zip, map, filter,
     enumerate, reversed, types.GeneratorType, itertools.accumulate, itertools.chain, itertools.combinations,
     itertools.compress, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.islice,
     itertools.pairwise, itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile,
     itertools.zip_longest,
 )  # fmt: skip
+_SEQUENCES = (list, tuple, collections.deque)
 VIEWS: tuple[type, ...] = (type(_TABLE.keys()), type(_TABLE.values()), type(_TABLE.items()))
 
 
@@ -151,7 +155,7 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if type(key) is slice and is_atom(key) and is_a(container, list, tuple):
         interpreter.recorder.look_into(container)
         return interpreter.natively(native_item, container, key)
-    if type(key) is slice or not is_a(container, list, tuple):
+    if type(key) is slice or not is_a(container, *_SEQUENCES):
         return interpreter.computed(operator.getitem, container, key)
     try:
         value = interpreter.natively(native_item, container, key)
@@ -166,7 +170,7 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
     if type(key) is slice:
         return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
-    if is_a(container, list, tuple, str, bytes, range) and may_compute(key):
+    if is_a(container, *_SEQUENCES, str, bytes, range) and may_compute(key):
         return interpreter.python(operator.index, key)
     return key
 
@@ -254,7 +258,7 @@ def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Reach(interpreter).is_plain((container, item)):
         return NATIVE
-    sequence = is_a(container, list, tuple, *ITERATORS) and native_container(container)
+    sequence = is_a(container, *_SEQUENCES, *ITERATORS) and native_container(container)
     if sequence or special_method(interpreter, container, "__iter__") is not None:
         return any(_equal(interpreter, here, item) for here in each(interpreter, container))
     return NATIVE
@@ -266,14 +270,14 @@ def _equal(interpreter: Interpreter, here: Any, item: Any) -> bool:
 
 def count(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """``items.count(item)``."""
-    if not is_a(container, list, tuple) or Reach(interpreter).is_plain((container, item)):
+    if not is_a(container, *_SEQUENCES) or Reach(interpreter).is_plain((container, item)):
         return NATIVE
     return sum(_equal(interpreter, here, item) for here in each(interpreter, container))
 
 
 def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> Any:
     """``items.index(item)``."""
-    if bounds or not is_a(container, list, tuple) or Reach(interpreter).is_plain((container, item)):
+    if bounds or not is_a(container, *_SEQUENCES) or Reach(interpreter).is_plain((container, item)):
         return NATIVE
     for place, here in enumerate(each(interpreter, container)):
         if _equal(interpreter, here, item):

@@ -49,7 +49,7 @@ def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: 
     if movement.must_be_view:
         _require_view(tensor, found)
     if movement.copies or movement.copies_densely:
-        found = _copied(found, densely=movement.copies_densely)
+        found = copy_of(found, densely=movement.copies_densely)
     return found
 
 
@@ -62,7 +62,8 @@ def _require_view(tensor: ProxyTensor, made: ProxyTensor) -> None:
     made.view_of.is_certain = True  # or torch would refuse
 
 
-def _copied(tensor: ProxyTensor, *, densely: bool) -> ProxyTensor:
+def copy_of(tensor: ProxyTensor, *, densely: bool = False) -> ProxyTensor:
+    """A tensor of its own, with the same elements; `densely` where strides would tell otherwise."""
     made: ProxyTensor = tensor.emitter.emit((COPY,), (tensor,), {})
     if densely:
         made.strides = dense_strides(made.shape)
@@ -72,7 +73,7 @@ def _copied(tensor: ProxyTensor, *, densely: bool) -> ProxyTensor:
 def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
     if are_dense(tuple(tensor.shape), tensor.strides):
         return tensor
-    made = _copied(tensor, densely=True)
+    made = copy_of(tensor, densely=True)
     if tensor.strides is None:
         made.view_of = View(tensor, (), tensor.emitter.location(), root_of(tensor).writes, is_certain=False)
     return made

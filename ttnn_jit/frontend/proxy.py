@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.module_builder import TensorOperand
-from ttnn_jit.frontend.movement_methods import movement_attribute, movement_function
+from ttnn_jit.frontend.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
@@ -139,6 +139,14 @@ class ProxyTensor(TensorQueries):
     def __setitem__(self, index: object, value: Any) -> None:
         """Write into the elements that `index` names."""
         set_item(self.emitter, self, index, value)
+
+    def __copy__(self) -> ProxyTensor:
+        """Another name for the same memory."""
+        return self
+
+    def __deepcopy__(self, _: object) -> ProxyTensor:
+        """A copy, which writes into this tensor do not reach."""
+        return copy_of(self)
 
     def device(self) -> ProgramDevice:
         """What says of the program's device what the target decides."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import cmath
 import collections
+import copy
 import enum
 import functools
 import itertools
@@ -22,7 +23,7 @@ from typing import Any
 
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
-from ttnn_jit.frontend import attributes, builtin_functions, containers, special_methods
+from ttnn_jit.frontend import attributes, builtin_functions, containers, copies, special_methods
 from ttnn_jit.frontend.assignment import set_attribute
 from ttnn_jit.frontend.containers import Reach, materialised
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -62,7 +63,7 @@ _HANDS_ON = Way(hands_on=True)
 def _functions() -> dict[Any, Way]:
     table: dict[Any, Way] = dict.fromkeys((*_public(math), *_public(cmath), *_public(operator)), _C)
     table |= dict.fromkeys((bin, bytes, chr, hex, oct, ord, range, type), _C)
-    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict), _HANDS_ON)
+    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict, collections.deque), _HANDS_ON)
     table |= dict.fromkeys(_HANDING_ON, _HANDS_ON)
     for function, handler in _handlers().items():
         table[function] = replace(table.get(function, _C), handler=handler)
@@ -110,6 +111,7 @@ def _named_handlers() -> dict[Any, Handler]:
         functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
+        copy.copy: copies.shallow_copy, copy.deepcopy: copies.deep_copy,
         pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
         **{function: of.with_predicate(function) for function in _PREDICATES}, itertools.compress: of.selected,
         itertools.starmap: of.starmapped, itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
@@ -142,7 +144,17 @@ def _of_operators() -> dict[Any, Handler]:
 
 def _of_iterables() -> dict[Any, Handler]:
     callbacks = (map, functools.reduce)
-    iterables = (list, tuple, enumerate, zip, itertools.chain, itertools.islice, itertools.pairwise, itertools.product)
+    iterables = (
+        list,
+        tuple,
+        collections.deque,
+        enumerate,
+        zip,
+        itertools.chain,
+        itertools.islice,
+        itertools.pairwise,
+        itertools.product,
+    )
     table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
     return table | {function: builtin_functions.over(function) for function in iterables}
 
@@ -153,16 +165,18 @@ FUNCTIONS = _functions()
 _IDS = frozenset(map(id, FUNCTIONS))
 
 _CHANGES = Way(changes=True)
+_CHANGING = ("__init__", "clear", "extend", "extendleft", "pop", "popitem", "popleft", "reverse", "rotate")
 METHODS: dict[str, Way] = {
     **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
-    **dict.fromkeys(("__init__", "clear", "extend", "pop", "popitem", "reverse"), Way(hands_on=True, changes=True)),
+    **dict.fromkeys(_CHANGING, Way(hands_on=True, changes=True)),
     **dict.fromkeys(("__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__"), _CHANGES),
     **dict.fromkeys(("__missing__", "add", "difference_update", "discard", "move_to_end"), _CHANGES),
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": Way(containers.native_contains),
     "__getitem__": Way(containers.get_native_item),
     "__setitem__": Way(containers.set_item, changes=True),
-    "append": Way(builtin_functions.append, changes=True),
+    "append": Way(builtin_functions.adding("append"), changes=True),
+    "appendleft": Way(builtin_functions.adding("appendleft"), changes=True),
     "count": Way(containers.count),
     "get": Way(containers.get),
     "index": Way(containers.index),
@@ -172,7 +186,7 @@ METHODS: dict[str, Way] = {
 }
 """Methods of values of Python's own that are more than C computing; handlers are given the object first."""
 
-_VALUES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice)
+_VALUES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice)
 """Types all of whose methods may be called."""
 
 
@@ -181,7 +195,7 @@ def is_pure(function: Any) -> bool:
     if is_a(function, type):
         return _is_pure_class(function)
     if type(function) is types.FunctionType:
-        return function.__module__ in ROOMS_OF_VALUES
+        return function.__module__ in ROOMS_OF_VALUES or id(function) in _IDS
     if is_a(function, types.BuiltinFunctionType, types.MethodWrapperType):
         owner = getattr(function, "__self__", None)
         if owner is None or is_a(owner, types.ModuleType):
@@ -240,7 +254,12 @@ def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Ma
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
     way = METHODS.get(method.__name__, _C)
-    if way.changes and values and is_a(values[0], list, dict, set) and interpreter.recorder.is_foreign(values[0]):
+    if (
+        way.changes
+        and values
+        and is_a(values[0], list, dict, set, collections.deque)
+        and interpreter.recorder.is_foreign(values[0])
+    ):
         interpreter.refuse_change(
             f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
             "make a copy of it first, or return the new value",
