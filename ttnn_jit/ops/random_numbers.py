@@ -227,7 +227,7 @@ NEXT_DRAW = Composite(
     spelled=lambda _: (),
     result=lambda draw: draw,
     takes_dtypes=frozenset({STATE_TYPE}),
-    golden=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
+    golden=lambda torch, draw: (draw.to(torch.int64) + NUMBERS_OF_A_DRAW) % WORD,
     examples=(),
 )
 
