@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.process import ROOT
 from ttnn_jit import ttnn
 
 if TYPE_CHECKING:
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 Combination = dict[str, Any]
 ISAS = ("host", "avx512", "avx2", "neon")
 DTYPES = ("f32", "bf16")
+MODELS = ROOT / "docs" / "examples" / "models"
+MODEL = "model"
+"""The kind of a combination whose program is the name of a file of `MODELS`."""
 INTEGER = "si32"
 
 
 def combinations() -> list[Combination]:
     """All that are replayed, each with a key of its own."""
-    return [*_of_operations(), *(combination for name in PROGRAMS for combination in _of_program(name))]
+    programs = (combination for name in PROGRAMS for combination in _of_program(name))
+    return [*_of_operations(), *programs, *_of_models()]
 
 
 def _of_operations() -> Iterator[Combination]:
@@ -97,6 +102,12 @@ def _of_program(name: str) -> Iterator[Combination]:
     yield _combination(**program, options={"backend": "numba"})
 
 
+def _of_models() -> Iterator[Combination]:
+    """Whole models in a small size, each as the programs that one run of it calls."""
+    for path, frontend in product(sorted(MODELS.glob("*.py")), ("ast", "trace")):
+        yield _combination(program=path.stem, tensors=0, dtype="bf16", kind=MODEL, frontend=frontend)
+
+
 def _combination(  # noqa: PLR0913 - what a key names
     *,
     program: str,
@@ -117,13 +128,13 @@ def _combination(  # noqa: PLR0913 - what a key names
     Args:
         program: Its function's name.
         tensors: How many it takes.
-        source: Its text; "" if it is one of `PROGRAMS`.
+        source: Its text; "" if it is one of `PROGRAMS` or a model.
         target: Of the device, or of torch and numpy arguments.
         dtype: Of the tensors; ``mixed`` is both in turn.
         shape: Of the tensors.
         shapes: Of each, where they are not of one shape.
         integers: Which of them are, whatever `dtype` says.
-        kind: What they are: ttnn, torch, numpy, or sharded, strided or broadcast ones.
+        kind: What they are: ttnn, torch, numpy, or sharded, strided or broadcast ones; or `MODEL`.
         frontend: Which reads the function.
         isa: The instruction set that is compiled for.
         options: Others of the decorator.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from benchmarks.replay_programs import PROGRAMS, Combination
+from benchmarks.replay_programs import MODEL, PROGRAMS, Combination
 
 
 def hashes(combinations: list[Combination], isa: str) -> dict[str, dict[str, str]]:
@@ -39,14 +39,48 @@ def render(combination: Combination, isa: str) -> dict[str, str]:
 def _texts(combination: Combination) -> dict[str, str]:
     import ttnn_jit
 
+    if combination["kind"] == MODEL:
+        return _texts_of_model(combination)
     function = _function(combination)
     tensors = [_tensor(combination, place) for place in range(len(combination["shapes"]))]
-    options = combination["options"] | {"enable_cache": False, "graph_capture": combination["frontend"] == "trace"}
+    options = _options(combination)
     if "backend" in options:
         return {"codegen": ttnn_jit.jit(**options)(function).ir(*tensors, stage="codegen")}
-    program: Any = ttnn_jit.jit(compile_only=True, **options)(function)(*tensors)
+    return _texts_of_program(ttnn_jit.jit(compile_only=True, **options)(function)(*tensors))
+
+
+def _options(combination: Combination) -> dict[str, Any]:
+    return combination["options"] | {"enable_cache": False, "graph_capture": combination["frontend"] == "trace"}
+
+
+def _texts_of_program(program: Any) -> dict[str, str]:
     objects = [f"{name} {len(code)} {hashlib.sha256(code).hexdigest()}" for name, code in program.objects.items()]
     return {**program.texts, "plan": program.plan.hash, "objects": "\n".join(sorted(objects))}
+
+
+def _texts_of_model(combination: Combination) -> dict[str, str]:
+    """Those of all programs that the model calls, in the order in which it calls them."""
+    import ttnn_jit
+    from benchmarks.models import module_of
+
+    programs: dict[str, Any] = {}
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        jitted = ttnn_jit.jit(compile_only=True, **_options(combination))(function)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            program = jitted(*args, **kwargs)
+            programs.setdefault(program.hash, program)
+            return function(*args, **kwargs)
+
+        return called
+
+    module = module_of(combination["program"])
+    run, _ = module.build(module.SMALL, _device(combination["target"]), compiled=compiled)
+    run()
+    texts = [_texts_of_program(program) for program in programs.values()]
+    stages = dict.fromkeys(stage for each in texts for stage in each)
+    return {stage: "\n".join(each.get(stage, "") for each in texts) for stage in stages}
 
 
 def _function(combination: Combination) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects import parse_module, print_module
 
 FRONTENDS = pytest.mark.parametrize("graph_capture", [False, True])
 TARGETS = pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -209,6 +210,25 @@ def test_a_row_has_the_same_bits_whatever_is_computed_with_it():
     attend = jit()(lambda *each: SDPA(*each))
     whole = attend(query, key, value)
     assert torch.equal(attend(query[1:2], key[1:2], value[1:2]), whole[1:2])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda q, k, _, i: DECODE(q, k, k, cur_pos_tensor=i),
+        lambda q, k, t, i: PAGED(q, k, k, t, cur_pos_tensor=i),
+        lambda q, k, t, i: CHUNKED(ttnn.permute(q, (1, 2, 0, 3)), k, k, t, chunk_start_idx_tensor=i[:1]),
+    ],
+    ids=["decode", "paged", "chunked"],
+)
+def test_places_and_tables_of_integers_stand_in_dumps_that_are_verified(call):
+    query, key, table = torch.zeros(1, 2, 4, 16), torch.zeros(2, 2, 8, 16), torch.zeros(2, 1, dtype=torch.int32)
+    program = jit(enable_cache=False)(lambda *each: call(*each))
+    for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-op-scheduler"):
+        text = program.ir(query, key, table, INDEX, stage=stage)
+        assert print_module(parse_module(text)) == text
+    with pytest.raises(CompileError, match=r"`(cur_pos|chunk_start_idx)_tensor` of .* does not take FLOAT32 tensors"):
+        program(query, key, table, INDEX.float())
 
 
 X, K = torch.zeros(2, 4, 8, 16), torch.zeros(2, 2, 8, 16)

@@ -35,8 +35,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers, in a
-    list if they are several.
+    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are a list of values and numbers.
 
     Attributes:
         results: Called likewise, what an operation of several results gives.

@@ -68,6 +68,18 @@ def test_another_process_renders_the_same_hashes_from_the_frontend_to_the_object
         assert "error" not in stages
 
 
+def test_a_model_is_replayed_by_both_frontends_with_one_text(combinations, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    models = {c["program"] for c in combinations if c["kind"] == replay_programs.MODEL}
+    assert models == {path.stem for path in (ROOT / "docs" / "examples" / "models").glob("*.py")}
+    one, other = (
+        render(c, "host") for c in combinations if (c["kind"], c["program"]) == (replay_programs.MODEL, "mnist_mlp")
+    )
+    assert {"frontend", "host", "codegen", "plan", "objects"} <= one.keys()
+    assert one == other
+
+
 @pytest.mark.parametrize("isa", ["avx512", "avx2", "neon"])
 def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations, monkeypatch, tmp_path):
     from ttnn_jit.compiler import backends
