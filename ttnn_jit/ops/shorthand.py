@@ -35,7 +35,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are a list of values and numbers.
+    """``call(operation, operands, *attributes)``: the one result of `operation`.
+
+    Operands are a list of values and numbers, however many they are.
 
     Attributes:
         results: Called likewise, what an operation of several results gives.
