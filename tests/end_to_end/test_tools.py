@@ -44,6 +44,17 @@ def test_stages_run_by_hand_leave_the_text_of_the_compile(dumps, capsys, monkeyp
     assert capsys.readouterr().out == dumps[pipeline.STAGES[-1]].read_text()
 
 
+@pytest.mark.parametrize("stage", ["host", "codegen", "assembly"])
+def test_what_stages_behind_the_passes_make_of_a_dump_is_shown(dumps, device, capsys, stage):
+    x = ttnn.from_torch(torch.zeros(64, 64, dtype=torch.bfloat16), layout=ttnn.TILE_LAYOUT, device=device)
+    wanted = ttnn_jit.jit()(programs.cosh).ir(x, stage=stage)
+    for path in dumps.values():
+        assert main(["opt", str(path), "--emit", stage]) == 0
+        assert capsys.readouterr().out == wanted
+    assert main(["opt", str(path), "--emit", "cse"]) == 1
+    assert "host, codegen, assembly" in capsys.readouterr().err
+
+
 def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
     results = []
     for stage, path in dumps.items():

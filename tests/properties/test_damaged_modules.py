@@ -24,7 +24,7 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.tools.cli import main
-from ttnn_jit.tools.run import stage_of
+from ttnn_jit.tools.stage_of_module import stage_of
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.inline_kernels import inline_kernels
 

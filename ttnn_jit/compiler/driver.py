@@ -183,6 +183,21 @@ def _show(observer: Callable[[str, Text], None], stage: str, after: ModuleOp) ->
     observer(stage, lambda: print_module(after))
 
 
+def text_of_scheduled(module: ModuleOp, stage: str) -> str:
+    """The text of `HOST`, `CODEGEN` or `ASSEMBLY` of a module that ``d2m-insert-dst-register-access`` left.
+
+    Raises:
+        CompileError: The module holds what is no scheduled kernel.
+    """
+    from ttnn_jit.codegen.host.host_text import host_text
+    from ttnn_jit.compiler.backends import backend_for
+
+    code = backend_for(CompileOptions().backend).program(module)
+    if stage == HOST:
+        return host_text(code.host)
+    return code.assembly() if stage == ASSEMBLY else "\n".join(code.texts.values())
+
+
 def compile_scheduled(module: ModuleOp) -> Program:
     """The program of a module that ``d2m-insert-dst-register-access`` left, a hand-edited one perhaps.
 

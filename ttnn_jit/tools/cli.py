@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="OPTIONS",
         help="the stages behind it, as ttmlir-opt spells them: 'system-desc-path=FILE ttnn-mode=true'",
     )
+    opt.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
     opt.add_argument("-o", "--output", type=Path, help="where the module goes; standard output otherwise")
     opt.add_argument(
         "--print-ir-after-all",

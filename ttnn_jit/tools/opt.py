@@ -17,6 +17,7 @@ from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module, verify
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions, Environment
+from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
 
 
@@ -41,12 +42,28 @@ def main(options: argparse.Namespace) -> int:
         verify_each=options.verify_each,
         reproducers=Environment.read().reproducers,
     )
-    text = print_module(module, locations=options.print_debuginfo)
+    text = _emitted(module, options.emit) or print_module(module, locations=options.print_debuginfo)
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
     return 0
+
+
+def _emitted(module: ModuleOp, stage: str | None) -> str:
+    """The text of a stage that leaves no module, after what passes are left before it; "" if none is asked for.
+
+    Raises:
+        ArgumentError: No such stage has that name.
+    """
+    if stage is None:
+        return ""
+    stages = driver.stages()
+    behind = stages[stages.index(driver.HOST) :]
+    if stage not in behind:
+        raise ArgumentError(f"no stage named {stage!r} leaves another text than a module", help=", ".join(behind))
+    schedule(module)
+    return driver.text_of_scheduled(module, stage)
 
 
 def _listed() -> Iterator[str]:

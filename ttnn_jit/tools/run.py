@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.scf import ForOp
 
 from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
-from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify
-from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
+from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -25,12 +23,10 @@ from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, from_torch
 from ttnn_jit.runtime.tensor_words import store_elements
 from ttnn_jit.runtime.torch_elements import torch_tensor
-from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 from ttnn_jit.tools.opt import read_module
-from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.inline_kernels import inline_kernels
+from ttnn_jit.tools.stage_of_module import schedule
 
 if TYPE_CHECKING:
     import torch
@@ -97,13 +93,7 @@ def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 
 def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     module = read_module(options.file)
-    stage = options.after or stage_of(module)
-    if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
-        inline_kernels(module)
-        verify(module)
-        stage = pipeline.SCHEDULED
-    if stage != pipeline.SCHEDULED:
-        pipeline.run(module, CompileOptions(), start_after=stage, until=pipeline.SCHEDULED)
+    schedule(module, options.after)
     inputs = _inputs(options, _argument_specs(the_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)
@@ -115,23 +105,6 @@ def _argument_specs(function: FuncOp) -> list[TensorSpec]:
         return [spec_of(argument.type) for argument in function.body.block.args]
     except LayoutError as error:
         raise ArgumentError(error.message, location=location_of(function)) from error
-
-
-def stage_of(module: ModuleOp) -> str:
-    """The stage that must have left a module, judged by the ops in it.
-
-    Where several could have, the latest whose successors do no harm: stages after fusion change nothing that is done.
-    """
-    ops = list(module.walk())
-    if any(isinstance(op, AcquireDstOp) for op in ops):
-        return pipeline.SCHEDULED
-    generics = [op for op in ops if isinstance(op, GenericOp)]
-    if generics:
-        if all("d2m.dst_peak" in op.attributes for op in generics):
-            return "d2m-op-scheduler"
-        return "d2m-generic-tile-compute-loops" if any(isinstance(op, ForOp) for op in ops) else "convert-ttir-to-d2m"
-    in_ttnn = any(op.name.startswith("ttnn.") and operation_of(op) for op in ops)
-    return pipeline.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
 
 
 def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
