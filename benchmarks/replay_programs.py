@@ -23,7 +23,7 @@ ISAS = ("host", "avx512", "avx2", "neon")
 DTYPES = ("f32", "bf16")
 MODELS = ROOT / "docs" / "examples" / "models"
 MODEL = "model"
-"""The kind of a combination whose program is the name of a file of `MODELS`."""
+"""The kind of a combination whose source is a file of `MODELS`."""
 INTEGER = "si32"
 
 
@@ -105,7 +105,8 @@ def _of_program(name: str) -> Iterator[Combination]:
 def _of_models() -> Iterator[Combination]:
     """Whole models in a small size, each as the programs that one run of it calls."""
     for path, frontend in product(sorted(MODELS.glob("*.py")), ("ast", "trace")):
-        yield _combination(program=path.stem, tensors=0, dtype="bf16", kind=MODEL, frontend=frontend)
+        source = path.read_text(encoding="utf-8")
+        yield _combination(program=path.stem, tensors=0, source=source, dtype="bf16", kind=MODEL, frontend=frontend)
 
 
 def _combination(  # noqa: PLR0913 - what a key names
@@ -128,7 +129,7 @@ def _combination(  # noqa: PLR0913 - what a key names
     Args:
         program: Its function's name.
         tensors: How many it takes.
-        source: Its text; "" if it is one of `PROGRAMS` or a model.
+        source: Its text; "" if it is one of `PROGRAMS`.
         target: Of the device, or of torch and numpy arguments.
         dtype: Of the tensors; ``mixed`` is both in turn.
         shape: Of the tensors.

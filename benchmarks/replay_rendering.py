@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import sys
+import types
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -61,7 +63,6 @@ def _texts_of_program(program: Any) -> dict[str, str]:
 def _texts_of_model(combination: Combination) -> dict[str, str]:
     """Those of all programs that the model calls, in the order in which it calls them."""
     import ttnn_jit
-    from benchmarks.models import module_of
 
     programs: dict[str, Any] = {}
 
@@ -75,8 +76,9 @@ def _texts_of_model(combination: Combination) -> dict[str, str]:
 
         return called
 
-    module = module_of(combination["program"])
-    run, _ = module.build(module.SMALL, _device(combination["target"]), compiled=compiled)
+    ttnn_jit.register_as_ttnn()
+    scope = _executed(combination["program"], combination["source"])
+    run, _ = scope["build"](scope["SMALL"], _device(combination["target"]), compiled=compiled)
     run()
     texts = [_texts_of_program(program) for program in programs.values()]
     stages = dict.fromkeys(stage for each in texts for stage in each)
@@ -87,15 +89,21 @@ def _function(combination: Combination) -> Callable[..., Any]:
     name, text = combination["program"], combination["source"]
     if not text:
         return PROGRAMS[name]
+    function: Callable[..., Any] = _executed(name, text)[name]
+    return function
+
+
+def _executed(name: str, text: str) -> dict[str, Any]:
+    """What a module of that text holds, and `ttnn`."""
     from ttnn_jit import ttnn
 
     # Frontends read the source of what they compile; a time of None says that no file stands behind it.
     file = f"<replayed {name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"ttnn": ttnn}
-    exec(compile(text, file, "exec"), scope)
-    function: Callable[..., Any] = scope[name]
-    return function
+    module = sys.modules[file] = types.ModuleType(file)  # dataclasses look for their own
+    vars(module)["ttnn"] = ttnn
+    exec(compile(text, file, "exec"), vars(module))
+    return vars(module)
 
 
 def _tensor(combination: Combination, place: int) -> Any:
