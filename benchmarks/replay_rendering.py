@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import re
 import sys
 import types
 import warnings
@@ -56,8 +57,17 @@ def _options(combination: Combination) -> dict[str, Any]:
 
 
 def _texts_of_program(program: Any) -> dict[str, str]:
-    objects = [f"{name} {len(code)} {hashlib.sha256(code).hexdigest()}" for name, code in program.objects.items()]
-    return {**program.texts, "plan": program.plan.hash, "objects": "\n".join(sorted(objects))}
+    objects = [f"{name} {_told(code)}" for name, code in program.objects.items()]
+    texts = {stage: _NUMBERS_OF_NUMBA.sub("", text) for stage, text in program.texts.items()}
+    return {**texts, "plan": program.plan.hash, "objects": "\n".join(sorted(objects))}
+
+
+_NUMBERS_OF_NUMBA = re.compile(r"(?<=\w)B\d+v\d+(?=B\d)")
+"""In symbols: how many functions it had compiled before in the process."""
+
+
+def _told(code: bytes) -> str:
+    return "numba's" if b"NumbaEnv" in code else f"{len(code)} {hashlib.sha256(code).hexdigest()}"
 
 
 def _texts_of_model(combination: Combination) -> dict[str, str]:
