@@ -23,7 +23,7 @@ from typing import Any
 
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
-from ttnn_jit.frontend import attributes, builtin_functions, containers, copies, special_methods
+from ttnn_jit.frontend import attributes, builtin_functions, containers, object_copies, special_methods
 from ttnn_jit.frontend.assignment import set_attribute
 from ttnn_jit.frontend.containers import Reach, materialised
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -111,7 +111,7 @@ def _named_handlers() -> dict[Any, Handler]:
         functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
-        copy.copy: copies.shallow_copy, copy.deepcopy: copies.deep_copy,
+        copy.copy: object_copies.shallow_copy, copy.deepcopy: object_copies.deep_copy,
         pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
         **{function: of.with_predicate(function) for function in _PREDICATES}, itertools.compress: of.selected,
         itertools.starmap: of.starmapped, itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
