@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, TtnnJitError
@@ -100,6 +102,61 @@ def test_layouts_have_older_names(device):
         assert torch.equal(ttnn.to_torch(part), x[:2, :2, :33, :10])
     assert ttnn.tilize(rows, dtype=ttnn.bfloat16).dtype is ttnn.bfloat16
     assert ttnn.pad_to_tile_shape([3, 5, 33, 64], True, False, False, True) == [3, 32, 33, 64]
+
+
+@settings(deadline=None, max_examples=10)
+@given(data=st.data(), tiled=st.booleans())
+def test_tensors_on_the_host_are_padded_and_cut_by_methods_of_their_own(data, tiled):
+    shape = data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=3))
+    x = random(*shape)
+    tensor = ttnn.Tensor(x).to(ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT)
+    start = [data.draw(st.integers(0, 3)) for _ in shape]
+    new = [first + extent + data.draw(st.integers(0, 3)) for first, extent in zip(start, shape, strict=True)]
+    places = tuple(slice(first, first + extent) for first, extent in zip(start, shape, strict=True))
+    expected = torch.full(new, 2.5)
+    expected[places] = x
+    padded = tensor.pad(new, start, 2.5)
+    assert (padded.device(), padded.layout) == (None, tensor.layout)
+    assert torch.equal(padded.to_torch(), expected)
+    back = padded.unpad(start, [place.stop for place in places])
+    assert torch.equal(back.to_torch(), x)
+    assert torch.equal(tensor.pad_to_tile(7.0).to_torch(), x)
+    whole = ttnn.pad_to_tile_shape(shape)
+    filled = tensor.pad(output_tensor_shape=whole, input_tensor_start=[0] * len(shape), pad_value=7.0)
+    for written in (filled, filled.pad_to_tile(0.0), tensor):
+        assert torch.equal(written.unpad_from_tile(shape).to_torch(), x)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tensors_of_programs_are_padded_and_cut_by_their_methods(way, cpu_device):
+    x = random(3, 40)
+
+    def program(x):
+        wider = ttnn.exp(x).pad([5, 64], [1, 0], -1.0)
+        return wider, wider.unpad([1, 0], [4, 40]).pad_to_tile(0.0), wider.unpad_from_tile([2, 33])
+
+    wider, same, part = map(ttnn.to_torch, WAYS[way](program)(place(x, cpu_device)))
+    expected = torch.nn.functional.pad(x.exp(), (0, 24, 1, 1), value=-1.0)
+    torch.testing.assert_close(wider, expected)
+    torch.testing.assert_close(same, x.exp())
+    torch.testing.assert_close(part, expected[:2, :33])
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.pad([2, 4], [0, 0], 0), "not padded by .*none below 0"),
+        (lambda x: x.pad([4], [0], 0), r"\[3, 4\] is not padded to \[4\]"),
+        (lambda x: x.unpad([0, 0], [3, 5]), r"shape \[3, 4\] has no part from \[0, 0\] to \[3, 5\]"),
+        (lambda x: x.unpad([0], [3]), "has no part from"),
+        (lambda x: x.unpad([2, 0], [1, 4]), "has no part from"),
+        (lambda x: x.unpad_from_tile([3, 5]), r"is not one of \[3, 5\] in whole tiles\nhelp: `tensor.unpad"),
+        (lambda x: x.unpad_from_tile([1, 3, 4]), "is not one of"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(call, text):
+    with pytest.raises(ShapeError, match=f"(?s){text}"):
+        call(ttnn.Tensor(torch.ones(3, 4)))
 
 
 @pytest.mark.parametrize("traced", [False, True])

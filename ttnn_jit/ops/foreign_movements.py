@@ -10,16 +10,13 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from ttnn_jit.ops.movement import OPERAND, Extents
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.padding_methods import Written, padded, padded_to_tile, unpadded, unpadded_from_tile
 from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ops.rearrangements import EXPAND
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.ops.ternary import WHERE
 from ttnn_jit.process.dataclass import dataclass
-
-Written = tuple[Operation, tuple[Any, ...]]
-"""An operation, and what it is given besides the tensor."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,12 @@ def _exchange(_: Extents, first: int, second: int) -> Written:
     return TRANSPOSE, (first, second)
 
 
+def _reshaped(_: Extents, *shape: int | Sequence[int]) -> Written:
+    return RESHAPE, (_listed(shape),)
+
+
 _RAVEL = ForeignMovement(lambda _: (RESHAPE, ((-1,),)), starts_contiguous=True)
-_RESHAPE = ForeignMovement(lambda _, *shape: (RESHAPE, (_listed(shape),)))
+_RESHAPE = ForeignMovement(_reshaped)
 _EXCHANGE = ForeignMovement(_exchange)
 
 
@@ -134,5 +135,11 @@ FUNCTIONS = {
 }
 """By library, and their names there."""
 
-METHODS_OF_TTNN = {"reshape": _RESHAPE}
+METHODS_OF_TTNN = {
+    "reshape": _RESHAPE,
+    "pad": ForeignMovement(padded),
+    "unpad": ForeignMovement(unpadded),
+    "pad_to_tile": ForeignMovement(padded_to_tile),
+    "unpad_from_tile": ForeignMovement(unpadded_from_tile),
+}
 """Of ttnn's tensors, in programs and eagerly."""

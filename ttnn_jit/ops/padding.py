@@ -58,7 +58,8 @@ PAD = movement(
 )
 
 
-def _spelled_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> Spelling:
+def spelled_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> Spelling:
+    """What makes a tensor of the extents `new` of one of `shape`, which stands in it from `start` on."""
     start = start or (0,) * len(shape)
     if not len(new) == len(start) == len(shape):
         raise ShapeError(f"a tensor of shape {list(shape)} is not padded to {list(new)} from {list(start)} on")
@@ -73,8 +74,8 @@ PAD_TO = respelled(
     Parameter("value", NUMBER, 0),
     summary="The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.",
     ttnn_name="pad_to",
-    spelled=_spelled_pad_to,
-    golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *_spelled_pad_to(tuple(x.shape), *attributes)[1]),
+    spelled=spelled_pad_to,
+    golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *spelled_pad_to(tuple(x.shape), *attributes)[1]),
     examples=(((3, 40), ((4, 64), (0, 0), 1.5)), ((2, 3), ((2, 8), (0, 4), 0))),
 )
 

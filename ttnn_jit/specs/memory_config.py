@@ -6,11 +6,15 @@ import enum
 import functools
 import operator
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
 
 MOST_COORDINATE = 255
 """Of a core: sets of cores are listed, so that a range without end would be a list without end."""
@@ -321,15 +325,27 @@ class NdShardSpec:
         shard_shape: Iterable[int],
         grid: CoreRangeSet,
         orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+        shard_distribution_strategy: ShardDistributionStrategy | None = None,
     ) -> None:
         require_cores(grid)
         check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
+        if shard_distribution_strategy is not None:
+            from ttnn_jit.specs.shard_distribution import require_in_turn
+
+            require_in_turn(shard_distribution_strategy)
         extents = whole_numbers(shard_shape, "a shard")
         if not extents or min(extents) < 1:
             raise GridError(f"an ND shard needs extents of at least 1, got {list(extents)}")
         object.__setattr__(self, "shard_shape", extents)
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "orientation", orientation)
+
+    @property
+    def shard_distribution_strategy(self) -> ShardDistributionStrategy:
+        """How shards are dealt to the cores."""
+        from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
+
+        return ShardDistributionStrategy.ROUND_ROBIN_1D
 
     def __repr__(self) -> str:
         return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"

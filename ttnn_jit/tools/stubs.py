@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
-from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN
+from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
@@ -110,8 +111,15 @@ def _operators() -> Iterator[str]:
             yield f"    def {REFLECTED_METHODS[operation.operator]}(self, other: float) -> Tensor: ..."
     yield "    def __getitem__(self, index: object) -> Tensor: ..."
     yield "    def __setitem__(self, index: object, value: Tensor | float) -> None: ..."
-    yield from (f"    def {name}(self, *shape: int | Sequence[int]) -> Tensor: ..." for name in METHODS_OF_TTNN)
+    yield from (f"    def {name}({_own_parameters(each)}) -> Tensor: ..." for name, each in METHODS_OF_TTNN.items())
     yield "    def __hash__(self) -> int: ..."
+
+
+def _own_parameters(movement: ForeignMovement) -> str:
+    """Those of a method, from the function that writes it, which takes the tensor's shape in place of the tensor."""
+    assert movement.written is not None, "it moves elements"
+    _, *own = inspect.signature(movement.written).parameters.values()
+    return ", ".join(["self", *map(str, own)]).replace("'", "")
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ class Home:
 
 HOMES = (
     Home("specs.arch", "Arch"),
+    Home("specs.shard_distribution", "ShardDistributionStrategy"),
     Home("specs.storage_type", "StorageType"),
     Home("specs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
     Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
@@ -68,6 +69,7 @@ HOMES = (
     Home("ttnn.device_registry", "ReadDeviceProfiler", _NO_PROFILER),
     Home("ttnn.core", "element_size has_storage_type_of has_tile_padding tile_size"),
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
+    Home("ttnn.tensor_constructor", "from_buffer"),
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),

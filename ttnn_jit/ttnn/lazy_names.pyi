@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in lazy_names.py; a test proves it current.
 from ttnn_jit.specs.arch import Arch as Arch
+from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy as ShardDistributionStrategy
 from ttnn_jit.specs.storage_type import StorageType as StorageType
 from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
 from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
@@ -62,6 +63,7 @@ from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
 from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
 from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
+from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
 from ttnn_jit.ttnn.random_tensors import bernoulli as bernoulli
 from ttnn_jit.ttnn.random_tensors import manual_seed as manual_seed
 from ttnn_jit.ttnn.random_tensors import rand as rand
@@ -349,6 +351,7 @@ __all__ = [
     "ReplicateTensorToMesh",
     "SDPAProgramConfig",
     "SetDefaultDevice",
+    "ShardDistributionStrategy",
     "ShardTensor2dMesh",
     "ShardTensorToMesh",
     "SoftmaxDefaultProgramConfig",
@@ -453,6 +456,7 @@ __all__ = [
     "floor_bw",
     "fmod_bw",
     "frac_bw",
+    "from_buffer",
     "from_host_shards",
     "gelu_bw",
     "get_conv_output_dim",

@@ -67,9 +67,9 @@ def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
 
 
 def _moving(operations: Mapping[str, TtnnOperation], movement: ForeignMovement) -> Callable[..., Any]:
-    def method(self: Any, *args: Any) -> Any:
+    def method(self: Any, *args: Any, **keywords: Any) -> Any:
         assert movement.written is not None, "it moves elements"
-        operation, statics = movement.written(tuple(self.shape), *args)
+        operation, statics = movement.written(tuple(self.shape), *args, **keywords)
         return operations[operation.name](self, *statics)
 
     return method

@@ -1,4 +1,4 @@
-"""`ttnn.Tensor(...)`: a tensor of numbers and a shape, or of what torch or numpy hold."""
+"""`ttnn.Tensor(...)` and `ttnn.from_buffer`: a tensor of numbers and a shape, or of what torch or numpy hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.ops.kinds import are_numbers
@@ -17,7 +18,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, of_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.torch_conversion import from_torch
 
@@ -48,6 +49,39 @@ def parts_of(*args: Any, **keywords: Any) -> Parts:
         raise ArgumentError(f"ttnn.Tensor: {error}", help=f"it is written {FORMS}") from None
     made = form(*bound.args, **bound.kwargs)
     return made.spec, made.device(), made.buffer("ttnn.Tensor")
+
+
+@observed
+@over_meshes
+def from_buffer(
+    buffer: Sequence[float],
+    shape: Sequence[int],
+    dtype: DataType,
+    device: Device,
+    layout: Layout | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor on a device of numbers that lie row by row in a list (ttnn.from_buffer); each device of a mesh has it.
+
+    Args:
+        buffer: Numbers in one list.
+        shape: Its extents.
+        dtype: Its element type.
+        device: Where it goes.
+        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
+        memory_config: Interleaved DRAM when omitted.
+
+    Raises:
+        ArgumentError: An argument of another kind, or a number that the type does not hold.
+        ShapeError: There are more or fewer numbers than the shape has elements.
+        GridError, L1CapacityError: It does not fit.
+    """
+    check_kind(device, Device, "`device`")
+    extents = whole_numbers(shape, "a shape")
+    check_kind(dtype, DataType, "`dtype`")
+    numbers = _listed(buffer, dtype, "ttnn.from_buffer")
+    _check_count(len(numbers), extents, "ttnn.from_buffer")
+    return of_numbers(numbers, spec_of_new(extents, dtype, layout, device, memory_config), device)
 
 
 def _of_numbers(
@@ -104,10 +138,10 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     )
 
 
-def _check_count(count: int, extents: Sequence[int]) -> None:
+def _check_count(count: int, extents: Sequence[int], name: str = "ttnn.Tensor") -> None:
     if count != math.prod(extents) or min(extents, default=1) < 0:
         raise ShapeError(
-            f"ttnn.Tensor: {count} numbers do not make up a shape of {list(extents)}",
+            f"{name}: {count} numbers do not make up a shape of {list(extents)}",
             help=f"give {math.prod(extents)} of them in one list, row by row" if min(extents, default=1) >= 0 else None,
         )
 
@@ -137,19 +171,19 @@ def _as_torch(array: Any) -> torch.Tensor:
         raise ArgumentError(f"ttnn.Tensor: torch makes no tensor of a numpy array of {array.dtype}: {error}") from None
 
 
-def _listed(data: Any, dtype: DataType) -> list[float]:
+def _listed(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:
     """The numbers of a list, which integers hold exactly if all are whole; Python's own, whatever they were."""
     if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
         raise ArgumentError(
-            f"ttnn.Tensor takes numbers in a list, a torch tensor or a numpy array, got {type_name(data)}",
-            help=f"it is written {FORMS}",
+            f"{name} takes numbers in a list, got {type_name(data)}",
+            help=f"`ttnn.Tensor` takes torch tensors and numpy arrays too; it is written {FORMS}",
         )
     for number in data:
         if isinstance(number, (list, tuple)) or not are_numbers(number):
             raise ArgumentError(
-                f"ttnn.Tensor takes a flat list of numbers, got {type_name(number)} in it",
+                f"{name} takes a flat list of numbers, got {type_name(number)} in it",
                 help="give the numbers row by row in one list, and the shape beside it",
             )
     if dtype.is_integer and all(isinstance(number, int) for number in data):
-        return [dtype.whole(number, "a number of ttnn.Tensor") for number in data]
+        return [dtype.whole(number, f"a number of {name}") for number in data]
     return [float(number) for number in data]

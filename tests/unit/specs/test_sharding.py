@@ -19,6 +19,7 @@ from ttnn_jit.specs.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
+from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
 from ttnn_jit.specs.sharding import (
     check_sharding,
     create_sharded_memory_config,
@@ -270,3 +271,15 @@ def test_enums_print_their_class_and_member():
 )
 def test_the_numbers_of_enums_are_those_of_ttnn(kind, numbers):
     assert {member.name: member.value for member in kind} == numbers
+
+
+def test_shards_are_dealt_in_turn_and_other_strategies_are_refused():
+    cores = CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(1, 1))})
+    in_turn = ShardDistributionStrategy.ROUND_ROBIN_1D
+    spec = NdShardSpec([1, 32, 32], cores, ShardOrientation.ROW_MAJOR, in_turn)
+    assert spec.shard_distribution_strategy is in_turn
+    assert spec == NdShardSpec([1, 32, 32], cores)
+    with pytest.raises(GridError, match=r"not by ShardDistributionStrategy.GRID_2D\nhelp: leave"):
+        NdShardSpec([1, 32, 32], cores, shard_distribution_strategy=ShardDistributionStrategy.GRID_2D)
+    with pytest.raises(ArgumentError, match=r"`shard_distribution_strategy` must be a ttnn.ShardDistributionStrategy"):
+        NdShardSpec([1, 32, 32], cores, shard_distribution_strategy="in turn")

@@ -65,6 +65,27 @@ def test_a_tensor_is_made_on_a_device_where_a_config_says(device):
         assert torch.equal(tensor.cpu(blocking=False).to_torch(), x.bfloat16())
 
 
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.bfloat8_b, ttnn.uint32, ttnn.uint8])
+def test_a_list_and_a_shape_make_a_tensor_on_a_device(dtype, device):
+    tensor = ttnn.from_buffer(buffer=[1, 2, 3, 4, 5, 6], shape=[2, 3], dtype=dtype, device=device)
+    assert (tensor.device(), tensor.dtype) == (device, dtype)
+    assert tensor.layout is (TILES if dtype is ttnn.bfloat8_b else ROWS)
+    assert tensor.to_list() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_a_list_and_a_shape_make_a_tensor_of_a_mesh_or_are_refused(device):
+    mesh = ttnn.open_mesh_device((1, 2))
+    tensor = ttnn.from_buffer([1.5, 2], [1, 2], FLOAT32, mesh, TILES, ttnn.L1_MEMORY_CONFIG)
+    assert [each.to_list() for each in ttnn.get_device_tensors(tensor)] == [[[1.5, 2]]] * 2
+    ttnn.close_mesh_device(mesh)
+    with pytest.raises(ShapeError, match=r"ttnn.from_buffer: 2 numbers do not make up a shape of \[3\]"):
+        ttnn.from_buffer([1, 2], [3], FLOAT32, device)
+    with pytest.raises(ArgumentError, match=r"a number of ttnn.from_buffer is 256"):
+        ttnn.from_buffer([256], [1], ttnn.uint8, device)
+    with pytest.raises(ArgumentError, match=r"`device` must be a ttnn.Device, got None"):
+        ttnn.from_buffer([1], [1], FLOAT32, None)
+
+
 def test_a_tensor_of_a_tensor_shares_its_memory(device):
     tensor = ttnn.Tensor(torch.ones(3), device=device)
     assert ttnn.Tensor(tensor).buffer_address() == tensor.buffer_address()
