@@ -3,10 +3,10 @@
     python -m benchmarks.replay BEFORE AFTER
     python -m benchmarks.replay CHECKOUT --write FILE
 
-BEFORE and AFTER are folders of checkouts, git revisions, or files that ``--write`` made. A thousand combinations of
+BEFORE and AFTER are folders of checkouts, git revisions, or files that ``--write`` made. Thousands of combinations of
 program, target, shape, frontend, options and instruction set are compiled; their IR after every stage, kernel text,
 object code and plan are compared by hash. Exit status 1 if anything differs; of two checkouts, the first text that does
-is shown as a diff.
+is shown as a diff. ``--every 3`` is a third of the work: a part of each operation's combinations.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchmarks.replay_rendering import hashes, render
 Hashes = Mapping[str, Mapping[str, str]]
 """Key of a combination -> stage -> hash of its text."""
 
-PER_PROCESS = 60
+PER_PROCESS = 120
 NO_CACHE = {"TTNN_JIT_CACHE": "0"}
 
 
@@ -107,9 +107,9 @@ def text_of(folder: Path, combination: Combination, stage: str) -> list[str]:
         return texts[stage].splitlines()
 
 
-def compare(before: Path, after: Path, only: str) -> int:
+def compare(before: Path, after: Path, only: str, every: int) -> int:
     """Print what differs between two checkouts or files, and return the exit status."""
-    found = [hashes_of(path, only) for path in (before, after)]
+    found = [hashes_of(path, only, every) for path in (before, after)]
     different = differences(*found)
     for line in different.lines:
         print(line)
@@ -123,12 +123,14 @@ def compare(before: Path, after: Path, only: str) -> int:
     return int(bool(different.lines))
 
 
-def hashes_of(path: Path, only: str) -> Hashes:
-    """Those of a checkout's output or in a file, of the combinations whose key contains `only`."""
+def hashes_of(path: Path, only: str, every: int) -> Hashes:
+    """Those of a checkout's output or in a file, of every so many of the combinations whose key contains `only`."""
+    chosen = [combination for combination in combinations() if only in combination["key"]][::every]
     if path.is_dir():
-        return rendered(path, [combination for combination in combinations() if only in combination["key"]])
+        return rendered(path, chosen)
     written: Hashes = json.loads(path.read_text(encoding="utf-8"))
-    return {key: stages for key, stages in written.items() if only in key}
+    left_out = {combination["key"] for combination in combinations()} - {combination["key"] for combination in chosen}
+    return {key: stages for key, stages in written.items() if only in key and key not in left_out}
 
 
 def main() -> int:
@@ -140,6 +142,7 @@ def main() -> int:
     parser.add_argument("after", metavar="AFTER", nargs="?", help="likewise")
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the hashes of the one checkout")
     parser.add_argument("--only", default="", metavar="TEXT", help="combinations whose key contains TEXT")
+    parser.add_argument("--every", default=1, metavar="N", type=int, help="every Nth combination of these")
     options = parser.parse_args()
     if (options.after is None) == (options.write is None):
         parser.error("name two to compare, or one and --write FILE")
@@ -150,8 +153,10 @@ def main() -> int:
         except UnknownCheckoutError as error:
             parser.error(str(error))
         if options.write is None:
-            return compare(*paths, options.only)
-        options.write.write_text(json.dumps(hashes_of(paths[0], options.only), indent=0), encoding="utf-8")
+            return compare(*paths, options.only, options.every)
+        options.write.write_text(
+            json.dumps(hashes_of(paths[0], options.only, options.every), indent=0), encoding="utf-8"
+        )
     return 0
 
 

@@ -63,7 +63,9 @@ class DiskStore:
 
     def get(self, name: str) -> bytes | None:
         """The bytes stored under `name`; None if there are none, or they are damaged."""
-        return self._guarded(lambda entries: _read(entries, name), None)
+        # What is interrupted while it reads leaves no transaction: it reads outside of any.
+        with compiling():
+            return self._without_failing(lambda entries: _read(entries, name), None)
 
     def set(self, name: str, value: bytes) -> None:
         """Store `value` under `name`, whole or not at all."""
@@ -102,6 +104,7 @@ class DiskStore:
         if self._exists():
             self._guarded(lambda entries: entries.clear(), 0)
 
+    @interrupts_postponed()
     def close(self) -> None:
         """Close this thread's connection; the next use opens it again."""
         if self._cache is not None:
@@ -113,7 +116,7 @@ class DiskStore:
 
     def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
         # A child forked while another thread is inside of SQLite would wait for SQLite's locks for ever.
-        # And one that an interrupt leaves inside of diskcache's transaction would end it when its generator dies.
+        # And a transaction of diskcache's that an interrupt leaves would be ended when its generator dies.
         with compiling(), interrupts_postponed():
             return self._without_failing(use, otherwise)
 
@@ -164,6 +167,7 @@ class DiskStore:
             self._folder.close()
         self._cache = self._folder = None
 
+    @interrupts_postponed()
     def _opened(self) -> diskcache.Cache | ReadOnlyEntries:
         import diskcache
 
@@ -182,6 +186,7 @@ class DiskStore:
             # Only a damaged table of settings can surprise it so: its arguments are constants.
             raise sqlite3.DatabaseError(f"its settings cannot be read, {error!r}") from error
 
+    @interrupts_postponed()
     def _discard_database(self, error: Exception) -> None:
         """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
         self._cache = None
@@ -286,10 +291,12 @@ def _digest(name: str, value: bytes) -> bytes:
 
 
 def _read(entries: diskcache.Cache | ReadOnlyEntries, name: str) -> bytes | None:
-    sealed = entries.get(name)
-    if sealed is None:
+    # In SQL, for diskcache asks for columns that no entry of ours has.
+    found = entries._sql("SELECT value FROM Cache WHERE key = ? AND raw = 1", (name,)).fetchone()
+    if found is None:
         return None
-    value = unsealed(name, sealed)
+    value = unsealed(name, found[0]) if type(found[0]) is bytes else None
     if value is None:
-        entries.delete(name)
+        with interrupts_postponed():
+            entries.delete(name)
     return value

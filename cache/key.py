@@ -184,12 +184,10 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
         return read_fingerprint(value)
     if (parts := plain_parts(value)) is not None:
         return f"{read_fingerprint(kind)} {typed_text(parts)}"
-    if bodies := [operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body]:
-        from ttnn_jit.ops.tile_body import LOCAL_BODY
-
-        if any(LOCAL_BODY in body for body in bodies):
+    if written := [operation for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body]:
+        if any(operation.is_local for operation in written):
             raise NoStableIdentityError(f"{value!r} is known to this process alone")
-        return " ".join([fingerprint(value), *bodies])  # a user's tile operation
+        return " ".join([fingerprint(value), *(operation.body for operation in written)])  # a user's tile operation
     return fingerprint(value)
 
 

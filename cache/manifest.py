@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from itertools import starmap
 from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
@@ -45,9 +45,15 @@ class Manifest:
             current_fingerprint: From the path of a read to the fingerprint of what is there now, None if nothing is
                 or it has no stable identity.
         """
-        known = cache(current_fingerprint)
+        known: dict[str, str | None] = {}
+
+        def stands(path: str, then: str) -> bool:
+            if path not in known:
+                known[path] = current_fingerprint(path)
+            return known[path] == then
+
         for candidate in self._candidates(key):
-            if all(known(path) == then for path, then in candidate.reads):
+            if all(starmap(stands, candidate.reads)):
                 program = self._store.get(PROGRAM + candidate.content)
                 if program is not None:
                     return Found(program, tuple(path for path, _ in candidate.reads))

@@ -36,11 +36,6 @@ class ReadOnlyEntries:
             self._connection = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
         return self._connection.execute
 
-    def get(self, name: str) -> bytes | None:
-        """The bytes under `name`; None if there are none."""
-        value = self._sql("SELECT value FROM Cache WHERE key = ? AND raw", (name,)).fetchone()
-        return value[0] if value and isinstance(value[0], bytes) else None
-
     def __iter__(self) -> Iterator[str]:
         return (name for (name,) in self._sql("SELECT key FROM Cache ORDER BY rowid").fetchall())
 

@@ -45,7 +45,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int) -> 
             "  %together = select i1 %dense, i64 %whole, i64 0",
             f"  br label %{loops.first}",
             *loops.open(),
-            *_row(elements[0], elements[1], "zext" if index.mlir.startswith("ui") else "sext"),
+            *_row(elements[0], elements[1], "sext" if index.compute.is_signed else "zext"),
             *loops.close(),
             "  ret void",
             "}",

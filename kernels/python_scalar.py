@@ -27,7 +27,7 @@ class PythonScalar(VectorMath):
         lines: The statements, without indentation but for that of an ``if``.
         imported: Names of ``ttnn_jit.kernels.scalar_math`` that they use.
         tables: Name -> text of the tables that they use.
-        functions: Names of ``ttnn_jit.kernels.scalar_call`` that they use: a user's.
+        functions: A user's that they call, by their names in ``ttnn_jit.kernels.scalar_call``.
         limits: Names of ``math`` that they use: ``inf`` and ``nan``.
     """
 
@@ -35,7 +35,7 @@ class PythonScalar(VectorMath):
         self.lines: list[str] = []
         self.imported: set[str] = set()
         self.tables: dict[str, str] = {}
-        self.functions: set[str] = set()
+        self.functions: dict[str, ScalarFunction] = {}
         self.limits: set[str] = set()
         self._count = 0
         self._indent = ""
@@ -221,7 +221,7 @@ class PythonScalar(VectorMath):
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         name = register(function)
-        self.functions.add(name)
+        self.functions[name] = function
         return self.assign(f"{name}({', '.join(operands)})")
 
     # libm

@@ -96,9 +96,9 @@ def checked(function: ScalarFunction) -> Any:
     if overload.signature.return_type != numba_types.float32:
         raise _refused(function, f"it returns {overload.signature.return_type}, which is no number", definition)
     text, _ = _numba_text_of(function)
-    declared = re.findall(r'^declare [^@\n]*@"?([\w.$]+)', text, re.MULTILINE)
+    met = re.findall(r'^(?:declare [^@\n]*)?@"?([\w.$]+)', text, re.MULTILINE)
     for prefix, what in _OF_PROCESS.items():
-        if any(name.startswith(prefix) for name in declared):
+        if any(name.startswith(prefix) for name in met):
             raise _refused(function, f"it needs {what}", definition)
     return dispatcher
 
@@ -116,6 +116,7 @@ _OF_PROCESS = {
     "Py": "the Python interpreter",
     "_Py": "the Python interpreter",
     "numba_": "a part of numba's runtime",
+    "numba.dynamic.": "an address of this process, as functions of ctypes do",
 }
 """Prefixes of symbols that machine code in another process would not resolve."""
 

@@ -112,18 +112,6 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     """
     for name in unknown:
         raise _unknown_option(name)
-    flags = {"enable_cache": enable_cache, "debug": debug, "compile_only": compile_only, "fallback": fallback}
-    for name, flag in (flags | {"fp32_dest_acc": fp32_dest_acc}).items():
-        _check_option(name, flag, bool, "True or False")
-    _check_option("graph_capture", graph_capture, (bool, types.NoneType), "True, False or None")
-    _check_option("extra_pipeline_options", extra_pipeline_options, str, "a text, `after-STAGE{PASS,...}`")
-    _check_option("math_fidelity", math_fidelity, MathFidelity, _FIDELITIES)
-    if backend not in BACKENDS:
-        raise ArgumentError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
-    if fallback and compile_only:
-        raise ArgumentError("fallback=True is incompatible with compile_only=True")
-    if memory_config is not None:
-        check_kind(memory_config, MemoryConfig, "`memory_config`")
     options = CompileOptions(
         graph_capture=graph_capture,
         math_fidelity=math_fidelity,
@@ -141,6 +129,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         debug=debug,
         compile_only=compile_only,
     )
+    _check_options(settings, fallback)
 
     def decorate(function: Callable[..., Any]) -> JitFunction:
         return (FallbackJitFunction if fallback else JitFunction)(function, settings)
@@ -162,6 +151,24 @@ def _unknown_option(name: str) -> ArgumentError:
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _FIDELITIES = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
+
+
+def _check_options(settings: Settings, fallback: object) -> None:
+    options = settings.options
+    for name in ("enable_cache", "debug", "compile_only"):
+        _check_option(name, getattr(settings, name), bool, "True or False")
+    _check_option("fallback", fallback, bool, "True or False")
+    _check_option("fp32_dest_acc", options.fp32_dest_acc, bool, "True or False")
+    _check_option("graph_capture", options.graph_capture, (bool, types.NoneType), "True, False or None")
+    _check_option("extra_pipeline_options", options.extra_pipeline_options, str, "a text, `after-STAGE{PASS,...}`")
+    _check_option("math_fidelity", options.math_fidelity, MathFidelity, _FIDELITIES)
+    if options.backend not in BACKENDS:
+        known = " and ".join(map(repr, BACKENDS))
+        raise ArgumentError(f"unknown backend {options.backend!r}; the backends are {known}")
+    if fallback and settings.compile_only:
+        raise ArgumentError("fallback=True is incompatible with compile_only=True")
+    if options.memory_config is not None:
+        check_kind(options.memory_config, MemoryConfig, "`memory_config`")
 
 
 def _check_option(name: str, value: object, kind: type | tuple[type, ...], takes: str) -> None:

@@ -3,6 +3,7 @@
 # ruff: noqa: F821, PLR0402, PLW0603, PTH123, T201 - what is refused
 from __future__ import annotations
 
+import ctypes
 import datetime
 import inspect
 import logging
@@ -300,6 +301,14 @@ def makes_a_list(x):
     return [1.0, 2.0, 3.0][int(x)]
 
 
+SINE = ctypes.CDLL(None).sin
+SINE.restype, SINE.argtypes = ctypes.c_double, [ctypes.c_double]
+
+
+def calls_an_address(x):
+    return SINE(int(x))
+
+
 def draws(x):
     draw = np.random
     return int(x) * draw.random()
@@ -346,6 +355,7 @@ IN_SOME_LINE = [
     (makes_a_dict, "needs Python's memory management"),
     (makes_a_list, "needs Python's memory management"),
     (draws, "needs a part of numba's runtime"),
+    (calls_an_address, "needs an address of this process"),
     (returns_a_pair, "which is no number"),
     (returns_nothing, "nor compiled by numba"),
     (a_name_that_is_not_there, "name 'absent_name' is not defined"),

@@ -17,8 +17,10 @@ from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.layout import tensor_type
-from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, evaluated, reshaped, walk
+from ttnn_jit.specs.access import Access, reshaped
+from ttnn_jit.specs.index_expressions import Const, Dim, bounds, evaluated
 from ttnn_jit.specs.sharding import dense_strides
+from ttnn_jit.specs.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 COMPUTE = {

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.runtime.kernels import BINARY, UNARY, object_code
+from tests.unit.runtime.kernels import BINARY, UNARY, object_code, object_file
 from ttnn_jit.cache.disk import DiskStore
 from ttnn_jit.diagnostics.errors import ProgramFormatError
-from ttnn_jit.runtime.image import with_signature
+from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
@@ -57,7 +57,7 @@ def programs(draw):
     launches = [draw(launches_of(kernel, index, buffers)) for kernel, index in zip(kernels, written, strict=False)]
     plan = ProgramPlan("any name", tuple(inputs), tuple(outputs), tuple(temps), tuple(launches))
     made_for = {launch.kernel: signature_of(launch, buffers).to_json() for launch in launches}
-    objects = {kernel: with_signature(object_code(kernel), made_for[kernel]) for kernel in plan.kernels}
+    objects = {kernel: image_of(object_file(kernel), made_for[kernel]) for kernel in plan.kernels}
     notes = draw(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
     texts = draw(st.dictionaries(st.sampled_from(["frontend", "codegen"]), st.text(max_size=20)))
     return Program(plan, objects, notes=notes, texts=texts, built_for=HostCpu("triple", "cpu", "+a,-b"))

@@ -106,6 +106,8 @@ class TileOperation(TtnnOperation):
         self._guard = None if recorder.opaque else guard
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
+        from uuid import uuid4
+
         from ttnn_jit.ops.tile_body import ScalarFunction
         from ttnn_jit.ops.tile_trace import UntraceableError, trace
 
@@ -114,8 +116,9 @@ class TileOperation(TtnnOperation):
         except UntraceableError as error:
             reason = str(error)
         self._refuse_raise(reads)
-        digest = _digest(self.func, reads) if complete else _digest_of_this_process()
-        return ScalarFunction(self.name, self._parameters, digest, self.func, reason)
+        digest = _digest(self.func, reads) if complete else None
+        known_as = digest or uuid4().hex  # one that no other process will find on disk
+        return ScalarFunction(self.name, self._parameters, known_as, self.func, reason, is_local=digest is None)
 
     def _refuse_raise(self, reads: Sequence[Read]) -> None:
         for code in (self.func.__code__, *_helpers(reads)):
@@ -240,24 +243,15 @@ def _parameters(function: types.FunctionType) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in needed)
 
 
-def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
-    """Hash of the function's code and of all that it reads: equal in every process."""
+def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str | None:
+    """Hash of the function's code and of all that it reads, equal in every process; None if there can be none."""
     import hashlib
 
     try:
         found = [(path_text(read.path), read_fingerprint(read.value)) for read in reads]
     except NoStableIdentityError:
-        return _digest_of_this_process()
+        return None
     return hashlib.sha256(repr((fingerprint_code(function.__code__), found)).encode()).hexdigest()[:32]
-
-
-def _digest_of_this_process() -> str:
-    """One that no other process will find on disk."""
-    from uuid import uuid4
-
-    from ttnn_jit.ops.tile_body import LOCAL
-
-    return LOCAL + uuid4().hex
 
 
 @overload

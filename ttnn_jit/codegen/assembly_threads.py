@@ -44,8 +44,11 @@ class AssemblyThreads:
             thread.daemon = True  # a process that ends while it compiles does not wait
             thread.start()
 
-    def images(self) -> Iterator[tuple[str, bytes]]:
+    def images(self, signatures: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
         """Every symbol and its image, as they are done; the caller's thread takes its share.
+
+        Args:
+            signatures: Of those that are kernels (`launch_bounds.Signature`), JSON values.
 
         Raises:
             InternalError: LLVM cannot assemble a module.
@@ -54,10 +57,12 @@ class AssemblyThreads:
         for job in self._taken():
             with interrupts_postponed():
                 job.run(machines)
-            yield job.symbol, job.image()
+            yield job.symbol, job.image(signatures.get(job.symbol))
         for thread in self._threads:
             thread.join()
-        yield from ((job.symbol, job.image()) for job in self._jobs if not job.is_read)
+        for job in self._jobs:
+            if not job.is_read:
+                yield job.symbol, job.image(signatures.get(job.symbol))
 
     def abandon(self) -> None:
         """Begin with no further module, and wait for those that are under way: a fork must not fall into them."""
@@ -101,7 +106,7 @@ class _Job:
         ffi.lib.LLVMPY_DisposeModule(self._module)
         ffi.lib.LLVMPY_ContextDispose(self._context)
 
-    def image(self) -> bytes:
+    def image(self, signature: Any) -> bytes:
         """The image, once."""
         self.is_read = True
         if not self._object:
@@ -110,9 +115,8 @@ class _Job:
             )
         buffer = ctypes.cast(self._object, ffi.LLVMMemoryBufferRef)
         try:
-            return image_of(
-                ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
-            )
+            start, size = ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer)
+            return image_of(ctypes.string_at(start, size), signature)
         finally:
             ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 

@@ -15,9 +15,11 @@ from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.contraction import Labels
-from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.product_precision import multiplication, names_fidelity
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 

@@ -9,7 +9,8 @@ from ttnn_jit.dialects.d2m import EmptyOp, ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttir import FullOp
-from ttnn_jit.specs.access import Access, NotStridedError, around
+from ttnn_jit.specs.access import Access, around
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

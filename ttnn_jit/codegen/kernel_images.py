@@ -8,7 +8,6 @@ from ttnn_jit.codegen.assembly_threads import AssemblyThreads
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.process.progress import LONG, counted
-from ttnn_jit.runtime.image import with_signature
 from ttnn_jit.runtime.launch_bounds import Signature
 
 IMAGES: dict[str, bytes] = {}
@@ -52,10 +51,9 @@ class KernelImages:
         Raises:
             InternalError: LLVM rejects a text.
         """
-        made = self._threads.images() if self._threads else ()
-        for symbol, image in counted(made, self._count, "compiling, kernels", after=LONG):
-            signature = self._signatures.get(symbol)
-            IMAGES[symbol] = image if signature is None else with_signature(image, signature.to_json())
+        signatures = {symbol: signature.to_json() for symbol, signature in self._signatures.items()}
+        made = self._threads.images(signatures) if self._threads else ()
+        IMAGES.update(counted(made, self._count, "compiling, kernels", after=LONG))
         _RARE_PATHS.update(self._rare_paths)
         return {symbol: IMAGES[symbol] for name in self._names for symbol in (*_RARE_PATHS[name], name)}
 

@@ -55,7 +55,7 @@ from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import NotStridedError
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import Numerics
 
 

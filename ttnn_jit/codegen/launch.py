@@ -18,20 +18,10 @@ from functools import lru_cache
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import (
-    Access,
-    Const,
-    Dim,
-    Expr,
-    NotStridedError,
-    StridedWalk,
-    bounds,
-    substitute,
-    times,
-    total,
-    walk,
-)
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.index_expressions import Const, Dim, Expr, bounds, substitute, times, total
+from ttnn_jit.specs.strided_walk import NotStridedError, StridedWalk, walk
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
 

@@ -23,7 +23,7 @@ from ttnn_jit.codegen.host.forms import (
     Transposed,
 )
 from ttnn_jit.codegen.host.tiers import Tier
-from ttnn_jit.codegen.numba_module import numba_module
+from ttnn_jit.codegen.numba_module import PythonSource, numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
@@ -103,7 +103,7 @@ def _routine(body: KernelBody, isa: HostIsa) -> LlvmKernel:
         return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[call.native])
     source = f"# {made_for}\n{routine_source(body, call)}"
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-    modules = KernelModules.of(numba_module(name, source))
+    modules = KernelModules.of(numba_module(name, PythonSource(source)))
     return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
 
 

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.numba_contraction import chain
+from ttnn_jit.codegen.numba_module import PythonSource
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.packing import packing_source
@@ -30,31 +31,31 @@ from ttnn_jit.runtime.plan import ProgramPlan
 _INDENT = "    "
 
 
-def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, str]]:
-    """Launches and buffers of a scheduled module and, by name, the Python source of its kernels.
+def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, PythonSource]]:
+    """Launches and buffers of a scheduled module and, by name, the source of its kernels.
 
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
     host = host_plan(module, None)
     bodies = [kernel_source(launch.kernel.body) for launch in host.launches]
-    names = [f"py_{hashlib.sha256(source.encode()).hexdigest()[:16]}" for source in bodies]
+    names = [f"py_{hashlib.sha256(source.text.encode()).hexdigest()[:16]}" for source in bodies]
     # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
     plan = program_plan(module, host, [(name, 0) for name in names])
     return host, plan, dict(zip(names, bodies, strict=True))
 
 
 @lru_cache(maxsize=1024)
-def kernel_source(body: KernelBody) -> str:
+def kernel_source(body: KernelBody) -> PythonSource:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     (first, *_) = body.steps
     match first:
         case Call():
-            return routine_source(body, first)
+            return PythonSource(routine_source(body, first))
         case Repack():
-            return packing_source(body)
+            return PythonSource(packing_source(body))
         case _:
-            return _SourceWriter(body).text()
+            return _SourceWriter(body).source()
 
 
 class _SourceWriter:
@@ -66,7 +67,7 @@ class _SourceWriter:
         self._loops = body.rank + 1
         self._names = [f"{'y' if stream.written else 'x'}{k}" for k, stream in enumerate(body.streams)]
 
-    def text(self) -> str:
+    def source(self) -> PythonSource:
         """The module."""
         head = [*self._pointers(), *self._words()]
         lines = [_INDENT + line for line in (*head, *self._loop_nest())]
@@ -76,7 +77,8 @@ class _SourceWriter:
         imports.append(f"from ttnn_jit.kernels.scalar_math import {', '.join(sorted(self._builder.imported))}")
         if self._builder.functions:
             imports.insert(-1, f"from ttnn_jit.kernels.scalar_call import {', '.join(sorted(self._builder.functions))}")
-        return "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
+        text = "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
+        return PythonSource(text, any(function.is_local for function in self._builder.functions.values()))
 
     def _loop_nest(self) -> list[str]:
         body = self._body

@@ -11,12 +11,25 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.scalar_call import numba_text
-from ttnn_jit.ops.tile_body import LOCAL
+from ttnn_jit.process.dataclass import dataclass
 
 Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
 """What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
 
 _KEEPS: list[Keep] = []
+
+
+@dataclass(frozen=True)
+class PythonSource:
+    """A Python module with the function ``kernel(pointers, params)``.
+
+    Attributes:
+        text: The module.
+        is_local: Whether it calls a user's function that this process alone knows.
+    """
+
+    text: str
+    is_local: bool = False
 
 
 @contextmanager
@@ -30,17 +43,19 @@ def texts_kept_by(keep: Keep | None) -> Iterator[None]:
 
 
 @cache
-def numba_module(name: str, source: str) -> LlvmModule:
+def numba_module(name: str, source: PythonSource) -> LlvmModule:
     """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
 
     Raises:
         InternalError: numba refuses the source.
     """
-    if not _KEEPS or f"_{LOCAL}" in source:  # of a function that this process alone knows
-        return LlvmModule(_text(name, source))
-    asked = f"numba {version('numba')}: {name}\n{source}"
+    if not _KEEPS or source.is_local:
+        return LlvmModule(_text(name, source.text))
+    asked = f"numba {version('numba')}: {name}\n{source.text}"
     ending = f"define void @{name}(".encode()
-    return LlvmModule(_KEEPS[-1](asked, lambda: _text(name, source).encode(), lambda data: ending in data).decode())
+    return LlvmModule(
+        _KEEPS[-1](asked, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode()
+    )
 
 
 def _text(name: str, source: str) -> str:

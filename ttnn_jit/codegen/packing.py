@@ -12,8 +12,9 @@ from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import tensor_type
-from ttnn_jit.specs.access import Access, NotStridedError, Part
+from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 

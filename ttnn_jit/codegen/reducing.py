@@ -12,8 +12,10 @@ from ttnn_jit.codegen.steps import Accumulate, Cast, Constant, Load, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileReduceOp
 from ttnn_jit.dialects.declared_ops import ReductionOp
 from ttnn_jit.ops.axes import without_axes
-from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.index_expressions import Const, Dim
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 

@@ -15,8 +15,10 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import RoutineLoops
-from ttnn_jit.specs.access import Access, NotStridedError, dims_of, walk
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.index_expressions import dims_of
+from ttnn_jit.specs.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.target import Numerics
 
 _INDENT = "    "

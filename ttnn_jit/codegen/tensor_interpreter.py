@@ -16,8 +16,9 @@ from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+from ttnn_jit.specs.index_expressions import Expr, dims_of, evaluated
 from ttnn_jit.specs.product_precision import Multiplication, multiplication
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import TILE_WIDTH, Numerics

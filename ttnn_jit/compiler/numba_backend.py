@@ -14,6 +14,7 @@ from ttnn_jit.runtime.native import host_cpu
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from ttnn_jit.codegen.numba_module import PythonSource
     from ttnn_jit.kernels.llvm_module import KernelModules
 
 
@@ -30,10 +31,11 @@ class NumbaBackend:
         launches, plan, sources = numba_program(module)
         host = host_cpu()
         scalar = HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
-        return Code(plan, sources, partial(_modules, sources), scalar, launches)
+        texts = {name: source.text for name, source in sources.items()}
+        return Code(plan, texts, partial(_modules, sources), scalar, launches)
 
 
-def _modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
+def _modules(sources: Mapping[str, PythonSource]) -> dict[str, KernelModules]:
     from ttnn_jit.codegen.numba_module import numba_module
     from ttnn_jit.kernels.llvm_module import KernelModules
 

@@ -120,8 +120,7 @@ class Report:
     updates: tuple[tuple[int, bool], ...] = ()
 
     def __str__(self) -> str:
-        ops = sum(len(kernel.ops) for kernel in self.kernels)
-        lines = [f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"]
+        lines = [self._head()]
         for number, kernel in enumerate(self.kernels):
             lines.append(f"  kernel {number}  {chain_text(kernel.ops)}")
             lines.append(
@@ -134,27 +133,30 @@ class Report:
                 f"({kernel.init_calls_every_run} with one for every tile)"
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
-        lines += [f"  hidden input {name}: {spec}" for name, spec in self.hidden_inputs]
-        lines += [f"  writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates]
-        lines += [f"  beside kernels: {name}" for name in self.host_operations]
-        lines += [f"  launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches)]
-        lines += [
-            f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
-            for pair in self.not_fused
-        ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {note}" for note in self._notes())])
+
+    def _notes(self) -> Iterator[str]:
+        """What is said of no kernel by itself."""
+        yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
+        yield from (f"writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates)
+        yield from (f"beside kernels: {name}" for name in self.host_operations)
+        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
+        for pair in self.not_fused:
+            yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
 
     def _repr_html_(self) -> str:
         """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
-        first, *others = str(self).splitlines()
-        notes = [line.strip() for line in others if line.lstrip().startswith(_NOTES)]
+        notes = [*(f"tile_op {text}" for kernel in self.kernels for text in kernel.tile_ops), *self._notes()]
         listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
-        return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
+        return f"<div><div>{html.escape(self._head())}</div>{table}{listed}</div>"
+
+    def _head(self) -> str:
+        ops = sum(len(kernel.ops) for kernel in self.kernels)
+        return f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"
 
 
-_NOTES = ("hidden input ", "writes argument ", "beside kernels:", "launch ", "not fused:", "tile_op ")
 _COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
 
 

@@ -27,6 +27,8 @@ def is_numpy_function(value: Any) -> bool:
         return False
     if type(value) is numpy.ufunc:
         return getattr(numpy, value.__name__, None) is value
+    if type(value) is not type(numpy.prod):
+        return False
     of_sequences = (numpy.prod, numpy.sum, numpy.max, numpy.min, numpy.mean)
     return any(map(partial(is_, value), of_sequences))
 

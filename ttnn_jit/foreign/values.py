@@ -78,6 +78,7 @@ _OWN_ROOMS = frozenset(
     for name in (
         "compute_config",
         "conv_configs",
+        "cores",
         "memory_config",
         "program_configs",
         "sharding",

@@ -18,6 +18,7 @@ ROOMS_OF_VALUES = frozenset(
         "compute_config",
         "conv_configs",
         "core_sets",
+        "cores",
         "dtypes",
         "memory_config",
         "program_configs",

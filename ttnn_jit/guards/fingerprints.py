@@ -98,7 +98,7 @@ def read_fingerprint(value: Any) -> str:
     Raises:
         NoStableIdentityError: An atom among it is of a kind that another process could not recognise.
     """
-    return "".join(_pieces(value, frozenset(), _object_name))
+    return _leaf(value, _object_name) or "".join(_pieces(value, frozenset(), _object_name))
 
 
 def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each kind of object
@@ -139,11 +139,7 @@ def _pieces(
     if id(value) in above:
         yield "<cycle>"
         return
-    by_type = _BY_TYPE.get(type(value))
-    if by_type is not None:
-        yield by_type(value)
-        return
-    leaf = object_name(value) or next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
+    leaf = _leaf(value, object_name)
     if leaf is not None:
         yield leaf
         return
@@ -155,6 +151,14 @@ def _pieces(
         yield from _pieces(part, above | {id(value)}, object_name)
         yield ","
     yield ")"
+
+
+def _leaf(value: Any, object_name: Callable[[Any], str | None]) -> str | None:
+    """What a value without parts is called."""
+    by_type = _BY_TYPE.get(type(value))
+    if by_type is not None:
+        return by_type(value)
+    return object_name(value) or next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
 
 
 def _class_name(kind: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -133,8 +133,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     return BoundCall(operation, operands, _attributes(operation, given, first))
 
 
-@dataclass(frozen=True)
-class _Operand:
+class _Operand(NamedTuple):
     """What is given for an operand: a tensor of `dtype`, a number, or None, which is the default."""
 
     parameter: Parameter

@@ -12,8 +12,9 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.specs.access import Access, Const, Dim, times, total
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
+from ttnn_jit.specs.index_expressions import Const, Dim, times, total
 
 Extents = tuple[int, ...]
 

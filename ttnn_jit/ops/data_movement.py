@@ -13,7 +13,8 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, divided, remainder, reshaped, times, total
+from ttnn_jit.specs.access import Access, Part, reshaped
+from ttnn_jit.specs.index_expressions import Const, Dim, Expr, divided, remainder, times, total
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:

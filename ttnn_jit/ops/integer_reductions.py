@@ -8,8 +8,9 @@ from typing import Any
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.ops.parameter import REDUCED
 from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
-from ttnn_jit.specs.access import Access, Const, Dim, Expr
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import INTEGERS
+from ttnn_jit.specs.index_expressions import Const, Dim, Expr
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]

@@ -228,6 +228,7 @@ class Operation(Declaration):
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
+        is_local: Whether that is Python that no other process could recognise.
         result_count: How many results it has; several are a tuple.
         in_place: ttnn has it under its names with ``_`` behind, too: they write the result into an operand.
         written_as: Further names of ttnn that write the result into an operand; where its own is one of them, it has
@@ -251,6 +252,7 @@ class Operation(Declaration):
     aten: str = ""
     operator: str = ""
     body: str = ""
+    is_local: bool = False
     result_count: int = 1
     in_place: bool = False
     written_as: tuple[str, ...] = ()

@@ -12,8 +12,9 @@ from ttnn_jit.ops.pools import SIZES, pool_of, rows_of
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
-from ttnn_jit.specs.access import Access, Dim, times, total
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.index_expressions import Dim, times, total
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Shape = Sequence[int]

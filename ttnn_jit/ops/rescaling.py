@@ -12,8 +12,9 @@ from ttnn_jit.ops.parameter import NAME, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.resampling import MODES
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.specs.access import Access, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Shape = Sequence[int]

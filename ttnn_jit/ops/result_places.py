@@ -7,7 +7,8 @@ from collections.abc import Callable
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.specs.core_sets import core_for_each, with_cores
-from ttnn_jit.specs.memory_config import CoreRange, CoreRangeSet, TensorMemoryLayout
+from ttnn_jit.specs.cores import CoreRange, CoreRangeSet
+from ttnn_jit.specs.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 

@@ -9,8 +9,9 @@ from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
-from ttnn_jit.specs.access import Access, Const, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
+from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Extents = tuple[int, ...]

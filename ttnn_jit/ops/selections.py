@@ -11,8 +11,9 @@ from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TEN
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
-from ttnn_jit.specs.access import Access, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import INTEGERS, SCALARS
+from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]

@@ -18,8 +18,9 @@ from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.specs.access import Access, Const, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, DataType
+from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Shape = Sequence[int]

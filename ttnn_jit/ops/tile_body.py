@@ -118,6 +118,7 @@ class ScalarFunction:
         digest: Hash of all that decides what it computes.
         function: The function itself.
         reason: Why it could not be traced.
+        is_local: Whether nothing outside this process can recognise it.
     """
 
     name: str
@@ -125,6 +126,7 @@ class ScalarFunction:
     digest: str
     function: Callable[..., Any] = field(compare=False, repr=False)
     reason: str = field(compare=False, repr=False)
+    is_local: bool = False
 
     @property
     def text(self) -> str:
@@ -143,21 +145,15 @@ class ScalarFunction:
 
 TileBody = TracedBody | ScalarFunction
 PYTHON_BODY = " -> python "
-LOCAL = "local"
-"""What the digest of a function begins with that nothing outside this process can recognise."""
-LOCAL_BODY = PYTHON_BODY + LOCAL
-
-
-_CALL = re.compile(r"(\w+) = (\w+)\((.*)\)")
 
 
 def _parse_call(statement: str, kinds: dict[str, str]) -> Call:
-    found = _CALL.fullmatch(statement)
-    if found is None or found[2] not in FUNCTIONS:
-        raise ArgumentError(f"this is no statement of a tile body: {statement!r}")
-    name, function, operands = found[1], found[2], found[3].split(", ")
-    wanted, result = FUNCTIONS[function]
-    if len(operands) != len(wanted) or name in kinds or not name.isidentifier():
+    name, _, value = statement.partition(" = ")
+    function, _, rest = value.partition("(")
+    operands = rest.removesuffix(")").split(", ")
+    wanted, result = FUNCTIONS.get(function, ((), ""))
+    is_whole = rest.endswith(")") and len(operands) == len(wanted)
+    if not is_whole or name in kinds or not name.isidentifier():
         raise ArgumentError(f"this is no statement of a tile body: {statement!r}")
     call = Call(name, function, tuple(_parse_operand(o, kind, kinds) for o, kind in zip(operands, wanted, strict=True)))
     kinds[name] = result

@@ -42,6 +42,7 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
         ttir_name="tile_op",
         tile_name=f"tile_op.{identity}",
         body=body.text,
+        is_local=isinstance(body, ScalarFunction) and body.is_local,
     )
     _DECLARED[name, body.text] = _BY_TILE_NAME[operation.tile_name] = operation
     return operation

@@ -16,7 +16,8 @@ from ttnn_jit.ops.movement import Extents, Spelling
 from ttnn_jit.ops.parameter import EXTENTS, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access, Dim, times, total
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.index_expressions import Dim, times, total
 from ttnn_jit.specs.memory_config import BufferType
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -68,10 +68,12 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         itemsizes: Per operand, the bytes of an element.
         nbytes: That the launch touches.
     """
+    if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
+        return None
     met = [_elements(launch, place) for place, _ in enumerate(launch.operands)]
     moved = sum(count * itemsize for count, itemsize in zip(met, itemsizes, strict=True))
     time = predicted_ns(launch, min(nbytes, moved))  # of a tensor, a launch may meet a small part
-    if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
+    if time < HOST_COSTS.shared_from_ns:
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]

@@ -102,21 +102,8 @@ def _lie_inside(offsets: Any, size: int, nbytes: int) -> bool:
     )
 
 
-def with_signature(image: bytes, signature: Any) -> bytes:
-    """`image` with the signature of its kernel, JSON values."""
-    known = Image.read(image)
-    return _packed(bytes(known.code), known.functions, known.called, known.zeros, signature)
-
-
-def _packed(
-    code: bytes, functions: Mapping[str, int], called: Mapping[str, int], zeros: int, signature: Any = None
-) -> bytes:
-    text = json.dumps([functions, called, zeros, signature], separators=(",", ":")).encode()
-    return code + text + _TRAILER.pack(len(code), _MAGIC)
-
-
-def image_of(object_code: bytes) -> bytes:
-    """The image of an object file for x86-64 or aarch64.
+def image_of(object_code: bytes, signature: Any = None) -> bytes:
+    """The image of an object file for x86-64 or aarch64, with the `signature` of its kernel.
 
     Raises:
         InternalError: It is for another host, or holds what no kernel needs: a reference of another kind, memory that
@@ -139,7 +126,8 @@ def image_of(object_code: bytes) -> bytes:
                 _resolve(memory, machine, kind, places[section.info] + offset, value)
     functions = {symbol.name: _address(symbol, places, stubs) for symbol in symbols if symbol.kind == _GLOBAL_FUNCTION}
     called = {name: stub + _SLOT_OFFSET for name, stub in stubs.items()}
-    return _packed(bytes(memory), functions, called, zeros)
+    text = json.dumps([functions, called, zeros, signature], separators=(",", ":")).encode()
+    return bytes(memory) + text + _TRAILER.pack(len(memory), _MAGIC)
 
 
 def _zeros_offset(size: int) -> int:

@@ -1,179 +1,32 @@
-"""Where the elements of one tensor lie in another: affine coordinates, and the loops and strides that walk them.
+"""Where the elements of one tensor lie in another.
 
 An `Access` says for every element of a domain which element of a source it is: a permuted tensor, a slice, another
-shape. Its coordinates are affine expressions in the domain's indices, with division and remainder by constants, as
-MLIR's affine maps have them. `walk` splits the domain into loops over which all of them are strides.
+shape. Its coordinates are expressions in the domain's indices (index_expressions.py); the loops over which all of them
+are strides, strided_walk.py finds.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.index_expressions import (
+    Add,
+    Const,
+    Dim,
+    Expr,
+    Mod,
+    Mul,
+    bounds,
+    divided,
+    remainder,
+    substitute,
+    times,
+    total,
+)
 from ttnn_jit.specs.sharding import dense_strides
-
-
-@dataclass(frozen=True, slots=True)
-class Dim:
-    """The index along a dimension of the domain."""
-
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Const:
-    """A number."""
-
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Add:
-    """A sum."""
-
-    left: Expr
-    right: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Mul:
-    """A multiple."""
-
-    left: Expr
-    factor: int
-
-
-@dataclass(frozen=True, slots=True)
-class FloorDiv:
-    """A quotient rounded down; the divisor is at least 1."""
-
-    left: Expr
-    divisor: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mod:
-    """The remainder of that quotient."""
-
-    left: Expr
-    divisor: int
-
-
-Expr = Dim | Const | Add | Mul | FloorDiv | Mod
-
-
-def total(terms: Iterable[Expr]) -> Expr:
-    """The sum of `terms`, zeros left out."""
-    kept = [term for term in terms if type(term) is not Const or term.value]
-    result: Expr = kept[0] if kept else Const(0)
-    for term in kept[1:]:
-        result = Add(result, term)
-    return result
-
-
-def times(expr: Expr, factor: int) -> Expr:
-    """`expr` times a number."""
-    if factor == 1:
-        return expr
-    return Const(0) if factor == 0 or (type(expr) is Const and not expr.value) else Mul(expr, factor)
-
-
-def divided(expr: Expr, divisor: int) -> Expr:
-    """`expr` divided by a number of at least 1, rounded down."""
-    if isinstance(expr, FloorDiv):
-        return FloorDiv(expr.left, expr.divisor * divisor)
-    return expr if divisor == 1 else FloorDiv(expr, divisor)
-
-
-def remainder(expr: Expr, divisor: int) -> Expr:
-    """The remainder of that quotient."""
-    return Const(0) if divisor == 1 else Mod(expr, divisor)
-
-
-def substitute(expr: Expr, indices: Sequence[Expr]) -> Expr:
-    """`expr` with `indices` for its dimensions."""
-    match expr:
-        case Dim(position):
-            return indices[position]
-        case Const():
-            return expr
-        case Add(left, right):
-            return total((substitute(left, indices), substitute(right, indices)))
-        case Mul(left, factor):
-            return times(substitute(left, indices), factor)
-        case FloorDiv(left, divisor):
-            return divided(substitute(left, indices), divisor)
-        case Mod(left, divisor):
-            return remainder(substitute(left, indices), divisor)
-
-
-def dims_of(expr: Expr) -> frozenset[int]:
-    """The dimensions whose indices stand in it."""
-    match expr:
-        case Dim(position):
-            return frozenset([position])
-        case Const():
-            return frozenset()
-        case Add(left, right):
-            return dims_of(left) | dims_of(right)
-        case Mul(left) | FloorDiv(left) | Mod(left):
-            return dims_of(left)
-
-
-def is_affine(expr: Expr) -> bool:
-    """Whether it is a sum of multiples of indices, and a number: without quotients and remainders."""
-    match expr:
-        case Dim() | Const():
-            return True
-        case Add(left, right):
-            return is_affine(left) and is_affine(right)
-        case Mul(left):
-            return is_affine(left)
-        case FloorDiv() | Mod():
-            return False
-
-
-def evaluated(expr: Expr, indices: Sequence[Any]) -> Any:
-    """The value where the domain's indices are these: ints, or arrays of them."""
-    match expr:
-        case Dim(position):
-            return indices[position]
-        case Const(value):
-            return value
-        case Add(left, right):
-            return evaluated(left, indices) + evaluated(right, indices)
-        case Mul(left, factor):
-            return evaluated(left, indices) * factor
-        case FloorDiv(left, divisor):
-            return evaluated(left, indices) // divisor
-        case Mod(left, divisor):
-            return evaluated(left, indices) % divisor
-
-
-def bounds(expr: Expr, extents: Sequence[int]) -> tuple[int, int]:  # noqa: PLR0911 - one line for each kind
-    """The least and the greatest value over a domain that is not empty; perhaps less, or more, than is reached."""
-    match expr:
-        case Dim(position):
-            return 0, extents[position] - 1
-        case Const(value):
-            return value, value
-        case Add(left, right):
-            (low, high), (more_low, more_high) = bounds(left, extents), bounds(right, extents)
-            return low + more_low, high + more_high
-        case Mul(left, factor):
-            ends = [bound * factor for bound in bounds(left, extents)]
-            return min(ends), max(ends)
-        case FloorDiv(left, divisor):
-            low, high = bounds(left, extents)
-            return low // divisor, high // divisor
-        case Mod(left, divisor):
-            low, high = bounds(left, extents)
-            if low // divisor == high // divisor:
-                return low % divisor, high % divisor
-            return 0, divisor - 1
+from ttnn_jit.specs.strided_walk import NotStridedError, sums_of_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +56,9 @@ class Access:
         if math.prod(self.extents) == 0:
             return self
         try:
-            digits, forms = _split(self.extents, self.coordinates)
+            return Access(self.extents, sums_of_parts(self.extents, self.coordinates))
         except NotStridedError:
             return self
-        places = {digit: _expr(digit, extent, self.extents) for digit, extent in digits.items()}
-        return Access(
-            self.extents,
-            tuple(
-                total([*(times(places[digit], weight) for digit, weight in form.weights.items()), Const(form.constant)])
-                for form in forms
-            ),
-        )
 
     def stays_inside(self, shape: Sequence[int]) -> bool:
         """Whether every coordinate is one of a tensor of `shape`."""
@@ -324,134 +169,3 @@ def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
             coordinates.append(remainder(rest, max(1, extent)))
             rest = divided(rest, max(1, extent))
     return Access(tuple(new), tuple(reversed(coordinates))).simplified
-
-
-@dataclass(frozen=True, slots=True)
-class StridedWalk:
-    """Loops over a domain, along which every address moves by strides.
-
-    Attributes:
-        extents: Of the loops, outermost first.
-        offsets: Per address, that of the first element.
-        strides: Per address, per loop.
-    """
-
-    extents: tuple[int, ...]
-    offsets: tuple[int, ...]
-    strides: tuple[tuple[int, ...], ...]
-
-
-class NotStridedError(ValueError):
-    """No splitting of loops makes strides of an expression."""
-
-
-def walk(extents: Sequence[int], addresses: Sequence[Expr]) -> StridedWalk:
-    """The loops over a domain that is not empty, in its order, that make strides of all `addresses`.
-
-    Raises:
-        NotStridedError: There are none.
-    """
-    digits, forms = _split(extents, addresses)
-    return StridedWalk(
-        tuple(digits.values()),
-        tuple(form.constant for form in forms),
-        tuple(tuple(form.weights.get(digit, 0) for digit in digits) for form in forms),
-    )
-
-
-_Digit = tuple[int, int]
-"""A loop: a dimension of the domain, and the number of its indices that one step of the loop passes."""
-
-
-class _CutError(Exception):
-    """A dimension must be two loops, of which the inner one passes `place` indices."""
-
-    def __init__(self, axis: int, place: int) -> None:
-        super().__init__()
-        self.axis, self.place = axis, place
-
-
-@dataclass(frozen=True, slots=True)
-class _Linear:
-    constant: int
-    weights: Mapping[_Digit, int]
-
-
-def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digit, int], list[_Linear]]:
-    """The loops that make all `exprs` linear, outermost first, with their extents; and what each then is.
-
-    Raises:
-        NotStridedError: There are none.
-    """
-    cuts: tuple[frozenset[int], ...] = (frozenset(),) * len(extents)
-    while True:
-        digits = _digits(extents, cuts)
-        try:
-            return digits, [_linear(expr, digits) for expr in exprs]
-        except _CutError as cut:
-            cuts = (*cuts[: cut.axis], cuts[cut.axis] | {cut.place}, *cuts[cut.axis + 1 :])
-
-
-def _expr(digit: _Digit, extent: int, extents: Sequence[int]) -> Expr:
-    """The index of a loop, of the dimension that it is a part of."""
-    axis, place = digit
-    index = divided(Dim(axis), place)
-    return index if place * extent == extents[axis] else remainder(index, extent)
-
-
-def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Digit, int]:
-    """Extent of every loop, outermost first.
-
-    Raises:
-        NotStridedError: The cuts of a dimension do not divide each other.
-    """
-    digits: dict[_Digit, int] = {}
-    for axis, extent in enumerate(extents):
-        places = [1, *sorted(cuts[axis]), extent]
-        if any(above % below for below, above in itertools.pairwise(places)):
-            raise NotStridedError
-        found = {(axis, below): above // below for below, above in itertools.pairwise(places)}
-        digits.update(reversed(found.items()))
-    return digits
-
-
-def _linear(expr: Expr, digits: Mapping[_Digit, int]) -> _Linear:
-    match expr:
-        case Dim(position):
-            return _Linear(0, {digit: digit[1] for digit in digits if digit[0] == position})
-        case Const(value):
-            return _Linear(value, {})
-        case Add(left, right):
-            one, other = _linear(left, digits), _linear(right, digits)
-            keys = {**one.weights, **other.weights}
-            weights = {digit: one.weights.get(digit, 0) + other.weights.get(digit, 0) for digit in keys}
-            return _Linear(
-                one.constant + other.constant, {digit: weight for digit, weight in weights.items() if weight}
-            )
-        case Mul(left, factor):
-            form = _linear(left, digits)
-            return _Linear(
-                form.constant * factor, {digit: weight * factor for digit, weight in form.weights.items() if factor}
-            )
-        case FloorDiv(left, divisor):
-            return _divided(_linear(left, digits), divisor, digits)[0]
-        case Mod(left, divisor):
-            return _divided(_linear(left, digits), divisor, digits)[1]
-
-
-def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple[_Linear, _Linear]:
-    """Quotient and remainder, where whole digits belong to either."""
-    quotient, rest = divmod(form.constant, divisor)
-    high = {digit: weight // divisor for digit, weight in form.weights.items() if weight % divisor == 0}
-    low = {digit: weight for digit, weight in form.weights.items() if weight % divisor}
-    moves = [weight * (digits[digit] - 1) for digit, weight in low.items()]
-    least = rest + sum(move for move in moves if move < 0)
-    most = rest + sum(move for move in moves if move > 0)
-    if least // divisor == most // divisor:
-        carried = least // divisor
-        return _Linear(quotient + carried, high), _Linear(rest - carried * divisor, low)
-    for (axis, place), weight in low.items():
-        inner = divisor // abs(weight) if divisor % abs(weight) == 0 else 0
-        if 1 < inner < digits[axis, place] and digits[axis, place] % inner == 0:
-            raise _CutError(axis, place * inner)
-    raise NotStridedError

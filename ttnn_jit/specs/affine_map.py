@@ -1,6 +1,6 @@
 """Affine maps of coordinates, as `#ttcore.layout` and `#ttcore.device` write them: ``(d0, d1) -> (0, d0, d1 mod 8)``.
 
-Their results are the expressions of `specs/access.py`: sums, multiples, quotients and remainders by constants.
+Their results are the expressions of `index_expressions.py`: sums, multiples, quotients and remainders by constants.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import (
+from ttnn_jit.specs.index_expressions import (
     Add,
     Const,
     Dim,

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.arch import Arch
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.hardware_config import HardwareConfig, flag, hardware_config, one_of, optional
-from ttnn_jit.specs.memory_config import check_kind
 from ttnn_jit.specs.tensor_spec import MathFidelity
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from typing import Annotated, ClassVar
 
+from ttnn_jit.specs.cores import CoreCoord, CoreRangeSet
 from ttnn_jit.specs.hardware_config import (
     HardwareConfig,
     OpenConfig,
@@ -22,7 +23,7 @@ from ttnn_jit.specs.hardware_config import (
     optional,
     whole,
 )
-from ttnn_jit.specs.memory_config import CoreCoord, CoreRangeSet, TensorMemoryLayout
+from ttnn_jit.specs.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.specs.unary_op_type import UnaryWithParam, activation
 

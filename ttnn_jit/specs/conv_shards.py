@@ -13,16 +13,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.conv_configs import Conv2dConfig
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset
-from ttnn_jit.specs.memory_config import (
-    BufferType,
-    CoreCoord,
-    CoreRange,
-    CoreRangeSet,
-    MemoryConfig,
-    ShardOrientation,
-    ShardSpec,
-    TensorMemoryLayout,
-)
+from ttnn_jit.specs.cores import CoreCoord, CoreRange, CoreRangeSet
+from ttnn_jit.specs.memory_config import BufferType, MemoryConfig, ShardOrientation, ShardSpec, TensorMemoryLayout
 from ttnn_jit.specs.sharding import round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 

@@ -6,22 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
+from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet, core_coord, require_cores
 from ttnn_jit.specs.memory_config import (
     BufferType,
-    CoreCoord,
-    CoreGrid,
-    CoreRange,
-    CoreRangeSet,
     MemoryConfig,
     ShardOrientation,
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
-    check_kind,
-    check_whole_number,
-    core_coord,
-    require_cores,
-    whole_numbers,
 )
 from ttnn_jit.specs.sharding import folded_2d, round_up, sharded_over
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import GridError, LayoutError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Dim, Expr, bounds, divided, evaluated, remainder, times, total
 from ttnn_jit.specs.affine_map import AffineMap
-from ttnn_jit.specs.memory_config import whole_numbers
+from ttnn_jit.specs.checks import whole_numbers
+from ttnn_jit.specs.index_expressions import Dim, Expr, bounds, divided, evaluated, remainder, times, total
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.tensor_layout import TensorLayout, extents_of, extents_text, two_extents
 

@@ -20,7 +20,8 @@ from typing import Any, TypeVar, dataclass_transform, get_args, get_type_hints
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.memory_config import CoreCoord, CoreGrid, CoreRangeSet, check_kind
+from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRangeSet
 from ttnn_jit.specs.target import TILE_HEIGHT
 
 Rule = Callable[[Any, str], Any]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.cores import CoreCoord, CoreRangeSet
 from ttnn_jit.specs.hardware_config import (
     HardwareConfig,
     check_divides,
@@ -19,7 +20,6 @@ from ttnn_jit.specs.hardware_config import (
     optional,
     tile_multiple,
 )
-from ttnn_jit.specs.memory_config import CoreCoord, CoreRangeSet
 from ttnn_jit.specs.unary_op_type import UnaryWithParam, activation
 
 Grid = Annotated[CoreCoord, grid]

@@ -11,21 +11,16 @@ from functools import lru_cache
 from itertools import product
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.specs.checks import check_kind, whole_numbers
+from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet, core_coord
 from ttnn_jit.specs.memory_config import (
     BufferType,
-    CoreCoord,
-    CoreGrid,
-    CoreRange,
-    CoreRangeSet,
     MemoryConfig,
     NdShardSpec,
     ShardOrientation,
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
-    check_kind,
-    core_coord,
-    whole_numbers,
 )
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.memory_config import CoreRangeSet, check_kind, check_whole_number
+from ttnn_jit.specs.checks import check_kind, check_whole_number
+from ttnn_jit.specs.cores import CoreRangeSet
 
 
 @dataclass(frozen=True)

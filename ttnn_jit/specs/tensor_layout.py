@@ -15,10 +15,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import LayoutError, ShapeError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Add, Const, Dim, Expr, Mul, times, total
 from ttnn_jit.specs.affine_map import AffineMap, expression_text
+from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.dtypes import DataType, ElementFormat
-from ttnn_jit.specs.memory_config import whole_numbers
+from ttnn_jit.specs.index_expressions import Add, Const, Dim, Expr, Mul, times, total
 from ttnn_jit.specs.sharding import dense_strides, round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 

@@ -14,6 +14,8 @@ from typing import ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
+from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import (
     DRAM_MEMORY_CONFIG,
@@ -23,20 +25,13 @@ from ttnn_jit.specs.memory_config import (
     L1_MEMORY_CONFIG,
     L1_WIDTH_SHARDED_MEMORY_CONFIG,
     BufferType,
-    CoreCoord,
-    CoreGrid,
-    CoreRange,
-    CoreRangeSet,
     MemoryConfig,
     NdShardSpec,
     ShardOrientation,
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
-    check_kind,
     check_memory_of_device,
-    check_whole_number,
-    whole_numbers,
 )
 from ttnn_jit.specs.sharding import (
     check_sharding,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.memory_config import check_kind, whole_numbers
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Dim, dims_of
 from ttnn_jit.specs.affine_map import AffineMap
+from ttnn_jit.specs.index_expressions import Dim, dims_of
 from ttnn_jit.specs.sharding import dense_strides, folded_2d, round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_layout import TensorLayout, collapsed_map, extents_of, two_extents

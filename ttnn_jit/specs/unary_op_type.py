@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.memory_config import check_kind
+from ttnn_jit.specs.checks import check_kind
 
 UnaryOpType = enum.Enum(
     "UnaryOpType",

@@ -21,8 +21,9 @@ from ttnn_jit.dialects.editing import append, erase, ops_of
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.specs.access import Access, NotStridedError, walk
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild

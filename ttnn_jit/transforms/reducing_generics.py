@@ -15,8 +15,9 @@ from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
 from ttnn_jit.ops.contraction import Dimensions, Labels
-from ttnn_jit.specs.access import Access, Dim
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.memory_config import MemoryConfig, TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec

@@ -16,7 +16,6 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
     HARDWARE_KEYWORDS,
-    OPERAND_PARAMETERS,
     RESULT_KEYWORDS,
     BoundCall,
     Elementwise,
@@ -27,15 +26,14 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.traced_calls import traceable
-from ttnn_jit.process.compile_lock import compiles, compiling
+from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
-from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
-from ttnn_jit.runtime.generated import STALE
+from ttnn_jit.runtime.families import TTNN, family_of
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
-from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
+from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 from ttnn_jit.ttnn.result_keywords import (
@@ -166,7 +164,7 @@ class TtnnOperation(WarmCalls):
         if target is not None:
             wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
         bound = self._bound(args, own)
-        tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
+        tensors = _tensors_of(bound)
         if _lies_on_host(bound.operation, tensors):
             return self._run_for_host(args, kwargs)
         return self._run_on(_one_device(self.__name__, tensors, bound), bound, wanted, target, args, kwargs)
@@ -180,44 +178,58 @@ class TtnnOperation(WarmCalls):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device.require_queue(kwargs.get("queue_id"), self.__name__)
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
-            tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
-        if wanted is not None:
-            check_operands(self.__name__, bound, wanted)
-        placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
-        bound = precisely(bound, device.target, kwargs, None if placement is None else placement.dtype)
-        if placement is not None and _is_alone(target, bound):
-            placement = replace(placement, in_place=True)
-        key = (
-            bound.operation,
-            device.target,
-            placement,
-            *bound.key(specs_of(bound)),
-        )
+        bound, placement = self._placed(bound, wanted, target, device, kwargs)
+        key = (bound.operation, device.target, placement, *bound.key(specs_of(bound)))
         if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
-            (tensor,) = tensors
-            self._remember_call(partial(_view_call, tensor.spec, view, device.target), args, kwargs, 1)
-            return Tensor(view, device, tensor.memory(self.__name__))
-        program = self._programs.get(key)
-        output = None if wanted is None else wanted.output_tensor
-        is_written = placement is not None and placement.in_place
+            return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
         if bound.operation.check is not None and runs_now:
             _check_elements(self.__name__, bound)
-        may_be_warm = runs_now and _may_be_warm(bound.operation, kwargs) and (output is None or is_written)
-        if program is not None and program.plan.has_warm_calls and may_be_warm:
-            write = partial(_write_warm, bound.operation, program, device.target)
-            self._remember_call(write, args, kwargs, len(tensors))
-        if output is not None and placement is not None:
-            check_output(self.__name__, output, program, bound, placement)
+        tensors, program = _tensors_of(bound), self._programs.get(key)
+        output = wanted.output_tensor if wanted and placement and not placement.in_place else None
+        if program is not None and runs_now and output is None:
+            self._remember_program(program, device, bound, args, kwargs)
+        if wanted and placement and wanted.output_tensor is not None:
+            check_output(self.__name__, wanted.output_tensor, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
-        if output is not None and not is_written:
+        if output is not None:
             return program.run_into(output, *tensors)
         result = program(*tensors)
         return bound.operation.packed(result if isinstance(result, tuple) else (result,))
+
+    def _placed(
+        self,
+        bound: BoundCall,
+        wanted: ResultKeywords | None,
+        target: Tensor | None,
+        device: Device,
+        kwargs: Mapping[str, Any],
+    ) -> tuple[BoundCall, ResultPlacement | None]:
+        """The call as precisely as it is computed, and where its result lies, if the caller says anything of it."""
+        if wanted is None:
+            return precisely(bound, device.target, kwargs, None), None
+        check_operands(self.__name__, bound, wanted)
+        placement = placement_of(self.__name__, wanted, _tensors_of(bound)[0])
+        bound = precisely(bound, device.target, kwargs, placement.dtype)
+        return bound, replace(placement, in_place=True) if _is_alone(target, bound) else placement
+
+    def _run_view(
+        self, view: TensorSpec, device: Device, bound: BoundCall, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Tensor:
+        (tensor,) = _tensors_of(bound)
+        self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
+        return Tensor(view, device, tensor.memory(self.__name__))
+
+    def _remember_program(
+        self, program: Program, device: Device, bound: BoundCall, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Have calls like this one go straight to their program, if they may."""
+        if program.plan.has_warm_calls and may_be_warm(bound.operation, kwargs):
+            write = partial(write_warm, bound.operation, program, device.target)
+            self._remember_call(write, args, kwargs, len(_tensors_of(bound)))
 
     def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""
@@ -296,6 +308,10 @@ class InPlaceOperation(TtnnOperation):
         return operation.argument_written(args, kwargs)
 
 
+def _tensors_of(bound: BoundCall) -> tuple[Tensor, ...]:
+    return tuple(value for value in bound.operands if isinstance(value, Tensor))
+
+
 def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
     """Whether `target` is the operand that is written, and lies in the memory of no other."""
     written = bound.operation.written_operand
@@ -303,15 +319,6 @@ def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
     if target is None or bound.operands[written] is not target:
         return False
     return not any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
-
-
-_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), "queue_id")
-"""Keywords by which several operations run in one call, and what a device may lack."""
-
-
-def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call like one before may go straight to its program."""
-    return not (operation.body or operation.check or any(kwargs.get(name) for name in _CHECKED_AT_EACH_CALL))
 
 
 def _check_elements(name: str, bound: BoundCall) -> None:
@@ -322,26 +329,6 @@ def _check_elements(name: str, bound: BoundCall) -> None:
         )
     except ShapeError as error:
         raise ShapeError(f"{name}: {error.message}", help=error.help) from None
-
-
-def _write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
-    with compiling():
-        from ttnn_jit.runtime.warm_caller import warm_caller
-
-        rebuild = None if operation.gives_one_tensor else operation.packed
-        return warm_caller(program, TTNN, rebuild=rebuild, target=target)
-
-
-def _view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> WarmCall:
-    opened = target, id(target)  # no other can come to have its identity
-
-    def view(tensor: Tensor) -> Any:
-        device, buffer = tensor._device, tensor._buffer
-        if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
-            return STALE
-        return Tensor(of_view, device, buffer)
-
-    return view
 
 
 def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -56,6 +57,23 @@ def test_a_damaged_value_is_a_miss_and_removed(store, folder):
         database.execute("UPDATE Cache SET value = ?", (damaged,))
     assert store.get("program:a") is None
     assert store.usage() == (0, 0)
+
+
+def test_an_interrupt_waits_until_a_connection_is_closed(store, monkeypatch):
+    store.set("program:a", b"code")
+    entries = store._open()
+    close = entries.close
+
+    def interrupted_close():
+        entries._con.close()
+        os.kill(os.getpid(), signal.SIGINT)
+        close()
+
+    monkeypatch.setattr(entries, "close", interrupted_close)
+    with pytest.raises(KeyboardInterrupt):
+        store.close()
+    monkeypatch.undo()
+    assert store.get("program:a") == b"code"
 
 
 def test_a_value_under_another_name_is_a_miss(store, folder):

@@ -34,7 +34,7 @@ def test_images_do_not_depend_on_the_number_of_threads(threads, monkeypatch):
     before = threading.active_count()
     begun = AssemblyThreads(given, host_isa())
     assert before <= threading.active_count() <= before + min(threads, COUNT) - 1
-    assert dict(begun.images()) == {name: assemble(module, host_isa()) for name, module in given.items()}
+    assert dict(begun.images({})) == {name: assemble(module, host_isa()) for name, module in given.items()}
     assert threading.active_count() <= before
 
 
@@ -42,7 +42,7 @@ def test_little_text_starts_no_thread():
     before = threading.active_count()
     begun = AssemblyThreads({"f3": LlvmModule(chain(3)), "f4": LlvmModule(chain(4))}, host_isa())
     assert threading.active_count() == before
-    assert {symbol for symbol, _ in begun.images()} == {"f3", "f4"}
+    assert {symbol for symbol, _ in begun.images({})} == {"f3", "f4"}
 
 
 def test_what_is_abandoned_leaves_no_thread():
@@ -61,4 +61,4 @@ def test_text_that_llvm_rejects_starts_nothing():
 def test_a_module_that_cannot_be_assembled_is_an_error_that_names_it(monkeypatch):
     monkeypatch.setattr(assembly_threads, "_emit", lambda: lambda *_: None)
     with pytest.raises(InternalError, match="LLVM cannot assemble f30"):
-        dict(AssemblyThreads(modules(), host_isa()).images())
+        dict(AssemblyThreads(modules(), host_isa()).images({}))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttnn_jit.codegen import numba_module as module
-from ttnn_jit.codegen.numba_module import numba_module, texts_kept_by
-from ttnn_jit.ops.tile_body import LOCAL
+from ttnn_jit.codegen.numba_module import PythonSource, numba_module, texts_kept_by
 
 SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\n"
 
@@ -31,9 +30,9 @@ def kept(monkeypatch):
     numba_module.cache_clear()
 
 
-def in_another_process(name, source):
+def in_another_process(name, source, is_local=False):
     numba_module.cache_clear()
-    return numba_module(name, source).text
+    return numba_module(name, PythonSource(source, is_local)).text
 
 
 def test_a_source_is_compiled_once_and_others_by_themselves(kept):
@@ -50,7 +49,7 @@ def test_what_is_no_module_of_that_name_is_made_anew(kept):
 
 
 def test_a_function_that_one_process_alone_knows_is_not_kept(kept):
-    in_another_process("f", f"twice_{LOCAL}1()")
+    in_another_process("f", "twice()", is_local=True)
     assert not kept
 
 
@@ -58,5 +57,5 @@ def test_nothing_is_kept_beyond_the_block():
     kept = []
     with texts_kept_by(lambda *_: kept.append(1) or b""):
         pass
-    assert "define void @beyond(" in numba_module("beyond", SOURCE.format(number=1)).text
+    assert "define void @beyond(" in numba_module("beyond", PythonSource(SOURCE.format(number=1))).text
     assert not kept

@@ -6,7 +6,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from ttnn_jit.runtime.image import image_of, with_signature
+from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.launch_bounds import Signature
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
@@ -46,14 +46,20 @@ BINARY = {"t_add": "fadd float %a, %b", "t_sub": "fsub float %a, %b"}
 @cache
 def object_code(name: str) -> bytes:
     """The image of one of the kernels."""
+    return image_of(object_file(name), Signature(1, (("f32", 1),) * (3 if name in BINARY else 2), 1).to_json())
+
+
+@cache
+def object_file(name: str) -> bytes:
+    """What LLVM makes of one of the kernels."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu = host_cpu()
     machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu.name, reloc="pic", codemodel="small")
     expression = (UNARY | BINARY)[name]
     text = TEXT.format(name=name, expression=expression, last=2 if name in BINARY else 1)
-    signature = Signature(1, (("f32", 1),) * (3 if name in BINARY else 2), 1).to_json()
-    return with_signature(image_of(machine.emit_object(llvm.parse_assembly(text))), signature)
+    code: bytes = machine.emit_object(llvm.parse_assembly(text))
+    return code
 
 
 def row_major(*shape: int) -> TensorSpec:

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.memory_config import (
     BufferType,
-    CoreCoord,
-    CoreGrid,
-    CoreRange,
-    CoreRangeSet,
     MemoryConfig,
     NdShardSpec,
     ShardOrientation,

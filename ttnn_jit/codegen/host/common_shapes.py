@@ -17,7 +17,9 @@ from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
 from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, dims_of, reshaped
+from ttnn_jit.specs.access import Access, reshaped
+from ttnn_jit.specs.index_expressions import Const, Dim, dims_of
+from ttnn_jit.specs.strided_walk import NotStridedError
 
 
 def meet_in_one_shape(plan: HostPlan) -> HostPlan:

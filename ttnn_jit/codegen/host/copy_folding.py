@@ -19,7 +19,8 @@ from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
 from ttnn_jit.codegen.steps import Call, Contract, Load, Store
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.specs.access import Access, NotStridedError, reshaped
+from ttnn_jit.specs.access import Access, reshaped
+from ttnn_jit.specs.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
 """Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""

@@ -23,7 +23,9 @@ from ttnn_jit.codegen.launch import View
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, FloorDiv, NotStridedError, substitute
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.index_expressions import Const, Dim, Expr, FloorDiv, substitute
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 SHARE = 3

@@ -22,7 +22,7 @@ from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import NotStridedError
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import PRESETS
 
 _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles

@@ -26,18 +26,9 @@ from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import (
-    Access,
-    Const,
-    Dim,
-    Expr,
-    NotStridedError,
-    dims_of,
-    evaluated,
-    is_affine,
-    substitute,
-    total,
-)
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.index_expressions import Const, Dim, Expr, dims_of, evaluated, is_affine, substitute, total
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 LEAST_ELEMENTS = 1024

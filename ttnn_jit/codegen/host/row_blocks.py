@@ -18,7 +18,9 @@ from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.layout import tensor_type
-from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, substitute, total
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.index_expressions import Const, Dim, substitute, total
+from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MOST_BYTES = 1 << 20

@@ -1,0 +1,47 @@
+"""How calls of an operation go straight to the program, or the view, of one like them before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.ops import OPERAND_PARAMETERS, Operation
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.runtime.families import TTNN, WarmCall
+from ttnn_jit.runtime.generated import STALE
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
+
+_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), "queue_id")
+"""Keywords by which several operations run in one call, and what a device may lack."""
+
+
+def may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call like one before may go straight to its program."""
+    return not (operation.body or operation.check or any(kwargs.get(name) for name in _CHECKED_AT_EACH_CALL))
+
+
+def write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
+    """What runs `program` on tensors of its specs, on devices of `target`."""
+    with compiling():
+        from ttnn_jit.runtime.warm_caller import warm_caller
+
+        rebuild = None if operation.gives_one_tensor else operation.packed
+        return warm_caller(program, TTNN, rebuild=rebuild, target=target)
+
+
+def view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> WarmCall:
+    """What makes the view `of_view` of tensors of `spec`, on devices of `target`."""
+    opened = target, id(target)  # no other can come to have its identity
+
+    def view(tensor: Tensor) -> Any:
+        device, buffer = tensor._device, tensor._buffer
+        if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
+            return STALE
+        return Tensor(of_view, device, buffer)
+
+    return view
