@@ -125,6 +125,7 @@ class SweptLoops:
         for k, buffer in enumerate(self.buffers, len(self.streams)):
             yield f"  %at1_{k} = alloca [{buffer.kind.count} x {buffer.dtype.traits.llvm}], align 64"
         yield "  %n = load i64, ptr %params"
+        yield f"  %is.block = icmp sle i64 %n, {BLOCK}"
         for k, _ in enumerate(self.streams):
             yield from word(f"%stride_{k}", outer.stride_index(k, 0))
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
@@ -157,11 +158,12 @@ class SweptLoops:
         yield "  br label %close1"
 
     def _in_blocks(self, number: int, sweep: SweepCall, before: str) -> Iterator[str]:
-        """A sweep that reduces: block by block, at least one."""
+        """A sweep that reduces: block by block, at least one, whose result is that of a row without others."""
         name = f"%block{number}"
+        sums = [f"%terms{number}.{fold}.sum" for fold, _ in enumerate(sweep.folds)]
         yield f"  br label %blocks{number}"
         yield f"blocks{number}:"
-        yield f"  {name} = phi i64 [0, %{before}], [{name}.next, %blocks{number}]"
+        yield f"  {name} = phi i64 [0, %{before}], [{name}.next, %pushed{number}]"
         yield f"  {name}.at = mul i64 {name}, {BLOCK}"
         yield f"  {name}.left = sub i64 %n, {name}.at"
         yield f"  {name}.last = icmp sle i64 {name}.left, {BLOCK}"
@@ -172,15 +174,25 @@ class SweptLoops:
             terms = f"%terms{number}.{fold}"
             yield from self._place(terms, each.terms, f"{name}.at")
             value = "load float, ptr" if each.is_folded else f"call float @{each.function}(ptr"
-            yield f"  {terms}.sum = {value} {terms}{'' if each.is_folded else f', i64 {name}.count)'}"
-            yield f"  call void @{each.function}.push(ptr %levels{number}.{fold}, i64 {name}, float {terms}.sum)"
-        yield f"  {name}.next = add i64 {name}, 1"
-        yield f"  br i1 {name}.last, label %folded{number}, label %blocks{number}"
-        yield f"folded{number}:"
+            yield f"  {sums[fold]} = {value} {terms}{'' if each.is_folded else f', i64 {name}.count)'}"
+        yield f"  br i1 %is.block, label %folded{number}, label %pushed{number}"
+        yield f"pushed{number}:"
         for fold, each in enumerate(sweep.folds):
-            result = f"%result{number}.{fold}"
-            yield f"  {result} = call float @{each.function}.finish(ptr %levels{number}.{fold}, i64 {name}.next)"
-            yield f"  store float {result}, ptr %at1_{each.result}"
+            pushed = f"ptr %levels{number}.{fold}, i64 {name}, float {sums[fold]}"
+            yield f"  call void @{each.function}.push({pushed})"
+        yield f"  {name}.next = add i64 {name}, 1"
+        yield f"  br i1 {name}.last, label %finished{number}, label %blocks{number}"
+        yield f"finished{number}:"
+        for fold, each in enumerate(sweep.folds):
+            levels = f"ptr %levels{number}.{fold}, i64 {name}.next"
+            yield f"  %finished{number}.{fold} = call float @{each.function}.finish({levels})"
+        yield f"  br label %folded{number}"
+        yield f"folded{number}:"
+        for fold, value in enumerate(sums):
+            ways = f"[{value}, %blocks{number}], [%finished{number}.{fold}, %finished{number}]"
+            yield f"  %result{number}.{fold} = phi float {ways}"
+        for fold, each in enumerate(sweep.folds):
+            yield f"  store float %result{number}.{fold}, ptr %at1_{each.result}"
 
     def _call(self, number: int, sweep: SweepCall, at: str | None) -> Iterator[str]:
         if not sweep.function:
