@@ -22,7 +22,7 @@ test fuzz: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev  ## Set up .venv, then run the tests
 	$(BIN)/python -m pytest -q -n auto
 
-fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run, and eight times as many
+fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run, and four times as many as stated
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m "hypothesis and not oracle"
 
 check: $(VENV)/.dev  ## Format, lint, types and the direction of imports

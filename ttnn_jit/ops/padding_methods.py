@@ -10,7 +10,7 @@ from ttnn_jit.ops.data_movement import SLICE
 from ttnn_jit.ops.movement import Extents
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.padding import spelled_pad_to
-from ttnn_jit.specs.memory_config import whole_numbers
+from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 Written = tuple[Operation, tuple[Any, ...]]

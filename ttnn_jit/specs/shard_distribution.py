@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from ttnn_jit.diagnostics.errors import GridError
-from ttnn_jit.specs.memory_config import check_kind
+from ttnn_jit.specs.checks import check_kind
 
 
 class ShardDistributionStrategy(enum.Enum):
