@@ -154,6 +154,39 @@ def test_named_conversions_go_one_way_only(device):
             wrong()
 
 
+def test_named_conversions_change_the_element_type_too(device):
+    tensor = tiled(device)
+    sharded = ttnn.interleaved_to_sharded(tensor, BLOCK, ttnn.bfloat16)
+    assert (sharded.dtype, sharded.memory_config()) == (ttnn.bfloat16, BLOCK)
+    back = ttnn.sharded_to_interleaved(sharded, ttnn.L1_MEMORY_CONFIG, ttnn.float32)
+    assert (back.dtype, back.memory_config()) == (ttnn.float32, ttnn.L1_MEMORY_CONFIG)
+    assert torch.equal(back.to_torch(), X.bfloat16().float())
+
+
+def test_shards_are_said_by_a_grid_and_their_shape(device):
+    rows = X.shape[0] // 2
+    shards = ((rows, X.shape[1]), ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR)
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 0))})
+    for grid in ((2, 1), ttnn.CoreCoord(2, 1), cores):
+        sharded = ttnn.interleaved_to_sharded(tiled(device), grid, *shards, ttnn.bfloat16)
+        assert sharded.memory_config().shard_spec == ttnn.ShardSpec(cores, (rows, X.shape[1]), shards[2])
+        assert torch.equal(sharded.to_torch(), X.bfloat16())
+    with pytest.raises(ValueError, match="`shard_scheme` must be"):
+        ttnn.interleaved_to_sharded(tiled(device), (2, 1), (rows, X.shape[1]))
+
+
+def test_weights_are_sharded_over_the_banks_of_dram(device):
+    banks = device.dram_grid_size()
+    assert banks == ttnn.CoreCoord(8 if device.is_blackhole() else 12, 1)
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(banks.x - 1, banks.y - 1))})
+    spec = ttnn.ShardSpec(grid, (64, 32), ttnn.ShardOrientation.ROW_MAJOR)
+    config = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.WIDTH_SHARDED, ttnn.BufferType.DRAM, spec)
+    weights, x = torch.randn(64, banks.x * 32), torch.randn(32, 64)
+    there = ttnn.from_torch(weights, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+    product = ttnn.matmul(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device), there)
+    torch.testing.assert_close(product.to_torch().double(), x.double() @ weights.double(), rtol=0, atol=2e-1)
+
+
 def test_layouts_and_element_types_change(device):
     odd = torch.randn(33, 5)
     rows = ttnn.from_torch(odd, device=device)

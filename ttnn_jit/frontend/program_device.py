@@ -36,6 +36,10 @@ class ProgramDevice:
         """Columns and rows of cores."""
         return CoreCoord(self._columns, self._rows)
 
+    def dram_grid_size(self) -> CoreCoord:
+        """Columns and rows of the banks of DRAM."""
+        return CoreCoord(self._emitter.builder.target.dram_banks, 1)
+
     @property
     def core_grid(self) -> CoreGrid:
         """Columns (x) and rows (y) of cores."""
@@ -47,7 +51,8 @@ class ProgramDevice:
         raise CompileError(
             f"a device says no `{name}` while a function is compiled: the program runs on every device of its target",
             location=self._emitter.location(),
-            help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `is_blackhole` and `get_num_devices`; "
+            help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `dram_grid_size`, `is_blackhole` and "
+            "`get_num_devices`; "
             "ask for others before the call",
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.ops.elementwise import Forms, Laws
 from ttnn_jit.ops.operation import Probe
-from ttnn_jit.ops.parameter import CHOICE, FLOAT, Parameter
+from ttnn_jit.ops.parameter import CHOICE, FLOAT, IGNORED, Parameter
 from ttnn_jit.ops.unary import ROUNDED_TWICE, torch_function, unary
 
 SELU_SCALE = 1.0507009873554805
@@ -73,6 +73,7 @@ SIGMOID = unary(
     forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
     golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
+    parameters=(Parameter("mode", IGNORED),),
     aliases=("sigmoid_accurate",),
 )
 RELU = unary(
@@ -90,7 +91,7 @@ GELU = unary(
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=ROUNDED_TWICE),
-    parameters=(Parameter("approximate", CHOICE, "none"),),
+    parameters=(Parameter("approximate", CHOICE, "none", aliases=("variant",)),),
 )
 GELU_TANH = unary(
     "gelu",
@@ -100,7 +101,7 @@ GELU_TANH = unary(
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
-    parameters=(Parameter("approximate", CHOICE, "tanh"),),
+    parameters=(Parameter("approximate", CHOICE, "tanh", aliases=("variant",)),),
     ttnn_name="gelu_tanh",
     ttir_name="gelu_tanh",
 )

@@ -144,7 +144,7 @@ OPERATIONS = (
     _of(
         "gelu",
         _gelu,
-        Parameter("approximate", NAME, "none"),
+        Parameter("approximate", NAME, "none", aliases=("variant",)),
         forward=lambda torch, x, approximate: torch.nn.functional.gelu(x, approximate=approximate or "none"),
     ),
     _activation("hardshrink", lambda f, x, lambd: f.abs(x) > lambd, _number("lambd", 0.5)),

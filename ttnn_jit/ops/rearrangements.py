@@ -71,6 +71,32 @@ def _parts(call: Call, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -
     return found
 
 
+def _reshaped_in_padding(call: Call, x: Value, shape: Sequence[int], padded_shape: Sequence[int]) -> Value:
+    if -1 in shape or math.prod(shape) == math.prod(x.shape):
+        return call(RESHAPE, [x], tuple(shape))
+    if len(shape) != len(padded_shape) or any(own > padded for own, padded in zip(shape, padded_shape, strict=True)):
+        raise ShapeError(f"a tensor of shape {list(shape)} has no padded shape {list(padded_shape)}")
+    return call(SLICE, [call(RESHAPE, [x], tuple(padded_shape))], (0,) * len(shape), tuple(shape), ())
+
+
+RESHAPE_IN_PADDING = Shorthand(
+    name="reshape",
+    ttnn_name="reshape_in_padding",
+    parameters=(
+        OPERAND,
+        Parameter("shape", EXTENTS, aliases=("logical_shape",)),
+        Parameter("padded_shape", EXTENTS),
+    ),
+    summary="The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept.",
+    source="ttnn.reshape",
+    calls=_reshaped_in_padding,
+    golden=lambda torch, x, shape, padded: (
+        torch.reshape(x, shape) if x.numel() == math.prod(shape) else torch.reshape(x, padded)[tuple(map(slice, shape))]
+    ),
+    examples=((((1, 1, 32, 40),), ((1, 1, 5, 40), (1, 1, 32, 40))), (((3, 64),), ((1, 192), (32, 192)))),
+)
+
+
 def _split_evenly(call: Call, x: Value, size: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
@@ -234,4 +260,6 @@ ROLL = Shorthand(
 )
 
 
-OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL)
+OPERATIONS = (
+    VIEW, RESHAPE_ON_DEVICE, RESHAPE_IN_PADDING, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL,
+)  # fmt: skip

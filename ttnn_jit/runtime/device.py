@@ -201,6 +201,11 @@ class Device:
         rows, columns = self.target.grid
         return CoreCoord(columns, rows)
 
+    @interpreted_in_programs
+    def dram_grid_size(self) -> CoreCoord:
+        """Columns and rows of the banks of DRAM, which configs shard weights over: one row."""
+        return CoreCoord(self.target.dram_banks, 1)
+
     def num_program_cache_entries(self) -> int:
         """Distinct programs that ran here since the program cache was enabled or cleared: eager and jitted ones."""
         return len(self.programs)

@@ -57,6 +57,27 @@ def core_for_each(shape: Iterable[int], grid: tuple[int, int], buffer_type: Buff
     return sharded_over((*before, round_up(height, TILE_HEIGHT), width), ShardStrategy.HEIGHT, cores, buffer_type)
 
 
+def shards_in_l1(
+    grid: CoreCoord | Sequence[int] | CoreRangeSet,
+    shard_shape: Sequence[int],
+    shard_scheme: TensorMemoryLayout,
+    shard_orientation: ShardOrientation,
+) -> MemoryConfig:
+    """Shards of `shard_shape` in the L1 of the cores of a grid of so many columns and rows, or of a set of cores.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+        GridError: A shard has no element, or there is no core.
+    """
+    check_kind(shard_scheme, TensorMemoryLayout, "`shard_scheme`")
+    check_kind(shard_orientation, ShardOrientation, "`shard_orientation`")
+    if not isinstance(grid, CoreRangeSet):
+        size = core_coord(grid)
+        grid = CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(size.x - 1, size.y - 1))})
+    spec = ShardSpec(grid, whole_numbers(shard_shape, "`shard_shape`"), shard_orientation)
+    return MemoryConfig(shard_scheme, BufferType.L1, spec)
+
+
 def with_cores(config: MemoryConfig, shape: tuple[int, ...], cores: CoreRangeSet) -> MemoryConfig:
     """`config`, which only says in which way a tensor is cut, with even shards of whole tiles over `cores`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
@@ -74,7 +74,7 @@ class CoreRange:
         return f"CoreRange({self.start} to {self.end})"
 
 
-def core_coord(value: CoreCoord | tuple[int, int]) -> CoreCoord:
+def core_coord(value: CoreCoord | Sequence[int]) -> CoreCoord:
     """The core that `value` names.
 
     Raises:

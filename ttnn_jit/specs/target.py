@@ -59,6 +59,11 @@ class SystemDesc:
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
 
     @property
+    def dram_banks(self) -> int:
+        """Banks of DRAM that a config may shard a tensor over, in one row; a cpu's are those of a Wormhole."""
+        return 8 if self.arch == "blackhole" else 12
+
+    @property
     def fuses_movement(self) -> bool:
         """Whether kernels read their operands through views, so that moved elements need no memory of their own.
 

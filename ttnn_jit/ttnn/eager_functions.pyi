@@ -815,7 +815,11 @@ class _Gelu(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['none'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_tensor: Tensor, *, variant: Literal['none'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, *, variant: Literal['tanh'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gez(TtnnOperation):
     """1 where x is not below zero, else 0, in x's dtype."""
@@ -1356,12 +1360,18 @@ class _RepeatInterleave(TtnnOperation):
     def __call__(self, input: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Reshape(TtnnOperation):
-    """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left."""
+    """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.
+
+    Or: The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept."""
 
     @overload
     def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, logical_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, shape: Sequence[int], padded_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, logical_shape: Sequence[int], padded_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ReshapeOnDevice(TtnnOperation):
     """The elements as a tensor of these four extents, one of which may be -1."""
@@ -1487,7 +1497,7 @@ class _Selu(TtnnOperation):
 class _Sigmoid(TtnnOperation):
     """1 / (1 + exp(-x))."""
 
-    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, *, mode: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sign(TtnnOperation):
     """-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN."""

@@ -8,19 +8,15 @@ from collections.abc import Sequence
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.core_sets import shards_in_l1
 from ttnn_jit.specs.tensor_spec import (
-    BufferType,
     CoreCoord,
-    CoreRange,
     CoreRangeSet,
     DataType,
     MemoryConfig,
     ShardOrientation,
-    ShardSpec,
     TensorMemoryLayout,
-    check_kind,
     check_whole_number,
-    whole_numbers,
 )
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.transfers import to_memory_config, typecast
@@ -58,14 +54,12 @@ def interleaved_to_sharded_partial(
         GridError, L1CapacityError: The shards do not hold it, or a core not its shard.
     """
     rows, columns = _slice_of(input_tensor, num_slices, slice_index, "interleaved_to_sharded_partial")
-    check_kind(shard_scheme, TensorMemoryLayout, "`shard_scheme`")
-    check_kind(shard_orientation, ShardOrientation, "`shard_orientation`")
-    spec = ShardSpec(_cores(grid), whole_numbers(shard_shape, "`shard_shape`"), shard_orientation)
+    shards = shards_in_l1(grid, shard_shape, shard_scheme, shard_orientation)
     flat = ttnn.reshape(input_tensor, (1, 1, rows * num_slices, columns))
     first = rows * slice_index
     part = ttnn.slice(flat, (0, 0, first, 0), (1, 1, first + rows, columns))
     part = part if output_dtype in {None, part.dtype} else typecast(part, output_dtype)
-    return to_memory_config(part, MemoryConfig(shard_scheme, BufferType.L1, spec))
+    return to_memory_config(part, shards)
 
 
 @observed
@@ -116,10 +110,3 @@ def _slice_of(tensor: Tensor, count: int, index: int, name: str) -> tuple[int, i
     if not shape or count < 1 or rows % count or not 0 <= index < count:
         raise ShapeError(f"{name}: the rows of {list(shape)} have no slice {index} of {count} equal ones")
     return rows // count, shape[-1]
-
-
-def _cores(grid: CoreCoord | Sequence[int] | CoreRangeSet) -> CoreRangeSet:
-    if isinstance(grid, CoreRangeSet):
-        return grid
-    columns, rows = (grid.x, grid.y) if isinstance(grid, CoreCoord) else whole_numbers(grid, "`grid`")
-    return CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(columns - 1, rows - 1))})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.dispatch.observers import observed
@@ -18,6 +19,7 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
+    CoreCoord,
     CoreRangeSet,
     DataType,
     Layout,
@@ -131,28 +133,46 @@ def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor |
 
 @callable_in_programs
 @observed
-def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
-    """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded).
+def interleaved_to_sharded(
+    tensor: Tensor,
+    memory_config: MemoryConfig | CoreCoord | Sequence[int] | CoreRangeSet,
+    shard_shape: Any = None,
+    shard_scheme: Any = None,
+    shard_orientation: Any = None,
+    output_dtype: DataType | None = None,
+) -> Tensor:
+    """An interleaved tensor's values in shards (ttnn.interleaved_to_sharded), as `output_dtype`.
+
+    ttnn has two forms, which differ in their second argument: a sharded memory config, behind which the element type
+    may stand; or a grid of cores, its columns and rows or a set of them, and then the shards that lie in their L1.
 
     Raises:
-        ArgumentError: It goes another way; and whatever `to_memory_config` raises.
+        ArgumentError: It goes another way, or an argument is of another kind; and whatever `to_memory_config` raises.
     """
-    rule = "interleaved_to_sharded goes from an interleaved tensor to a sharded one"
-    _check_way("interleaved_to_sharded", tensor, memory_config, (False, True), rule)
-    return to_memory_config(tensor, memory_config)
+    name = "interleaved_to_sharded"
+    if isinstance(memory_config, MemoryConfig):
+        config, output_dtype = memory_config, shard_shape if output_dtype is None else output_dtype
+    else:
+        from ttnn_jit.specs.core_sets import shards_in_l1
+
+        config = shards_in_l1(memory_config, shard_shape, shard_scheme, shard_orientation)
+    _check_way(name, tensor, config, (False, True), f"{name} goes from an interleaved tensor to a sharded one")
+    return to_memory_config(tensor, config, output_dtype)
 
 
 @callable_in_programs
 @observed
-def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
-    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved).
+def sharded_to_interleaved(
+    tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG, output_dtype: DataType | None = None
+) -> Tensor:
+    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved), as `output_dtype`.
 
     Raises:
         ArgumentError: It goes another way; and whatever `to_memory_config` raises.
     """
     rule = "sharded_to_interleaved goes from a sharded tensor to an interleaved one"
     _check_way("sharded_to_interleaved", tensor, memory_config, (True, False), rule)
-    return to_memory_config(tensor, memory_config)
+    return to_memory_config(tensor, memory_config, output_dtype)
 
 
 def _check_way(

@@ -491,3 +491,9 @@ def test_operations_answer_to_the_names_of_other_versions(values):
         assert torch.equal(ttnn.clip(x, -0.5, 0.5).to_torch().nan_to_num(7), source.clip(-0.5, 0.5).nan_to_num(7))
         accurate = ttnn.sigmoid_accurate(x, fast_and_approximate_mode=False).to_torch()
         torch.testing.assert_close(accurate.double(), source.double().sigmoid(), equal_nan=True, rtol=1e-6, atol=1e-37)
+        assert torch.equal(
+            ttnn.sigmoid(x, mode=ttnn.SigmoidMode.FastApproximate).to_torch().nan_to_num(7), accurate.nan_to_num(7)
+        )
+        for variant in ttnn.GeluVariant:
+            named = ttnn.gelu(x, approximate=variant.value).to_torch().nan_to_num(7)
+            assert torch.equal(ttnn.gelu(x, variant=variant).to_torch().nan_to_num(7), named)
