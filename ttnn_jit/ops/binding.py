@@ -176,10 +176,13 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     if len(args) > len(names):
         raise ArgumentError(f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}")
     given = dict(zip(names, args, strict=False))
-    for keyword, only in operation.chosen_by.items():
-        if kwargs.get(keyword, only) != only:
-            raise ArgumentError(f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}")
-    may_be = {keyword: operation.named_by.get(keyword, ()) for keyword in kwargs if keyword not in operation.chosen_by}
+    may_be: dict[str, tuple[str, ...]] = {}
+    for keyword, value in kwargs.items():
+        meant = operation.named_by.get(keyword, ())
+        if not meant or meant[0] not in operation.chosen_by:
+            may_be[keyword] = meant
+        elif value != operation.chosen_by[meant[0]]:
+            raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
     for keyword in sorted(may_be, key=lambda keyword: len(may_be[keyword])):
         if not (meant := may_be[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")

@@ -158,8 +158,7 @@ class Declaration:
     @cached_property
     def chosen_by(self) -> Mapping[str, Any]:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
-        choices = (parameter for parameter in self.parameters if parameter.is_choice)
-        return {name: choice.default for choice in choices for name in (choice.name, *choice.aliases)}
+        return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
     @cached_property
     def precision_place(self) -> int | None:

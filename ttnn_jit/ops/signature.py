@@ -60,7 +60,7 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
         yield _stub(operation, defaulted, aliased=False)
         if operation.has_aliases:
             yield _stub(operation, defaulted, aliased=True)
-        defaulted.update(operation.chosen_by)
+        defaulted.update(name for each in operation.parameters if each.is_choice for name in (each.name, *each.aliases))
 
 
 def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:

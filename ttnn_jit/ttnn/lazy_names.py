@@ -30,8 +30,8 @@ HOMES = (
     Home("specs.shard_distribution", "ShardDistributionStrategy"),
     Home("specs.storage_type", "StorageType"),
     Home("specs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
-    Home("specs.activation_variants", "GeluVariant"),
-    Home("specs.activation_variants", "SigmoidMode", "chooses how exactly a chip computes `sigmoid`"),
+    Home("ops.activation_variants", "GeluVariant"),
+    Home("ops.activation_variants", "SigmoidMode", "chooses how exactly a chip computes `sigmoid`"),
     Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
     Home(
         "specs.compute_config",

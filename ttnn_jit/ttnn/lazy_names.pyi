@@ -3,8 +3,8 @@ from ttnn_jit.specs.arch import Arch as Arch
 from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy as ShardDistributionStrategy
 from ttnn_jit.specs.storage_type import StorageType as StorageType
 from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
-from ttnn_jit.specs.activation_variants import GeluVariant as GeluVariant
-from ttnn_jit.specs.activation_variants import SigmoidMode as SigmoidMode
+from ttnn_jit.ops.activation_variants import GeluVariant as GeluVariant
+from ttnn_jit.ops.activation_variants import SigmoidMode as SigmoidMode
 from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
 from ttnn_jit.specs.unary_op_type import BcastOpMath as BcastOpMath
 from ttnn_jit.specs.unary_op_type import UnaryOpType as UnaryOpType
