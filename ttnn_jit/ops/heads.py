@@ -27,9 +27,9 @@ BY_HEAD, TRANSPOSED = (0, 2, 1, 3), (0, 2, 3, 1)
 # --- From rows to heads ---------------------------------------------------------------------------------------------
 
 
-def _check_heads(heads: int, kv_heads: int | None) -> int:
+def _check_heads(heads: int, kv_heads: int | None, least: int = 1) -> int:
     kv_heads = heads if kv_heads is None else kv_heads
-    if heads < 1 or kv_heads < 1 or heads % kv_heads:
+    if heads < 1 or kv_heads < least or heads % max(1, kv_heads):
         raise ShapeError(
             f"{heads} heads of queries do not share {kv_heads} of keys and values",
             help="`num_heads` is a multiple of `num_kv_heads`",
@@ -68,7 +68,7 @@ def _headed(call: Call, x: Value, heads: int, order: Sequence[int] = BY_HEAD) ->
 def _split(
     call: Call, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, *, rank: int
 ) -> list[Value]:
-    kv_heads = _check_heads(heads, kv_heads)
+    kv_heads = _check_heads(heads, kv_heads, least=0)
     x = _as_positions(call, x, rank, "input_tensor")
     keys = TRANSPOSED if transposes else BY_HEAD
     if kv is None:
@@ -82,6 +82,9 @@ def _split(
                 f"keys and values of shape {list(kv.shape)} do not fit queries of shape {list(x.shape)}",
                 help=f"they have its positions, and {2 * kv_heads * width} channels: {2 * kv_heads} heads of {width}",
             )
+    if kv_heads == 0:
+        nothing = call(RESHAPE, [kv], (x.shape[0], 0, x.shape[1], width))
+        return [_headed(call, query, heads), nothing, nothing]
     middle = kv_heads * width
     return [
         _headed(call, query, heads),
@@ -139,7 +142,8 @@ def _split_positions(
 def _heads_in_torch(
     torch: Any, x: Any, kv: Any, heads: int, kv_heads: int | None, transposes: bool
 ) -> tuple[Any, Any, Any]:
-    kv_heads, batch, positions = kv_heads or heads, x.shape[0], x.shape[-2]
+    kv_heads = heads if kv_heads is None else kv_heads
+    batch, positions = x.shape[0], x.shape[-2]
     rows = (x if kv is None else torch.cat([x, kv], -1)).reshape(batch, positions, heads + 2 * kv_heads, -1)
     query, key, value = torch.split(rows.movedim(2, 1), [heads, kv_heads, kv_heads], 1)
     return query, key.mT if transposes else key, value
@@ -188,6 +192,7 @@ NLP_CREATE_QKV_HEADS = Shorthand(
         (((2, 1, 5, 24), None), (2, None, True)),
         (((1, 1, 33, 96), None), (4, 1, False)),
         (((2, 1, 3, 16), (2, 1, 3, 8)), (4, 1, False)),
+        (((2, 1, 3, 24), None), (4, 0, False)),
     ),
 )
 

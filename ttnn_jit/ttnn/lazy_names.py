@@ -91,6 +91,7 @@ HOMES = (
     ),
     Home("ttnn.batch_norm", "batch_norm"),
     Home("ttnn.moreh", "moreh_cumsum"),
+    Home("ttnn.token_sampling", "sampling"),
     Home("ttnn.complex_tensors", "angle complex_tensor conj imag is_imag is_real polar real"),
     Home("ttnn.complex_gradients", "angle_bw conj_bw imag_bw polar_bw real_bw"),
     Home("ttnn.assignments", "bcast fill_ones_rm fill_rm plus_one unary_chain"),

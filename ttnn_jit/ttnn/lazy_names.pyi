@@ -179,6 +179,7 @@ from ttnn_jit.ttnn.gradients import where_bw as where_bw
 from ttnn_jit.ttnn.gradients import xlogy_bw as xlogy_bw
 from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.token_sampling import sampling as sampling
 from ttnn_jit.ttnn.complex_tensors import angle as angle
 from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
 from ttnn_jit.ttnn.complex_tensors import conj as conj
@@ -553,6 +554,7 @@ __all__ = [
     "rpow_bw",
     "rsqrt_bw",
     "rsub_bw",
+    "sampling",
     "save_config_to_json_file",
     "selu_bw",
     "shard_tensor_to_mesh_mapper",
