@@ -67,6 +67,32 @@ def program_needs(name, x):
     return isinstance(x, torch.Tensor) and name in {"torch", "ttnn", "is_tensor", "match"}
 
 
+WITHOUT_SOURCE = {
+    "isinstance(x, torch.Tensor)": "torch",
+    "torch.is_tensor(x)": "torch",
+    "isinstance(x, ttnn.Tensor)": "torch",
+    "type(x) is numpy.ndarray": "torch numpy ttnn",
+    "isinstance(x, numpy.ndarray)": "torch",
+    "isinstance(2, int)": "",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+@pytest.mark.parametrize("question", WITHOUT_SOURCE)
+def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
+    scope = {"torch": torch, "numpy": numpy, "ttnn": ttnn}
+    program = eval(f"lambda x: x * (2.0 + ({question}))", scope)
+    for name, x in zip(("torch", "numpy", "ttnn"), tensors(), strict=True):
+        jitted = jit(graph_capture=True)(program)
+        if name in WITHOUT_SOURCE[question].split():
+            with pytest.raises(UnsupportedFunction, match="a tensor in a trace without source does not say"):
+                jitted(x)
+        else:
+            got = jitted(x)
+            expected = 2.0 + eval(question, scope, {"x": x})
+            assert numpy.asarray(got.to_torch() if isinstance(got, ttnn.Tensor) else got)[0, 0] == expected
+
+
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("cls", [torch.nn.Parameter, torch.FloatTensor])
 def test_what_some_tensors_of_a_family_are_is_not_known(cls, graph_capture):

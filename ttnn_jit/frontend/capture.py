@@ -192,7 +192,7 @@ def _reads_of(
     if observed is not None:
         return observed
     recorder = ReadRecorder()
-    scan(function, recorder)
+    scan(function, recorder, family)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:
         recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", _definition(function))

@@ -23,10 +23,11 @@ from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.frontend.tensor_classes import refuse_classes_without_source, tells_classes
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.bound_objects import is_bound
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.families import Family, has_family
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -36,15 +37,16 @@ _WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
 _CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
 
 
-def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
-    """Record everything that `function` may read when it runs.
+def scan(function: types.FunctionType, recorder: ReadRecorder, family: Family | None = None) -> None:
+    """Record everything that `function`, traced with tensors of `family`, may read when it runs.
 
     Raises:
         CompileError: It assigns to a global.
+        UnsupportedFunction: It may ask for the class of a tensor, and what stands for one would say another.
     """
     if is_bound(function):
         recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", _start(function.__code__))
-    _Scanner(recorder, _start(function.__code__)).function(function, ())
+    _Scanner(recorder, _start(function.__code__), family).function(function, ())
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
@@ -65,9 +67,11 @@ def _start(code: types.CodeType) -> Location:
 
 
 class _Scanner:
-    def __init__(self, recorder: ReadRecorder, location: Location | None) -> None:
+    def __init__(self, recorder: ReadRecorder, location: Location | None, family: Family | None = None) -> None:
         self._recorder = recorder
         self._location = location
+        self._family = family
+        self._asked: list[Any] = []  # `type`, and classes of tensors
         self._seen: set[int] = set()
 
     def function(self, function: types.FunctionType, path: Path) -> None:
@@ -104,6 +108,7 @@ class _Scanner:
     def value(self, value: Any, path: Path) -> None:
         """Record a value that the program goes on with."""
         self._recorder.use(value, path)
+        self._check_class(value)
         match value:
             case _ if own_attribute(value, TILE_FUNCTION) is not ABSENT:
                 self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
@@ -122,6 +127,11 @@ class _Scanner:
                     self.value(item, (*path, *steps))
             case _ if not is_known_in_a_trace(value):
                 self._unknown(value)
+
+    def _check_class(self, value: Any) -> None:
+        if self._family is not None and tells_classes(value):
+            self._asked.append(value)
+            refuse_classes_without_source(self._asked, self._family, self._location)
 
     def _unknown(self, value: Any) -> None:
         if has_family(value):

@@ -12,6 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.foreign.library_values import is_library_value
 from ttnn_jit.foreign.torch_modules import key_of_item
 from ttnn_jit.foreign.values import (
     ABSENT,
@@ -105,8 +106,8 @@ class Reach:
 
 
 def says_all(value: Any) -> bool:
-    """Whether the identity of `value` says all of it: a class may have a metaclass with operators, a module a class."""
-    return is_identity(value) and not may_compute(value)
+    """Whether `value` says all of itself: a class may have a metaclass with operators, a module a class."""
+    return (is_identity(value) or is_library_value(value)) and not may_compute(value)
 
 
 def _is_of_the_interpreter(value: Any) -> bool:

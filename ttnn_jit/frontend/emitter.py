@@ -19,6 +19,7 @@ from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensor_metadata import known_element_type
 from ttnn_jit.frontend.unsupported import (
     function_of_the_host,
     fused_activation,
@@ -43,7 +44,7 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.binding import with_precision
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
-from ttnn_jit.runtime.families import TTNN, has_family
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
 from ttnn_jit.runtime.random_state import name_of, state
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -99,7 +100,7 @@ class Emitter(ABC):
 
     def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
         tensor = ProxyTensor(self, value, spec, is_argument=True)
-        tensor.strides = spec.element_strides
+        tensor.strides_in_elements = spec.element_strides
         self.inputs.append(tensor)
         return tensor
 
@@ -139,6 +140,9 @@ class Emitter(ABC):
         creation = creation_of(function)
         if creation is not None:
             return create(self, creation, args, kwargs)
+        if self.family in _WITH_OWN_ELEMENT_TYPES:
+            args = [known_element_type(value) for value in args]
+            kwargs = {name: known_element_type(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":
@@ -207,7 +211,7 @@ class Emitter(ABC):
         if share_memory(self):
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
-                result.strides = strides_of_result(result.shape, given)
+                result.strides_in_elements = strides_of_result(result.shape, given)
         if bound.operation.is_view and asked is NOTHING:
             note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
 
@@ -257,5 +261,8 @@ _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
 """Classes of most arguments, which are no tensors of another's."""
 
 
+_WITH_OWN_ELEMENT_TYPES = frozenset({TORCH, NUMPY})
+
+
 def _dtype_of(value: Any) -> DataType | None:
-    return value.dtype if isinstance(value, ProxyTensor) else None
+    return value.spec.dtype if isinstance(value, ProxyTensor) else None

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.values import is_python_class
+from ttnn_jit.frontend.tensor_metadata import metadata_function
 from ttnn_jit.frontend.views import View, root_of
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
@@ -56,7 +57,7 @@ def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: 
 def _require_view(tensor: ProxyTensor, made: ProxyTensor) -> None:
     if made.view_of is None:
         tensor.refuse(
-            f"a tensor with strides {list(tensor.strides or ())} has no view of shape {list(made.shape)}",
+            f"a tensor with strides {list(tensor.strides_in_elements or ())} has no view of shape {list(made.shape)}",
             "`.reshape(...)` copies it",
         )
     made.view_of.is_certain = True  # or torch would refuse
@@ -66,15 +67,15 @@ def copy_of(tensor: ProxyTensor, *, densely: bool = False) -> ProxyTensor:
     """A tensor of its own, with the same elements; `densely` where strides would tell otherwise."""
     made: ProxyTensor = tensor.emitter.emit((COPY,), (tensor,), {})
     if densely:
-        made.strides = dense_strides(made.shape)
+        made.strides_in_elements = dense_strides(made.shape)
     return made
 
 
 def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
-    if are_dense(tuple(tensor.shape), tensor.strides):
+    if are_dense(tuple(tensor.shape), tensor.strides_in_elements):
         return tensor
     made = copy_of(tensor, densely=True)
-    if tensor.strides is None:
+    if tensor.strides_in_elements is None:
         made.view_of = View(tensor, (), tensor.emitter.location(), root_of(tensor).writes, is_certain=False)
     return made
 
@@ -89,10 +90,13 @@ def movement_attribute(tensor: ProxyTensor, name: str) -> Any:
     return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
 
 
-def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., ProxyTensor] | None:
-    """What a function of torch's or numpy's that moves elements does with a tensor of the program; None of others."""
+def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
+    """What a function of torch's or numpy's does with a tensor of the program if it moves elements, or asks for none.
+
+    None of others.
+    """
     is_given_tensor = bool(args) and hasattr(type(args[0]), "__ttnn_call__")
-    return _moving(function) if is_given_tensor else None
+    return (_moving(function) or metadata_function(function)) if is_given_tensor else None
 
 
 def movement_of_torch(function: Any) -> Callable[..., ProxyTensor] | None:

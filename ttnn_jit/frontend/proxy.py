@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xdsl.ir import SSAValue
@@ -16,10 +16,12 @@ from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, Unsupport
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.foreign.values import ABSENT as NO_ATTRIBUTE
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.tensor_classes import claimed_class, class_at_run_time
+from ttnn_jit.frontend.tensor_metadata import device_of, element_type, length, library_of, metadata_attribute
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -39,7 +41,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import TORCH, TTNN
+from ttnn_jit.runtime.families import TORCH
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -72,7 +74,7 @@ class ProxyTensor(TensorQueries):
         "asked",
         "emitter",
         "is_argument",
-        "strides",
+        "strides_in_elements",
         "view_of",
         "writes",
     )
@@ -87,7 +89,7 @@ class ProxyTensor(TensorQueries):
         self.is_argument = is_argument
         self.argument = value
         self.view_of: View | None = None
-        self.strides: Strides = None
+        self.strides_in_elements: Strides = None
         self.asked: TensorSpec | None = None
         self.writes = 0
 
@@ -147,11 +149,15 @@ class ProxyTensor(TensorQueries):
         """A copy, which writes into this tensor do not reach."""
         return copy_of(self)
 
-    def device(self) -> ProgramDevice:
-        """What says of the program's device what the target decides."""
-        if self.emitter.family is not TTNN:
-            self.refuse("`device` of a tensor of torch's or numpy's is nothing that a program asks for")
-        return ProgramDevice(self.emitter)
+    @property
+    def dtype(self) -> Any:
+        """Element type: of a tensor of torch's or numpy's, that of its library."""
+        return element_type(self)
+
+    @property
+    def device(self) -> Any:
+        """What says of the program's device what the target decides; a method, but of torch's and numpy's tensors."""
+        return types.MethodType(_device_of_program, self) if library_of(self) is None else device_of(self)
 
     def storage_type(self) -> StorageType:
         """A program's tensors lie on a device."""
@@ -195,6 +201,8 @@ class ProxyTensor(TensorQueries):
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         if (moved := movement_attribute(self, name)) is not None:
             return moved
+        if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
+            return said
         kind = CompileError if hasattr(class_at_run_time(self.emitter.family), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
@@ -204,6 +212,23 @@ class ProxyTensor(TensorQueries):
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
         self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
+
+
+def _device_of_program(proxy: ProxyTensor) -> ProgramDevice:
+    return ProgramDevice(proxy.emitter)
+
+
+def _length(proxy: ProxyTensor) -> int:
+    """Of torch's tensors and numpy's arrays; ttnn's have none."""
+    if library_of(proxy) is None:
+        _needs_data("`len()` of a tensor")(proxy)
+    return length(proxy)
+
+
+def _items(proxy: ProxyTensor) -> Iterator[ProxyTensor]:
+    if library_of(proxy) is None:
+        _needs_data("iterating over a tensor")(proxy)
+    return iter([proxy[place] for place in range(length(proxy))])
 
 
 def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -259,8 +284,7 @@ _NEEDS_DATA = {
     "__int__": "`int()` of a tensor",
     "__index__": "a tensor as an index",
     "__complex__": "`complex()` of a tensor",
-    "__len__": "`len()` of a tensor",
-    "__iter__": "iterating over a tensor",
+    "__reversed__": "`reversed()` of a tensor",
     "__contains__": "`in` on a tensor",
     "__call__": "calling a tensor",
 }
@@ -279,6 +303,7 @@ def _install_operators() -> None:
             setattr(ProxyTensor, name, refuse)
     for name, what in _NEEDS_DATA.items():
         setattr(ProxyTensor, name, _needs_data(what))
+    ProxyTensor.__len__, ProxyTensor.__iter__ = _length, _items  # type: ignore[attr-defined]
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:

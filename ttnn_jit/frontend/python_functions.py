@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ttnn_jit.foreign.library_values import is_library_value_class
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
 from ttnn_jit.frontend import attributes, builtin_functions, containers, object_copies, special_methods
@@ -209,6 +210,8 @@ def is_pure(function: Any) -> bool:
 def _is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
     if id(cls) in _IDS or cls.__module__ in ROOMS_OF_VALUES or is_numpy_scalar_class(cls):
+        return True
+    if is_library_value_class(cls):
         return True
     named_tuple = issubclass(cls, tuple) and has_member(cls, "_fields") and cls.__bases__ == (tuple,)
     return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))

@@ -13,6 +13,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.library_values import is_numpy_dtype
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
 from ttnn_jit.frontend.function_source import is_within_the_language
@@ -165,13 +166,18 @@ COMPARISONS = {
 """By special method, the one of the other operand, and the symbol."""
 
 
+_EQUALITIES = {"==": operator.eq, "!=": operator.ne}
+
+
 def binary(name: str, reflected: str, symbol: str) -> Handler:
     """For ``a + b`` and its like, and comparisons, whose reflected method is that of the other direction."""
 
     def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
         if may_compute(left) or may_compute(right):
             return _operate(interpreter, left, right, (name, reflected), symbol)
-        if symbol in {"==", "!="} and (is_identity(left) or is_identity(right)):
+        if symbol in _EQUALITIES and (is_numpy_dtype(left) or is_numpy_dtype(right)):
+            return interpreter.natively(_EQUALITIES[symbol], left, right)  # which equals classes and texts too
+        if symbol in _EQUALITIES and (is_identity(left) or is_identity(right)):
             return same(interpreter, left, right) is (symbol == "==")
         return NATIVE
 

@@ -72,16 +72,16 @@ def note_view(emitter: Emitter, base: ProxyTensor, spelled: tuple[Spelling, ...]
             made.view_of = View(base, spelled, emitter.location(), root_of(base).writes)
         return
     strides, is_certain = _strides(base, spelled)
-    if is_certain and strides is None and base.strides is not None:
-        made.strides = dense_strides(made.shape)  # the library copies
+    if is_certain and strides is None and base.strides_in_elements is not None:
+        made.strides_in_elements = dense_strides(made.shape)  # the library copies
         return
-    made.strides = strides
+    made.strides_in_elements = strides
     made.view_of = View(base, spelled, emitter.location(), root_of(base).writes, is_certain)
 
 
 def _strides(base: ProxyTensor, spelled: Iterable[Spelling]) -> tuple[Strides, bool]:
     """The strides of the last of these movements, and whether it is known if it is a view."""
-    shape, strides, is_certain = tuple(base.shape), base.strides, True
+    shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
     for operation, statics in spelled:
         if operation is RESHAPE and strides is None:
             is_certain = is_certain and only_adds_ones(shape, *statics)
@@ -92,7 +92,7 @@ def _strides(base: ProxyTensor, spelled: Iterable[Spelling]) -> tuple[Strides, b
 
 def strides_of_result(shape: Sequence[int], operands: Iterable[ProxyTensor]) -> Strides:
     """Those of what an operation computes of these tensors: where one is not dense, libraries follow its order."""
-    dense = all(are_dense(tuple(tensor.shape), tensor.strides) for tensor in operands)
+    dense = all(are_dense(tuple(tensor.shape), tensor.strides_in_elements) for tensor in operands)
     return dense_strides(shape) if dense else None
 
 

@@ -65,7 +65,8 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
     """
     if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
         return False
-    return index.dtype in FLOATS or (emitter.family is TORCH and "bool" in index.dtype.traits.torch)
+    dtype = index.spec.dtype
+    return dtype in FLOATS or (emitter.family is TORCH and "bool" in dtype.traits.torch)
 
 
 def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
@@ -177,8 +178,8 @@ def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand
         extra = len(value[1].shape) - len(part.shape)
         if extra > 0 and set(value[1].shape[:extra]) == {1}:
             value = emitter.builder.operation(RESHAPE, [value], (tuple(value[1].shape[extra:]),), location)
-        if value[1].dtype is not part.dtype:
-            value = emitter.builder.operation(TYPECAST, [value], (part.dtype,), location)
+        if value[1].dtype is not part.spec.dtype:
+            value = emitter.builder.operation(TYPECAST, [value], (part.spec.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
             return emitter.builder.stored(value, part.held[1].with_(), location)
         if not fits(value[1].shape, part.shape):
@@ -238,7 +239,7 @@ def into(
         raise CompileError(message, location=emitter.location())
     if overloads[0].result_count > 1 or not overloads[0].gives_one_tensor:
         raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
-    dtype = target.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
+    dtype = target.spec.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
     result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype))
     return write(emitter, target, result.operand, f"`{name}`", in_place=False)
 

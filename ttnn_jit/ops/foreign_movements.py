@@ -112,6 +112,8 @@ METHODS_OF_TORCH = {
     "t": ForeignMovement(_reversed),
     "clone": ForeignMovement(copies=True),
     "contiguous": ForeignMovement(starts_contiguous=True),
+    "detach": ForeignMovement(),
+    "cpu": ForeignMovement(),
     "masked_fill": _MASKED_FILL,
 }
 METHODS_OF_NUMPY = {
@@ -123,7 +125,7 @@ METHODS_OF_NUMPY = {
     "flatten": replace(_RAVEL, copies_densely=True),
     "copy": ForeignMovement(copies_densely=True),
 }
-_METHODS_ALONE = {"view", "expand", "contiguous"}
+_METHODS_ALONE = {"view", "expand", "contiguous", "cpu"}
 FUNCTIONS = {
     "torch": {name: found for name, found in METHODS_OF_TORCH.items() if name not in _METHODS_ALONE},
     "numpy": {

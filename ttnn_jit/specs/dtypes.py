@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import struct
+import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -153,6 +154,12 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     UINT8 = 5
     UINT16 = 6
     INT32 = 7
+
+    __hash__ = enum.Enum.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether `other` is the same, or what torch or numpy names the same elements."""
+        return self is other or (type(other) is not DataType and dtype_named_elsewhere(other) is self)
 
     @property
     def element_bytes(self) -> int:
@@ -379,3 +386,11 @@ def dtypes_made_of_torch() -> Mapping[Any, DataType]:
     import torch
 
     return {getattr(torch, name): dtype for dtype in SCALARS for name in dtype.traits.torch}
+
+
+def dtype_named_elsewhere(value: object) -> DataType | None:
+    """The `DataType` that an element type of torch's or numpy's is."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None and type(value) is torch.dtype:
+        return dtypes_of_torch().get(value)
+    return dtypes_of_numpy().get(value) if numpy is not None and isinstance(value, numpy.dtype) else None

@@ -1,0 +1,177 @@
+"""What a tensor of torch's or numpy's says of itself in a program without its elements, in the words of its library.
+
+What calls of one program may differ in, such as `requires_grad`, is not among it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.foreign.values import ABSENT, is_python_class
+from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.view_rules import are_dense
+from ttnn_jit.runtime.families import NUMPY, TORCH, Family
+from ttnn_jit.specs.dtypes import dtype_named_elsewhere
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.proxy import ProxyTensor
+
+Asking = Callable[..., Any]
+"""From a tensor of the program, and arguments, to what it says."""
+
+
+def library_of(tensor: ProxyTensor) -> str | None:
+    """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
+    return _LIBRARIES.get(tensor.emitter.family) if maker() is None else None
+
+
+def element_type(tensor: ProxyTensor) -> Any:
+    """Its ``.dtype``: that of its library.
+
+    Raises:
+        UnsupportedFunction: Calls with tensors of several types of the library's run one program.
+    """
+    dtype, family, library = tensor.spec.dtype, tensor.emitter.family, library_of(tensor)
+    if library is None:
+        return dtype
+    names = [f"{library}.{name}" for name in dtype.traits.torch]
+    if dtype.is_integer and len(names) > 1:
+        raise UnsupportedFunction(
+            f"whether the elements of a tensor are {' or '.join(names)} is not known before the call",
+            location=tensor.emitter.location(),
+            help=f"`ttnn.{dtype.name.lower()}` is what all of them are read as",
+        )
+    if family is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
+        return sys.modules["numpy"].dtype(dtype.traits.numpy)
+    return dtype.torch if family is TORCH else dtype
+
+
+def known_element_type(value: Any) -> Any:
+    """The `DataType` that an element type of torch's or numpy's is; any other value as it is."""
+    return dtype_named_elsewhere(value) or value
+
+
+def device_of(tensor: ProxyTensor) -> Any:
+    """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
+    return "cpu" if tensor.emitter.family is NUMPY else sys.modules["torch"].device("cpu")
+
+
+def metadata_attribute(tensor: ProxyTensor, name: str) -> Any:
+    """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
+    family = tensor.emitter.family
+    if name in (properties := _PROPERTIES.get(family, {})):
+        return properties[name](tensor)
+    methods = _METHODS_OF_TORCH if family is TORCH else {}
+    return types.MethodType(methods[name], tensor) if name in methods else ABSENT
+
+
+def metadata_function(function: Any) -> Asking | None:
+    """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
+    if is_python_class(type(function)):
+        return None  # and may answer to any name
+    name = getattr(function, "__name__", None)
+    for library, table in _FUNCTIONS.items():
+        if name in table and getattr(sys.modules.get(library), name, None) is function:
+            return table[name]
+    return None
+
+
+def length(tensor: ProxyTensor) -> int:
+    """``len(tensor)``."""
+    if not tensor.shape:
+        _fail(tensor, "TypeError: len() of a 0-d tensor")
+    return next(iter(tensor.shape))
+
+
+def _fail(tensor: ProxyTensor, message: str) -> NoReturn:
+    tensor.refuse(message)
+
+
+def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
+    return tensor.shape if dim is None else _at(tensor, tensor.shape, dim)
+
+
+def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
+    rank = len(numbers)
+    if not -rank <= dim < rank:
+        _fail(tensor, f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
+    return int(numbers[dim])
+
+
+def _strides(tensor: ProxyTensor) -> tuple[int, ...]:
+    element_type(tensor)  # or they are those of what a narrowed tensor is read as
+    if tensor.strides_in_elements is None:
+        tensor.refuse("the strides of this tensor are not known", "`.contiguous()` has those of its shape")
+    return tuple(tensor.strides_in_elements)
+
+
+def _stride(tensor: ProxyTensor, dim: int | None = None) -> Any:
+    strides = _strides(tensor)
+    return strides if dim is None else _at(tensor, strides, dim)
+
+
+def _rank(tensor: ProxyTensor) -> int:
+    return len(tensor.shape)
+
+
+def _count(tensor: ProxyTensor) -> int:
+    return math.prod(tensor.shape)
+
+
+def _count_along(tensor: ProxyTensor, axis: int | None = None) -> int:
+    return _count(tensor) if axis is None else _at(tensor, tensor.shape, axis)
+
+
+def _itemsize(tensor: ProxyTensor) -> int:
+    return int(element_type(tensor).itemsize)
+
+
+def _nbytes(tensor: ProxyTensor) -> int:
+    return _count(tensor) * _itemsize(tensor)
+
+
+def _is_float(tensor: ProxyTensor) -> bool:
+    return not tensor.spec.dtype.is_integer
+
+
+def _is_signed(tensor: ProxyTensor) -> bool:
+    return bool(element_type(tensor).is_signed)
+
+
+def _is_contiguous(tensor: ProxyTensor) -> bool:
+    return are_dense(tuple(tensor.shape), _strides(tensor))
+
+
+def _never(_: ProxyTensor) -> bool:
+    return False
+
+
+_LIBRARIES: dict[Family | None, str] = {TORCH: "torch", NUMPY: "numpy"}
+
+_METHODS_OF_TORCH: dict[str, Asking] = {
+    "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
+    "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
+    "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
+}  # fmt: skip
+
+_OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
+_NO_OTHER_KIND = ("is_cuda", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized", "is_mkldnn", "is_nested")
+
+_PROPERTIES: dict[Family | None, dict[str, Asking]] = {
+    TORCH: {**_OF_BOTH, **dict.fromkeys(_NO_OTHER_KIND, _never), "is_cpu": lambda _: True},
+    NUMPY: {
+        **_OF_BOTH,
+        "size": _count,
+        "strides": lambda tensor: tuple(step * _itemsize(tensor) for step in _strides(tensor)),
+    },
+}
+
+_FUNCTIONS: dict[str, dict[str, Asking]] = {
+    "torch": {name: _METHODS_OF_TORCH[name] for name in ("numel", "is_floating_point", "is_signed", "is_complex")},
+    "numpy": {"ndim": _rank, "shape": lambda tensor: tensor.shape, "size": _count_along},
+}
