@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 HEIGHT, BLOCK = ttnn.ShardStrategy.HEIGHT, ttnn.ShardStrategy.BLOCK
 
@@ -27,11 +28,32 @@ def test_movements_of_tensors_on_the_host_stay_there():
         "slice": (host[:, 3:5], x[:, 3:5]),
         "pad": (ttnn.pad(host, ((0, 0), (0, 1), (0, 0)), 1.0), torch.nn.functional.pad(x, (0, 0, 0, 1), value=1.0)),
         "unsqueeze": (ttnn.unsqueeze_to_4D(host), x[None]),
+        "pad to": (ttnn.pad(host, (2, 65, 32), (0, 1, 0), 1.0), torch.nn.functional.pad(x, (0, 0, 1, 0), value=1.0)),
+        "pad with itself": (
+            ttnn.pad(host, ((0, 0), (0, 0), (3, 0)), mode="reflect"),
+            torch.nn.functional.pad(x, (3, 0), mode="reflect"),
+        ),
+        "roll": (ttnn.roll(host, 3, 1), x.roll(3, 1)),
+        "stack": (ttnn.stack([host, host], 1), torch.stack([x, x], 1)),
+        "split": (ttnn.split(host, 16, 2)[1], x[..., 16:]),
     }
     for result, expected in moved.values():
         assert result.storage_type() is ttnn.StorageType.HOST
         assert result.layout is ttnn.ROW_MAJOR_LAYOUT
         assert same(result, expected)
+    with pytest.raises(ArgumentError, match=r"`grad_tensor` is on the host\nhelp: move it to a device"):
+        ttnn.exp_bw(host, host)
+
+
+def test_movements_of_tensors_on_the_host_are_written_into_tensors_there(device):
+    x = torch.randn(2, 64, 32)
+    host, target, copy = ttnn.from_torch(x), *(ttnn.zeros(s, ttnn.float32) for s in ((2, 32, 64), (2, 64, 32)))
+    assert ttnn.permute(host, (0, 2, 1), output_tensor=target) is target
+    assert ttnn.copy(host, copy) is copy
+    assert same(target, x.permute(0, 2, 1))
+    assert same(copy, x)
+    with pytest.raises(ArgumentError, match=r"`output_tensor` lies on Device.*, the operands on the host\nhelp: move"):
+        ttnn.permute(host, (0, 2, 1), output_tensor=target.to(device))
 
 
 @pytest.mark.parametrize("place", ["host", "device"])

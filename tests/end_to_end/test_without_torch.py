@@ -100,6 +100,9 @@ PROGRAMS = {
             for dtype, layout in ((ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT), (ttnn.bfloat8_b, ttnn.TILE_LAYOUT)):
                 x = ttnn.Tensor([1, -0.5, 2, 3.0, 0, 7], [2, 3], dtype, layout, device)
                 assert x.to_list() == [[1.0, -0.5, 2.0], [3.0, 0.0, 7.0]]
+            assert numpy.array_equal(numpy.asarray(ttnn.add(ttnn.Tensor(X, device=device), 0.0).cpu()), X)
+            assert ttnn.arange(3, 12, 3).to_list() == [3, 6, 9]
+            assert ttnn.eye(2, 3).to_list() == [[1, 0, 0], [0, 1, 0]]
             ttnn.manual_seed(3)
             drawn = numpy.asarray(ttnn.rand([64, 64], dtype=ttnn.float32))
             assert 0 <= drawn.min() < 0.01 and 0.99 < drawn.max() < 1

@@ -9,6 +9,7 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
 from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
+from ttnn_jit.ops.parameter import CHOICE
 from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF
 
@@ -27,7 +28,8 @@ def tensors_of(operation, shapes, dtype):
 def call_of(operation, statics):
     def call(*tensors):
         names = (each.name for each in operation.attributes)
-        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)))
+        chosen = {each.name: each.default for each in operation.parameters if each.kind is CHOICE}
+        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)), **chosen)
 
     return call
 
@@ -97,6 +99,48 @@ def test_the_tanh_form_of_gelu_has_a_gradient_of_its_own(cpu_device):
     placed = [ttnn.from_torch(each, device=cpu_device) for each in tensors]
     found = ttnn.gelu_bw(*placed, approximate="tanh")
     assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, ("tanh",))
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "numbers"),
+    [
+        ("hardswish_bw", [-3.0, 3.0, -4.0, 4.0], ()),
+        ("logit_bw", [-0.5, 0.0, 0.25, 1.0, 1.5], ()),
+        ("xlogy_bw", [0.0, 0.0, 0.0, 2.0], ()),
+        ("rpow_bw", [-1.0, 0.0, 2.0], (0.0,)),
+        ("rpow_bw", [-1.0, 0.0, 2.0], (-2.0,)),
+        ("pow_bw", [-1.0, 0.0, 2.0], (0.0,)),
+        ("div_bw", [-1.0, 0.0, 2.0], (0.0,)),
+    ],
+)
+def test_a_gradient_at_an_edge_is_autograds(name, points, numbers, cpu_device):
+    inputs = 2 if name == "xlogy_bw" else 1
+    operation = next(e for e in DECLARED if e.name == name and len(e.operands) == 1 + inputs)
+    x = torch.tensor([points])
+    tensors = [torch.full_like(x, 1.5), *([x, x.flip(1)] if inputs == 2 else [x])]
+    found = call_of(operation, numbers)(*(ttnn.from_torch(each, device=cpu_device) for each in tensors))
+    want = operation.golden(torch, *(each.double() for each in tensors), *numbers)
+    for got, expected in zip(found, want, strict=True):
+        torch.testing.assert_close(ttnn.to_torch(got).double(), expected, rtol=2e-5, atol=0, equal_nan=True)
+
+
+def test_gradients_are_left_out_and_written_into_tensors_as_asked(cpu_device):
+    g, x, y, first, second = (ttnn.from_torch(torch.randn(3, 40), device=cpu_device) for _ in range(5))
+    want = ttnn.mul_bw(g, x, y)
+    for _ in range(2):
+        found = ttnn.mul_bw(g, x, y, are_required_outputs=[False, True], input_grad=first, other_grad=second)
+        assert found == [None, second]
+        assert torch.equal(second.to_torch(), want[1].to_torch())
+    assert ttnn.gelu_bw(g, x, output_tensor=first) == [first]
+    assert torch.equal(first.to_torch(), ttnn.gelu_bw(g, x)[0].to_torch())
+    with pytest.raises(TtnnJitError, match="`are_required_outputs` says True or False for each of 2 gradients"):
+        ttnn.mul_bw(g, x, y, are_required_outputs=[True])
+    with pytest.raises(TtnnJitError, match=r"mul_bw: a tensor to write into is .*, the gradient"):
+        ttnn.mul_bw(g, x, y, input_grad=ttnn.ones((3, 41), device=cpu_device))
+    with pytest.raises(TtnnJitError, match="gives one gradient, and `other_grad` is for a second"):
+        ttnn.exp_bw(g, x, other_grad=first)
+    with pytest.raises(TtnnJitError, match="`approximate` is 'none' or 'tanh', got 'fast'"):
+        ttnn.gelu_bw(g, x, approximate="fast")
 
 
 def test_shapes_that_do_not_fit_are_refused(cpu_device):

@@ -204,8 +204,12 @@ class SystemDescAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """A dictionary between angle brackets."""
+        """A dictionary between angle brackets; the lists of chips of tt-mlir's specification are refused by name."""
         with parser.in_angle_brackets():
+            if parser.parse_optional_punctuation("[") is not None:
+                parser.raise_error(
+                    "a system description is a dictionary here, no lists of chips: `ttnn-jit query` prints its fields"
+                )
             return (DictionaryAttr(parser.parse_optional_dictionary_attr_dict()),)
 
     @property

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, LayoutError
 from ttnn_jit.foreign.narrowed import narrowed_of_numpy
-from ttnn_jit.specs.dtypes import dtypes_of_numpy
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
+from ttnn_jit.specs.dtypes import SCALARS, dtypes_of_numpy
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
@@ -71,3 +71,43 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     strides = tuple(stride // itemsize for stride in array.strides)
     strides = strides if narrowed is None else narrowed.strides(strides)
     return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
+
+
+def dtype_made_of_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
+    """The element type of a tensor that is made of an array, where none is asked for: as `from_torch` chooses.
+
+    Raises:
+        DTypeError: There is none.
+    """
+    if (dtype := _made_of_numpy().get(array.dtype.newbyteorder("="))) is not None:
+        return dtype
+    raise DTypeError(
+        f"ttnn tensors of numpy's {array.dtype} are not supported",
+        help="cast it: `array.astype(numpy.float32)`, or `array.astype(numpy.int32)` if it holds integers",
+    )
+
+
+@cache
+def _made_of_numpy() -> Mapping[Any, DataType]:
+    import numpy
+
+    made = ((name, dtype) for dtype in SCALARS for name in dtype.traits.torch)
+    return {numpy.dtype(name): dtype for name, dtype in made if hasattr(numpy, name)}
+
+
+def check_numbers_of_numpy(array: numpy.ndarray[Any, Any], name: str) -> None:
+    """Refuse an array of which the function `name` makes no tensor.
+
+    Raises:
+        ArgumentError: It is masked.
+        DTypeError: Its elements are no numbers, or complex ones.
+    """
+    import numpy
+
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise ArgumentError(f"{name}: a masked numpy array would lose its mask", help="pass `array.filled(value)`")
+    if array.dtype.kind not in "fiub":
+        raise DTypeError(
+            f"{name} makes no tensor of a numpy array of {array.dtype}",
+            help="pass `array.real` and `array.imag` one by one" if array.dtype.kind == "c" else None,
+        )

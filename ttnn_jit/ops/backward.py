@@ -6,12 +6,14 @@ that ends with ``_bw`` is asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import OVERLOADS, bind
 from ttnn_jit.ops.operation import Example, Probe
-from ttnn_jit.ops.parameter import TENSOR, Parameter
+from ttnn_jit.ops.parameter import CHOICE, NAME, TENSOR, Parameter
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.ops.typecast import TYPECAST
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
@@ -19,6 +21,7 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 GRADIENT = Parameter("grad_tensor", TENSOR, aliases=("grad",))
 INPUT = Parameter("input_tensor", TENSOR, aliases=("input_tensor_a", "input", "input_a"))
+APPROXIMATE = Parameter("approximate", NAME, "none", aliases=("variant",))
 OTHER = Parameter("other_tensor", TENSOR, aliases=("input_tensor_b", "other", "input_b"))
 
 
@@ -117,6 +120,27 @@ def _dtype_of(value: Any) -> DataType | None:
     return value.value.spec.dtype if isinstance(value, Term) else None
 
 
+def is_tanh(approximate: str | None) -> bool:
+    """Whether a gelu is the one by `tanh`.
+
+    Raises:
+        ShapeError: It is neither that nor the exact one.
+    """
+    if approximate not in {None, "none", "tanh"}:
+        raise ShapeError(f"`approximate` is 'none' or 'tanh', got {approximate!r}")
+    return approximate == "tanh"
+
+
+def gelu_slope(f: Formula, x: Term, approximate: str | None) -> Term:
+    """The derivative of gelu."""
+    if is_tanh(approximate):
+        root = math.sqrt(2.0 / math.pi)
+        t = f.tanh(root * (x + 0.044715 * (x * x * x)))
+        return 0.5 * (1.0 + t) + 0.5 * root * (x * (1.0 - t * t) * (1.0 + 3 * 0.044715 * (x * x)))
+    density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
+    return 0.5 * f.erfc(x * (-1.0 / math.sqrt(2.0))) + x * density
+
+
 def by_autograd(forward: Callable[..., Any], inputs: int) -> Callable[..., list[Any]]:
     """The golden of a gradient: what torch's autograd makes of ``forward(torch, *inputs, *attributes)``."""
 
@@ -168,7 +192,7 @@ def gradient(
             for each, tensor in zip(listed, tensors, strict=True)
         ]
 
-    statics = values or tuple(each.default for each in attributes)
+    statics = values or tuple(each.default for each in attributes if each.kind is not CHOICE)
     broadcast = ((2, 3, 40), (2, 3, 40), *((1, 40),) * (len(inputs) - 1))
     tested = shapes or (((3, 40),) * (1 + len(inputs)), *([broadcast] if len(inputs) > 1 else []))
     examples: tuple[Example, ...] = tuple((each, statics) for each in tested)

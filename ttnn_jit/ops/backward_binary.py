@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.ops.backward import INPUT, OTHER, Formula, Term, gradient
-from ttnn_jit.ops.parameter import DIMENSION, FLOAT, TENSOR, Parameter
+from ttnn_jit.ops.backward import APPROXIMATE, INPUT, OTHER, Formula, Term, gelu_slope, gradient
+from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLOAT, TENSOR, Parameter
 from ttnn_jit.ops.shorthand import Shorthand
 
 _LN_2 = math.log(2.0)
 _TWO = (INPUT, OTHER)
 _POSITIVE = (0.2, 5.0)
+_EXACT = Parameter("rounding_mode", CHOICE, None)
 
 
 def _of_two(
@@ -27,7 +28,7 @@ def _of_two(
 
 
 def _with_number(
-    name: str, factor: Callable[..., Term | float], forward: Callable[..., Any], **fields: Any
+    name: str, factor: Callable[..., Term | float], forward: Callable[..., Any], *others: Parameter, **fields: Any
 ) -> Shorthand:
     """Of a tensor and a number."""
 
@@ -35,7 +36,7 @@ def _with_number(
         return g * factor(f, x, scalar)
 
     scalar = Parameter("scalar", FLOAT)
-    return gradient(name, f"`{name}` with a number", forward, formula, scalar, values=(2.5,), **fields)
+    return gradient(name, f"`{name}` with a number", forward, formula, scalar, *others, values=(2.5,), **fields)
 
 
 def _constant(name: str) -> Shorthand:
@@ -78,11 +79,34 @@ def _squared_difference(_: Formula, g: Term, a: Term, b: Term) -> list[Term]:
     return [twice, -twice]
 
 
-def _bias_gelu(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
-    x = a + b
-    density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
-    both = g * (0.5 * f.erfc(x * (-1.0 / math.sqrt(2.0))) + x * density)
+def _bias_gelu(f: Formula, g: Term, a: Term, b: Term, approximate: str | None) -> list[Term]:
+    both = g * gelu_slope(f, a + b, approximate)
     return [both, both]
+
+
+def _rounded_quotients(mode: str) -> tuple[Shorthand, Shorthand]:
+    """Of quotients that are rounded: nothing."""
+    rounding = Parameter("rounding_mode", CHOICE, mode)
+
+    def forward(torch: Any, x: Any, y: Any) -> Any:
+        return torch.div(x, y, rounding_mode=mode)
+
+    def nothing(f: Formula, g: Term, *_: Any) -> list[Term]:
+        return [f.zeros(g), f.zeros(g)]
+
+    return (
+        _of_two("div", nothing, rounding, forward=forward, domain=_POSITIVE),
+        _with_number("div", lambda *_: 0.0, forward, rounding),
+    )
+
+
+def _of_remainders(name: str, rounded: str) -> Shorthand:
+    """Of `fmod` or `remainder`."""
+
+    def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+        return [g, -(g * getattr(f, rounded)(a / b))]
+
+    return _of_two(name, formula, domain=_POSITIVE)
 
 
 def _where(f: Formula, g: Term, a: Term, *_: Term) -> list[Term]:
@@ -107,6 +131,11 @@ def _of_three(name: str, formula: Callable[..., Sequence[Term]], *attributes: Pa
     )
 
 
+def _xlogy(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    nothing = f.eq(a, 0.0) * (b <= 0.0)
+    return [f.where(nothing, 0.0, g * f.log(b)), g * (a / b)]
+
+
 OPERATIONS = (
     _of_two("add", lambda _, g, __, ___: [g, g * 1.0]),
     _with_number("add", lambda *_: 1.0, lambda _, x, y: x + y),
@@ -114,8 +143,11 @@ OPERATIONS = (
     _with_number("sub", lambda *_: 1.0, lambda _, x, y: x - y),
     _of_two("mul", lambda _, g, a, b: [g * b, g * a]),
     _with_number("mul", lambda _, __, scalar: scalar, lambda _, x, y: x * y),
-    _of_two("div", lambda _, g, a, b: [g / b, -(g * (a / (b * b)))], domain=_POSITIVE),
-    _with_number("div", lambda _, __, scalar: 1.0 / scalar, lambda _, x, y: x / y),
+    _of_two("div", lambda _, g, a, b: [g / b, -(g * (a / (b * b)))], _EXACT, domain=_POSITIVE),
+    _with_number("div", lambda _, __, scalar: 1.0 / scalar if scalar else math.inf, lambda _, x, y: x / y, _EXACT),
+    *(each for mode in ("floor", "trunc") for each in _rounded_quotients(mode)),
+    _of_remainders("fmod", "trunc"),
+    _of_remainders("remainder", "floor"),
     _of_two("rsub", lambda _, g, __, ___: [-g, g]),
     _of_two(
         "addalpha",
@@ -141,8 +173,20 @@ OPERATIONS = (
     _of_two("logaddexp", _of_sum_of_powers(base_2=False)),
     _of_two("logaddexp2", _of_sum_of_powers(base_2=True)),
     _of_two("squared_difference", _squared_difference, forward=lambda torch, a, b: torch.square(a - b)),
-    _of_two("xlogy", lambda f, g, a, b: [g * f.log(b), g * (a / b)], domain=_POSITIVE),
-    _of_two("bias_gelu", _bias_gelu, forward=lambda torch, a, b: torch.nn.functional.gelu(a + b)),
+    _of_two("xlogy", _xlogy, domain=_POSITIVE),
+    _of_two(
+        "bias_gelu",
+        _bias_gelu,
+        APPROXIMATE,
+        forward=lambda torch, a, b, approximate: torch.nn.functional.gelu(a + b, approximate=approximate),
+    ),
+    _of_two(
+        "lerp",
+        lambda _, g, __, ___, weight: [g * (1.0 - weight), g * weight],
+        Parameter("weight", FLOAT, aliases=("input_tensor_c",)),
+        values=(0.75,),
+        forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
+    ),
     _of_two(
         "max", lambda f, g, a, b: _chosen(f, g, a > b, f.eq(a, b)), forward=lambda torch, a, b: torch.maximum(a, b)
     ),

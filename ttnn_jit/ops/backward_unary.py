@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.activations import SELU_ALPHA, SELU_SCALE
-from ttnn_jit.ops.backward import Formula, Term, gradient
-from ttnn_jit.ops.parameter import FLOAT, NAME, Parameter
+from ttnn_jit.ops.backward import APPROXIMATE, Formula, Term, gelu_slope, gradient
+from ttnn_jit.ops.parameter import CHOICE, FLOAT, Parameter
 from ttnn_jit.ops.shorthand import Shorthand
 
 _ROOT_2 = math.sqrt(2.0)
@@ -56,15 +56,6 @@ def _within(f: Formula, x: Term, low: float, high: float) -> Term:
     return inside if high == math.inf else inside * (x <= high)
 
 
-def _gelu(f: Formula, x: Term, approximate: str | None) -> Term:
-    if approximate == "tanh":
-        root = math.sqrt(2.0 / math.pi)
-        t = f.tanh(root * (x + 0.044715 * (x * x * x)))
-        return 0.5 * (1.0 + t) + 0.5 * root * (x * (1.0 - t * t) * (1.0 + 3 * 0.044715 * (x * x)))
-    density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
-    return 0.5 * f.erfc(x * (-1.0 / _ROOT_2)) + x * density
-
-
 def _silu(f: Formula, x: Term) -> Term:
     s = f.sigmoid(x)
     return s * (1.0 + x * (1.0 - s))
@@ -76,7 +67,7 @@ def _softplus(f: Formula, x: Term, beta: float, threshold: float) -> Term:
 
 
 def _hardswish(f: Formula, x: Term) -> Term:
-    return f.where(x < -3.0, 0.0, f.where(x > 3.0, 1.0, x * (1.0 / 3.0) + 0.5))
+    return f.where(x <= -3.0, 0.0, f.where(x >= 3.0, 1.0, x * (1.0 / 3.0) + 0.5))
 
 
 def _softsign(f: Formula, x: Term) -> Term:
@@ -101,6 +92,13 @@ def _sigmoid(f: Formula, x: Term) -> Term:
 
 def _selu(f: Formula, x: Term) -> Term:
     return f.where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * f.exp(x))
+
+
+def _power_slope(f: Formula, x: Term, base: float) -> Term:
+    """Of a number to the power of `x`; of 0 and what is not below 0 it is 0, as torch has it."""
+    if base > 0:
+        return f.rpow(x, base) * math.log(base)
+    return f.where(x >= 0.0, 0.0, -math.inf) if base == 0 else f.fill(x, math.nan)
 
 
 def _number(name: str, default: float | None = None, *aliases: str) -> Parameter:
@@ -143,8 +141,8 @@ OPERATIONS = (
     _of("expm1", lambda f, x: f.exp(x)),
     _of(
         "gelu",
-        _gelu,
-        Parameter("approximate", NAME, "none", aliases=("variant",)),
+        gelu_slope,
+        APPROXIMATE,
         forward=lambda torch, x, approximate: torch.nn.functional.gelu(x, approximate=approximate or "none"),
     ),
     _activation("hardshrink", lambda f, x, lambd: f.abs(x) > lambd, _number("lambd", 0.5)),
@@ -166,7 +164,7 @@ OPERATIONS = (
         lambda f, x: f.sigmoid(-x),
         forward=lambda torch, x: torch.nn.functional.logsigmoid(x),
     ),
-    _of("logit", lambda _, x: 1.0 / (x * (1.0 - x)), domain=(0.1, 0.9)),
+    _of("logit", lambda f, x: f.where(_within(f, x, 0.0, 1.0), 1.0 / (x * (1.0 - x)), math.nan), domain=(0.1, 0.9)),
     _of("reciprocal", lambda _, x: -1.0 / (x * x), domain=_POSITIVE),
     _of("relu", lambda _, x: x > 0.0),
     _activation("relu6", lambda _, x: _between(x, 0.0, 6.0), domain=(-2.0, 9.0)),
@@ -193,6 +191,14 @@ OPERATIONS = (
     ),
     *(_of(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE) for name in ("fmod", "remainder")),
     _of(
+        "bias_gelu",
+        lambda f, x, bias, approximate: gelu_slope(f, x + bias, approximate),
+        _number("bias"),
+        APPROXIMATE,
+        values=(0.75, "none"),
+        forward=lambda torch, x, bias, approximate: torch.nn.functional.gelu(x + bias, approximate=approximate),
+    ),
+    _of(
         "div_no_nan",
         lambda _, __, scalar: 1.0 / scalar if scalar else 0.0,
         _number("scalar"),
@@ -201,23 +207,37 @@ OPERATIONS = (
     ),
     _of(
         "rpow",
-        lambda f, x, base: f.rpow(x, base) * math.log(base),
+        _power_slope,
         _number("exponent"),
         values=(2.5,),
         forward=lambda torch, x, base: torch.pow(base, x),
     ),
     _of(
         "pow",
-        lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0),
+        lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0) if exponent else f.zeros(x),
         _number("exponent"),
         values=(2.5,),
         domain=_POSITIVE,
     ),
     _of("unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar),
+    *(
+        gradient(
+            "rdiv",
+            "a quotient of a number that is rounded, which is 0",
+            lambda torch, x, scalar, mode=mode: torch.div(torch.full_like(x, scalar), x, rounding_mode=mode),
+            lambda f, g, *_: f.zeros(g),
+            _number("scalar"),
+            Parameter("rounding_mode", CHOICE, mode),
+            values=(2.5,),
+            domain=_POSITIVE,
+        )
+        for mode in ("floor", "trunc")
+    ),
     _of(
         "rdiv",
         lambda _, x, scalar: -scalar / (x * x),
         _number("scalar"),
+        Parameter("rounding_mode", CHOICE, None),
         values=(2.5,),
         domain=_POSITIVE,
         forward=lambda _, x, scalar: scalar / x,

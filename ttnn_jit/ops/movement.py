@@ -104,6 +104,10 @@ class Movement(Operation):
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
 
+    def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - whatever they are
+        """Every call does."""
+        return True
+
     def extents(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Extents:
         """The result's, for attributes as the IR has them."""
         if (background := self.background(shapes, statics)) is not None:

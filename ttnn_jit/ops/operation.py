@@ -301,6 +301,10 @@ class Operation(Declaration):
         """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
         return self, tuple(statics)
 
+    def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - of some, a call's
+        """Whether a call moves elements and computes none; arguments and errors as for `results`."""
+        return False
+
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""

@@ -13,16 +13,16 @@ from ttnn_jit.ops.shorthand import Call, Shorthand, Value, respelled
 from ttnn_jit.specs.access import Access, Part
 
 Padding = Sequence[tuple[int, int]]
-"""Per dimension, the elements before and after."""
+"""Per dimension, the elements before and after; of the last dimensions, where there are fewer."""
 
 
 def _spelled_pad(shape: Extents, padding: Padding, value: float) -> Spelling:
-    if len(padding) != len(shape) or min(map(min, padding), default=0) < 0:
+    if len(padding) > len(shape) or min(map(min, padding), default=0) < 0:
         raise ShapeError(
             f"a tensor of rank {len(shape)} is not padded by {list(padding)}",
-            help="give a pair for each dimension: elements before and after, none below 0",
+            help="give a pair for each dimension, or for the last ones: elements before and after, none below 0",
         )
-    return PAD, (tuple(padding), value)
+    return PAD, (((0, 0),) * (len(shape) - len(padding)) + tuple(padding), value)
 
 
 def _padded(shapes: Sequence[Extents], padding: Padding, _: float) -> tuple[Part, ...]:
@@ -43,7 +43,7 @@ PAD = movement(
     Parameter("padding", PAIRS),
     Parameter("value", NUMBER, 0),
     Parameter("mode", CHOICE, "constant"),
-    summary="The tensor with as many elements `value` before and after, along each dimension, as `padding` says.",
+    summary="The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.",
     spelled=_spelled_pad,
     joined=_padded,
     filled=_around,
@@ -53,6 +53,7 @@ PAD = movement(
         ((3, 40), (((0, 1), (2, 3)), 1.5)),
         ((2, 33, 5), (((1, 0), (0, 0), (0, 27)), 0)),
         ((4, 6), (((0, 0), (0, 0)), 7)),
+        ((3, 4, 6), (((0, 2), (1, 0)), 0.5)),
         ((0, 5), (((2, 1), (1, 0)), -1.0)),
     ),
 )
@@ -131,7 +132,7 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> Shorthand:
     def golden(torch: Any, x: Any, padding: Padding) -> Any:
         import numpy
 
-        for axis, pair in enumerate(padding):
+        for axis, pair in enumerate(padding, -len(padding)):
             places = numpy.pad(numpy.arange(x.shape[axis]), pair, mode=in_numpy)
             x = torch.index_select(x, axis, torch.from_numpy(places))
         return x
@@ -144,7 +145,7 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> Shorthand:
         source="torch.nn.functional.pad",
         calls=calls,
         golden=golden,
-        examples=((((3, 40),), (((0, 1), (2, 3)),)), (((2, 33, 5),), (((1, 0), (0, 0), (0, 4)),))),
+        examples=((((3, 40),), (((0, 1), (2, 3)),)), (((2, 33, 5),), (((1, 0), (0, 4)),))),
     )
 
 

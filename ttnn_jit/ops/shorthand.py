@@ -101,8 +101,18 @@ class Shorthand(Operation):
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
-        values = [Value(spec) if isinstance(spec, TensorSpec) else spec for spec in specs]
-        return tuple(value.spec for value in self.written_out(Call(_specified), values, statics))
+        return tuple(value.spec for value in self.written_out(Call(_specified), _values(specs), statics))
+
+    def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
+        """Whether all that it stands for does."""
+        seen: list[bool] = []
+
+        def noted(operation: Operation, operands: Sequence[Value | float | None], *own: Any) -> list[Value]:
+            seen.append(operation.only_moves(_specs(operands), own))
+            return _specified(operation, operands, *own)
+
+        self.written_out(Call(noted), _values(specs), statics)
+        return all(seen)
 
     @property
     def rules(self) -> str:
@@ -128,7 +138,14 @@ def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling
     )
 
 
+def _values(specs: Sequence[OperandSpec]) -> list[Value | float | None]:
+    return [Value(spec) if isinstance(spec, TensorSpec) else spec for spec in specs]
+
+
 def _specified(operation: Operation, operands: Sequence[Value | float | None], *statics: Any) -> list[Value]:
     """What the results of a call are, and no more."""
-    specs = operation.results([each.spec if isinstance(each, Value) else each for each in operands], statics)
-    return [Value(spec) for spec in specs]
+    return [Value(spec) for spec in operation.results(_specs(operands), statics)]
+
+
+def _specs(operands: Sequence[Value | float | None]) -> list[OperandSpec]:
+    return [each.spec if isinstance(each, Value) else each for each in operands]

@@ -297,8 +297,8 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     return Tensor(spec, device, buffer)
 
 
-def of_numbers(values: Sequence[float], spec: TensorSpec, device: Device | None) -> Tensor:
-    """A tensor of `spec` whose elements are what `values`, row by row, become (`write_numbers`).
+def of_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
+    """A tensor of `spec` whose elements are what `values`, row by row, or those of an array become (`write_numbers`).
 
     Raises:
         ShapeError: `spec` has strides.

@@ -69,27 +69,58 @@ def _words_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.
     return numpy.where(numpy.isnan(floats), 0x7FC0, (bits + (0x7FFF + (bits >> 16 & 1))) >> 16)
 
 
-def write_numbers(values: Sequence[float], spec: TensorSpec, buffer: Buffer) -> None:
-    """Make the logical elements `values`, row by row; padding becomes zero.
+def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the logical elements `values`, row by row, or those of an array; padding becomes zero.
 
-    Each is rounded to float32 and then to the dtype of `spec`; in one of integers numbers lose their fraction, what is
-    beyond its range becomes its nearest number, and NaN 0.
+    Each is rounded once, to nearest even; integers keep their low bits in a narrower type. In one of integers floats
+    lose their fraction, what is beyond its range becomes its nearest number, and NaN 0.
     """
     import numpy
 
-    shape = tuple(spec.shape)
-    with numpy.errstate(over="ignore"):
-        floats = numpy.array(values, numpy.float64 if spec.dtype.is_integer else numpy.float32).reshape(shape)
+    array = values if isinstance(values, numpy.ndarray) else numpy.array(values, numpy.float64)
+    array = array.reshape(tuple(spec.shape))
     if spec.dtype.is_block_float:
-        pack(floats, spec, buffer)
+        with numpy.errstate(over="ignore"):
+            pack(array.astype(numpy.float32), spec, buffer)
         return
     zero_padding(spec, buffer)
     if spec.dtype.is_integer:
-        limits = spec.dtype.values
-        words = numpy.clip(numpy.nan_to_num(floats), limits[0], limits[-1]).astype(numpy.int64)
+        words = _integers(array, spec.dtype)
     else:
-        words = _words_of_floats(floats, spec.dtype)
+        words = _words_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else _floats(array), spec.dtype)
     _logical_words(spec, buffer)[...] = words.astype(_word(spec.dtype))
+
+
+def _integers(array: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
+    """What becomes a type of integers by leaving high bits out."""
+    import numpy
+
+    if array.dtype.kind != "f":
+        return array
+    limits = dtype.values
+    whole: numpy.ndarray[Any, Any] = numpy.nan_to_num(array.astype(numpy.float64)).clip(limits[0], limits[-1])
+    return whole.astype(numpy.int64)
+
+
+def _floats(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The nearest float32 numbers."""
+    import numpy
+
+    with numpy.errstate(over="ignore"):
+        return array.astype(numpy.float32)
+
+
+def _rounded_to_odd(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """In float32, from where rounding to bfloat16 is as if at once: `torch_elements` says how."""
+    import numpy
+
+    nearest = _floats(array)
+    exact = array.astype(numpy.float64)
+    away = numpy.where(exact > nearest, numpy.float32(numpy.inf), numpy.float32(-numpy.inf))
+    with numpy.errstate(over="ignore", under="ignore"):
+        beyond = numpy.nextafter(nearest, away)
+    keep = (nearest == exact) | (nearest.view(numpy.uint32) % 2 == 1) | numpy.isnan(nearest)
+    return numpy.where(keep, nearest, beyond)
 
 
 def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:

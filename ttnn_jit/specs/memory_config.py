@@ -13,7 +13,7 @@ from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.cores import CoreRangeSet, require_cores
 
 if TYPE_CHECKING:
-    from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
+    from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
 
 
 class TensorMemoryLayout(enum.Enum):
@@ -65,15 +65,27 @@ class ShardSpec:
         grid: CoreRangeSet,
         shard_shape: Iterable[int],
         shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+        shard_mode: ShardMode | None = None,
     ) -> None:
         extents = whole_numbers(shard_shape, "a shard")
         if len(extents) != 2 or min(extents) < 1:
             raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
         require_cores(grid)
         check_kind(shard_orientation, ShardOrientation, "the orientation of a shard spec")
+        if shard_mode is not None:
+            from ttnn_jit.specs.shard_distribution import require_physical
+
+            require_physical(shard_mode)
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "shape", extents)
         object.__setattr__(self, "orientation", shard_orientation)
+
+    @property
+    def mode(self) -> ShardMode:
+        """What the shape is part of."""
+        from ttnn_jit.specs.shard_distribution import ShardMode
+
+        return ShardMode.PHYSICAL
 
     def num_cores(self) -> int:
         """Cores in the grid."""

@@ -1,4 +1,4 @@
-"""In which order the shards of a tensor that is cut in every dimension go to cores, as ttnn names it."""
+"""How shards are cut and dealt to cores, as ttnn names it, beside the one way that there is here."""
 
 from __future__ import annotations
 
@@ -27,4 +27,26 @@ def require_in_turn(strategy: ShardDistributionStrategy) -> None:
         raise GridError(
             f"ND shards are dealt to cores in turn, and not by {strategy}",
             help="leave `shard_distribution_strategy` out; shards of a BLOCK_SHARDED config lie in a grid",
+        )
+
+
+class ShardMode(enum.Enum):
+    """What the shape of a shard is part of; the numbers are ttnn's, whose later versions know PHYSICAL alone."""
+
+    PHYSICAL = 0
+    LOGICAL = 1
+
+
+def require_physical(mode: ShardMode) -> None:
+    """Refuse shards that are parts of the logical shape, and filled up to whole tiles one by one.
+
+    Raises:
+        ArgumentError: It is no mode.
+        GridError: It is LOGICAL.
+    """
+    check_kind(mode, ShardMode, "`shard_mode`")
+    if mode is not ShardMode.PHYSICAL:
+        raise GridError(
+            f"a shard is a part of the tensor as it is stored, padding included, and not {mode}",
+            help="leave `shard_mode` out, and round the shard's shape up to whole tiles",
         )

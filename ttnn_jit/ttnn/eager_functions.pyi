@@ -1216,7 +1216,7 @@ class _Outer(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
-    """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
+    """The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.
 
     Or: The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.
 

@@ -24,12 +24,11 @@ from ttnn_jit.ops import (
     with_result_names,
 )
 from ttnn_jit.ops.created_tensors import callable_in_programs
-from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as, write_elements
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
@@ -165,8 +164,8 @@ class TtnnOperation(WarmCalls):
             wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
         bound = self._bound(args, own)
         tensors = _tensors_of(bound)
-        if _lies_on_host(bound.operation, tensors):
-            return self._run_for_host(args, kwargs)
+        if _lies_on_host(bound, tensors):
+            return self._run_for_host(args, kwargs, wanted.output_tensor if wanted else None)
         return self._run_on(_one_device(self.__name__, tensors, bound), bound, wanted, target, args, kwargs)
 
     def _run_on(
@@ -231,13 +230,22 @@ class TtnnOperation(WarmCalls):
             write = partial(write_warm, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(_tensors_of(bound)))
 
-    def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None) -> Any:
         """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""
         device = implicit_cpu_device()
+        if output is not None and output.device() is not None:
+            raise ArgumentError(
+                f"{self.__name__}: `output_tensor` lies on {output.device()}, the operands on the host",
+                help="move these to it: `tensor.to(device)`",
+            )
         placed = map_leaves(
             (tuple(args), dict(kwargs)), lambda leaf: leaf.to(device) if isinstance(leaf, Tensor) else leaf
         )
-        return map_leaves(self._run(*placed), partial(_on_host, self.__name__))
+        result = self._run(*placed)
+        if output is None:
+            return map_leaves(result, partial(_on_host, self.__name__))
+        write_elements(result, output, self.__name__)
+        return output
 
     @property
     def _own_names(self) -> set[str]:
@@ -361,9 +369,11 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
     return device
 
 
-def _lies_on_host(operation: Operation, tensors: Sequence[Tensor]) -> bool:
+def _lies_on_host(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
     """Whether what only moves elements is asked of tensors on the host, where ttnn has it too."""
-    return isinstance(operation, Movement) and all(tensor.device() is None for tensor in tensors)
+    if any(tensor.device() is not None for tensor in tensors):
+        return False
+    return bound.operation.only_moves(specs_of(bound), bound.attributes)
 
 
 def _on_host(name: str, tensor: Tensor) -> Tensor:

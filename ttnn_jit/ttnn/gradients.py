@@ -2,26 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
 from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
 from ttnn_jit.ops.operation import Operation
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, write_elements
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 _DECLARED: tuple[Operation, ...] = (
     *backward_binary.OPERATIONS,
     *backward_unary.OPERATIONS,
     *backward_structured.OPERATIONS,
-    EMBEDDING_BW,
 )
+
+
+_TARGETS = (("input_grad", "output_tensor"), ("other_grad",))
+"""Names of what a gradient is written into, by its place."""
+
+
+class Gradient(TtnnOperation):
+    """Of the gradients that it gives, some may be left out and some be written into tensors that there are."""
+
+    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        own = dict(kwargs)
+        targets = [self._target_named(names, own) for names in _TARGETS]
+        required = own.pop("are_required_outputs", None)
+        found = super()._run(args, own)
+        if required is not None:
+            found = self._required(found, required)
+        if any(target is not None for target in targets[len(found) :]):
+            raise ArgumentError(f"{self.__name__} gives one gradient, and `{_TARGETS[1][0]}` is for a second")
+        for place, (given, target) in enumerate(zip(found, targets, strict=False)):
+            if given is not None and target is not None:
+                found[place] = self._written_into(target, given)
+        return found
+
+    def _target_named(self, names: Sequence[str], keywords: dict[str, Any]) -> Tensor | None:
+        given = {name: keywords.pop(name) for name in names if name in keywords}
+        given = {name: value for name, value in given.items() if value is not None}
+        if len(given) > 1:
+            raise ArgumentError(f"{self.__name__}: {' and '.join(given)} are names of one tensor")
+        for name, value in given.items():
+            check_tensor(value, f"{self.__name__}: `{name}`")
+        return next(iter(given.values()), None)
+
+    def _required(self, found: list[Any], required: Any) -> list[Any]:
+        """The gradients, with None for those that nobody wants."""
+        if not isinstance(required, list | tuple) or set(map(type, required)) - {bool} or len(required) < len(found):
+            raise ArgumentError(
+                f"{self.__name__}: `are_required_outputs` says True or False for each of {len(found)} gradients, "
+                f"got {required!r}"
+            )
+        return [each if wanted else None for each, wanted in zip(found, required, strict=False)]
+
+    def _written_into(self, target: Tensor, given: Tensor) -> Tensor:
+        if (target.shape, target.dtype, target.device()) != (given.shape, given.dtype, given.device()):
+            raise ShapeError(
+                f"{self.__name__}: a tensor to write into is {target.spec} on {target.device()}, "
+                f"the gradient {given.spec} on {given.device()}"
+            )
+        write_elements(given, target, self.__name__)
+        return target
 
 
 def _by_name() -> dict[str, TtnnOperation]:
     declared: dict[str, tuple[Operation, ...]] = {}
     for operation in _DECLARED:
         declared[operation.name] = (*declared.get(operation.name, ()), operation)
-    return {name: TtnnOperation(name, overloads) for name, overloads in declared.items()}
+    listed: dict[str, TtnnOperation] = {name: Gradient(name, overloads) for name, overloads in declared.items()}
+    return {**listed, EMBEDDING_BW.name: TtnnOperation(EMBEDDING_BW.name, (EMBEDDING_BW,))}
 
 
 GRADIENTS = _by_name()

@@ -27,7 +27,7 @@ class Home:
 
 HOMES = (
     Home("specs.arch", "Arch"),
-    Home("specs.shard_distribution", "ShardDistributionStrategy"),
+    Home("specs.shard_distribution", "ShardDistributionStrategy ShardMode"),
     Home("specs.storage_type", "StorageType"),
     Home("specs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
     Home("ops.activation_variants", "GeluVariant"),

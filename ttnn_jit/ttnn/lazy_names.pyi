@@ -1,6 +1,7 @@
 # Written by `make docs` from the table in lazy_names.py; a test proves it current.
 from ttnn_jit.specs.arch import Arch as Arch
 from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy as ShardDistributionStrategy
+from ttnn_jit.specs.shard_distribution import ShardMode as ShardMode
 from ttnn_jit.specs.storage_type import StorageType as StorageType
 from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
 from ttnn_jit.ops.activation_variants import GeluVariant as GeluVariant
@@ -356,6 +357,7 @@ __all__ = [
     "SDPAProgramConfig",
     "SetDefaultDevice",
     "ShardDistributionStrategy",
+    "ShardMode",
     "ShardTensor2dMesh",
     "ShardTensorToMesh",
     "SigmoidMode",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.foreign.numpy_array import is_numpy_array
-from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
+from ttnn_jit.foreign.numpy_array import check_numbers_of_numpy, dtype_made_of_numpy, is_numpy_array
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.kinds import are_numbers
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.device import Device
@@ -21,9 +21,6 @@ from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.torch_conversion import from_torch
-
-if TYPE_CHECKING:
-    import torch
 
 Parts = tuple[TensorSpec, Device | None, Buffer]
 
@@ -98,9 +95,8 @@ def _of_numbers(
     check_kind(data_type, DataType, "`data_type`")
     check_kind(layout, Layout, "`layout`")
     if is_numpy_array(data) or is_torch_tensor(data):
-        numbers = _as_torch(data)
-        _check_count(numbers.numel(), extents)
-        return _of_array(numbers.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
+        _check_count(math.prod(data.shape), extents)
+        return _of_array(data.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
     listed = _listed(data, data_type)
     _check_count(len(listed), extents)
     _check_device(device)
@@ -127,8 +123,14 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
         if any(given is not None for given in (data_type, device, layout, mem_config)):
             raise ArgumentError("ttnn.Tensor of a ttnn tensor is another name of it", help="use `ttnn.clone` or `.to`")
         return tensor
+    if is_numpy_array(tensor):
+        check_numbers_of_numpy(tensor, "ttnn.Tensor")
+        if tile is not None:
+            check_kind(tile, Tile, "`tile`")
+        dtype = dtype_made_of_numpy(tensor) if data_type is None else data_type
+        return of_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
     return from_torch(
-        _as_torch(tensor),
+        tensor,
         data_type,
         layout=layout,
         device=device,
@@ -155,20 +157,6 @@ def _of_one_device() -> ArgumentError:
     return ArgumentError(
         "ttnn.Tensor makes the tensor of one device", help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`"
     )
-
-
-def _as_torch(array: Any) -> torch.Tensor:
-    """A torch tensor itself, and one of a numpy array's elements."""
-    require_torch("ttnn.Tensor", "make tensors by `ttnn.full` and its kin")
-    import torch
-
-    if is_torch_tensor(array):
-        tensor: torch.Tensor = array
-        return tensor
-    try:
-        return torch.as_tensor(array)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"ttnn.Tensor: torch makes no tensor of a numpy array of {array.dtype}: {error}") from None
 
 
 def _listed(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.ops.sequences import ARANGE, EYE
@@ -27,8 +25,8 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.ttnn.mesh import over_meshes
 
-if TYPE_CHECKING:
-    pass
+EXACT_INTEGERS = 1 << 53
+"""Up to which a float64, in which numpy counts how many there are, has every one."""
 
 
 def spec_of_new(
@@ -73,17 +71,17 @@ def full(
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    number = _fill_value(python_number(fill_value), spec.dtype)
+    number = _as_element(python_number(fill_value), spec.dtype, "`fill_value`")
     return storage.filled(number, spec, device) if (made := maker()) is None else made.filled(number, spec)
 
 
-def _fill_value(value: Number, dtype: DataType) -> float:
+def _as_element(value: Number, dtype: DataType, name: str) -> float:
     if dtype.is_integer:
-        return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, "`fill_value`")
+        return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, name)
     try:
         return float(value)
     except OverflowError as error:
-        raise ArgumentError(f"`fill_value` has no float: {error}") from None
+        raise ArgumentError(f"{name} has no float: {error}") from None
 
 
 @callable_in_programs
@@ -157,14 +155,14 @@ def arange(
         raise ArgumentError("`step` of arange is 0")
     numbers = range(first, beyond, step)
     spec = spec_of_new((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    for number in (numbers[0], numbers[-1]) if spec.dtype.is_integer and numbers else ():
-        spec.dtype.whole(number, "a number of arange")
+    ends = [_as_element(number, spec.dtype, "a number of arange") for number in (*numbers[:1], *numbers[-1:])]
     if (made := maker()) is not None:
         return made.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
-    require_torch("arange", "give `numpy.arange` to a jitted function")
-    import torch
+    import numpy
 
-    return storage.from_torch(torch.arange(first, beyond, step) if numbers else torch.empty(0), spec, device)
+    exact = all(abs(number) <= EXACT_INTEGERS for number in (first, beyond, *ends))
+    elements = numpy.arange(first, beyond, step) if exact else numpy.array(numbers, numpy.float64)
+    return storage.of_numbers(elements, spec, device)
 
 
 @callable_in_programs
@@ -254,7 +252,6 @@ def eye(
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     if (made := maker()) is not None:
         return made.made(EYE, (*spec.shape, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
-    require_torch("eye", "give `numpy.eye` to a jitted function")
-    import torch
+    import numpy
 
-    return storage.from_torch(torch.eye(*shape), spec, device)
+    return storage.of_numbers(numpy.eye(*spec.shape, dtype=numpy.float32), spec, device)

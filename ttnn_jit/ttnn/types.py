@@ -77,6 +77,8 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "bfloat4_b",
+    "bfloat8_b",
     "bfloat16",
     "corerange_to_cores",
     "float32",
@@ -91,6 +93,8 @@ TILE_LAYOUT = Layout.TILE
 ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 TILE_SIZE = TILE_HEIGHT
 bfloat16 = DataType.BFLOAT16
+bfloat8_b = DataType.BFLOAT8_B
+bfloat4_b = DataType.BFLOAT4_B
 float32 = DataType.FLOAT32
 int32 = DataType.INT32
 uint32 = DataType.UINT32

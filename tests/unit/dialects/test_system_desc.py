@@ -55,3 +55,11 @@ def test_a_dictionary_that_is_no_target_is_refused(fields: str, message: str) ->
 def test_a_target_of_another_kind_is_refused() -> None:
     with pytest.raises(VerifyException, match=r"ttcore\.system_desc must be a #ttcore\.system_desc"):
         system_desc_of(parse_module('module attributes {ttcore.system_desc = "cpu"} {\n}'))
+
+
+@pytest.mark.parametrize("name", ["tt", "ttcore"])
+def test_lists_of_chips_are_refused_with_what_stands_there_instead(name):
+    """N19e: the specification has descriptions of four lists and of five."""
+    lists = f"[<#{name}.arch<wormhole_b0>, #{name}.grid<8x8>>], [0], [<pcie|host_mmio>], [<0, 0, 0, 0>]"
+    with pytest.raises(InvalidModule, match=r"a dictionary here, no lists of chips: `ttnn-jit query`"):
+        parse_module(f"module attributes {{{name}.system_desc = #{name}.system_desc<{lists}>}} {{\n}}")

@@ -67,7 +67,7 @@ def test_two_dimensions_over_two_chips_wrap_to_the_next_chip_at_column_eight():
 
 
 def test_results_of_a_map_are_places_in_the_list_of_chips_and_no_ids():
-    """The specification calls them chip indices, and gives a device over chips 4 to 7 whose map leads to 0 to 3."""
+    """N19d: the specification calls them chip indices; a device over chips 4 to 7 has a map that leads to 0 to 3."""
     later = DeviceLayout.of_mesh((2, 2), (4, 5, 6, 7))
     assert later.mapping.at((8, 8)) == (3, 0, 0)
     assert later.core(8, 8) == PhysicalCore(7, 0, 0)
@@ -154,6 +154,7 @@ def test_ttnn_opens_meshes_as_they_are_and_refuses_reinterpreted_grids():
 
 
 def test_a_device_of_five_fields_keeps_its_maps_of_memory():
+    """N19e: the specification has devices of five fields, and of three."""
     text = (
         "#tt.device<workerGrid = #tt.grid<8x8, (d0, d1) -> (0, d0, d1)>, l1Map = (d0, d1) -> (0, d0, d1, 0), "
         "dramMap = (d0, d1) -> (0, 0, d0 * 8 + d1), meshShape = 1, chipIds = [0]>"

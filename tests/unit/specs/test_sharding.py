@@ -16,7 +16,7 @@ from ttnn_jit.specs.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
-from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
+from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
 from ttnn_jit.specs.sharding import (
     check_sharding,
     create_sharded_memory_config,
@@ -280,3 +280,14 @@ def test_shards_are_dealt_in_turn_and_other_strategies_are_refused():
         NdShardSpec([1, 32, 32], cores, shard_distribution_strategy=ShardDistributionStrategy.GRID_2D)
     with pytest.raises(ArgumentError, match=r"`shard_distribution_strategy` must be a ttnn.ShardDistributionStrategy"):
         NdShardSpec([1, 32, 32], cores, shard_distribution_strategy="in turn")
+
+
+def test_shards_are_parts_of_what_is_stored_and_others_are_refused():
+    cores = CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(1, 1))})
+    spec = ShardSpec(cores, [32, 64], ShardOrientation.ROW_MAJOR, ShardMode.PHYSICAL)
+    assert spec.mode is ShardMode.PHYSICAL
+    assert spec == ShardSpec(cores, [32, 64])
+    with pytest.raises(GridError, match=r"and not ShardMode.LOGICAL\nhelp: leave `shard_mode` out"):
+        ShardSpec(cores, [10, 64], shard_mode=ShardMode.LOGICAL)
+    with pytest.raises(ArgumentError, match=r"`shard_mode` must be a ttnn.ShardMode"):
+        ShardSpec(cores, [32, 64], shard_mode="physical")

@@ -128,14 +128,14 @@ def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_bat
 
 
 def test_a_map_of_two_dims_is_refused_for_the_three_of_tensor_and_grid():
-    """The specification's example of four chips has it; its memref is that of the identity of three."""
+    """N19a: the specification's example of four chips has it; its memref is that of the identity of three."""
     text = tensor("64x256x1024", "(d0, d1) -> (d0, d1)", "2x4x16", bfp("32x2x2"))
     with pytest.raises(LayoutError, match=r"has 2 dims, and the tensor 64x256x1024 has rank 3"):
         parse_tensor(text)
 
 
 def test_strides_in_place_of_a_map_are_refused_with_the_way_out():
-    """The specification's `to_layout` has them, three of them for a tensor of two dimensions."""
+    """N19b: the specification's `to_layout` has them, three of them for a tensor of two dimensions."""
     text = "tensor<64x128xf32, #tt.layout<8192x128x1, undef, <1x1>, memref<64x128xf32, #system>>>"
     with pytest.raises(LayoutError, match="strides where a layout has an affine map") as raised:
         parse_tensor(text)
@@ -143,6 +143,7 @@ def test_strides_in_place_of_a_map_are_refused_with_the_way_out():
 
 
 def test_a_layout_of_five_fields_and_one_of_four_are_read():
+    """N19e: the specification has both."""
     four = tensor(*EXAMPLES[-1])
     five = tensor(*EXAMPLES[-1], rest=", interleaved")
     layout = parse_tensor(five)[1]
@@ -165,6 +166,7 @@ def test_a_layout_of_five_fields_and_one_of_four_are_read():
     ],
 )
 def test_ttnn_terms_have_the_grid_that_shards_need_and_not_the_printed_formula(shape, shard, printed, grid):
+    """N19c: the formula lacks the number of rows in one term, and has a shard's rows for its columns in the other."""
     spec = TTNNTensorSpec(shape, shard)
     if printed:
         rows = spec.stride[0] // spec.stride[-2]

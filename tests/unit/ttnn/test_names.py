@@ -18,8 +18,9 @@ from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
-    "BlackholeComputeKernelConfig", "MemoryView", "_ttnn", "all", "any", "argmin", "eye", "flip", "floor_divide",
-    "get_maximal_block_sharding_grid", "log_softmax", "nan_to_num", "norm", "recip", "slice_write", "unique",
+    "BlackholeComputeKernelConfig", "MemoryView", "ShardMode", "_ttnn", "all", "any", "argmin", "eye", "flip",
+    "floor_divide", "get_maximal_block_sharding_grid", "log_softmax", "nan_to_num", "norm", "recip", "slice_write",
+    "unique",
 }  # fmt: skip
 """Names that only this package has, or that ttnn does not call public."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.runtime.tensor import Tensor
 
 FLOAT32, ROWS, TILES = ttnn.float32, ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT
@@ -50,6 +50,26 @@ def test_numpy_arrays_and_torch_tensors_of_any_strides_are_copied(array, transpo
         half = ttnn.Tensor(source, ttnn.bfloat16)
         expected = torch.from_numpy(array.copy()).bfloat16()
         assert torch.equal(half.to_torch().nan_to_num(7), expected.nan_to_num(7))
+
+
+NUMBERS = st.one_of(st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.sampled_from([float("nan"), -0.0]))
+
+
+@settings(deadline=None)
+@given(
+    numbers=st.lists(NUMBERS, min_size=1, max_size=9),
+    kind=st.sampled_from(["f2", "f4", "f8", ">f4", "i1", "u1", "i2", "i4", "i8", "?"]),
+    dtype=st.sampled_from([*ttnn.DataType][:9]),
+)
+def test_numpy_arrays_become_what_torch_tensors_of_their_numbers_do(numbers, kind, dtype):
+    with np.errstate(all="ignore"):
+        array = np.array(numbers, np.float64).astype(kind)
+    expected = ttnn.from_torch(torch.from_numpy(array.astype(array.dtype.newbyteorder("="))), dtype)
+    made = ttnn.Tensor(array, dtype)
+    assert made.spec is expected.spec
+    assert made.to_torch().equal(expected.to_torch()) or np.array_equal(
+        *map(np.asarray, (made, expected)), equal_nan=True
+    )
 
 
 def test_a_tensor_is_made_on_a_device_where_a_config_says(device):
@@ -109,7 +129,10 @@ def test_a_tensor_of_a_tensor_shares_its_memory(device):
         (lambda: ttnn.Tensor([256], [1], ttnn.uint8, ROWS), ArgumentError, "256, and UINT8 holds 0 to 255"),
         (lambda: ttnn.Tensor([1], [-1], FLOAT32, ROWS), ShapeError, "do not make up a shape of"),
         (lambda: ttnn.Tensor([1], [1], torch.float32, ROWS), ArgumentError, "`data_type` must be a ttnn.DataType"),
-        (lambda: ttnn.Tensor(np.array(["a"])), ArgumentError, "torch makes no tensor of a numpy array"),
+        (lambda: ttnn.Tensor(np.array(["a"])), DTypeError, "makes no tensor of a numpy array of <U1"),
+        (lambda: ttnn.Tensor(np.ones(2, np.complex64)), DTypeError, "`array.real` and `array.imag`"),
+        (lambda: ttnn.Tensor(np.ones(2)), DTypeError, r"numpy's float64 are not supported\nhelp: cast it"),
+        (lambda: ttnn.Tensor(np.ma.array([1.0])), ArgumentError, "would lose its mask"),
         (lambda: ttnn.Tensor(torch.ones(2, dtype=torch.complex64)), ArgumentError, "imaginary part"),
         (lambda: ttnn.Tensor(ttnn.ones((2,)), FLOAT32), ArgumentError, "is another name of it\nhelp: use `ttnn.clone`"),
     ],
