@@ -105,10 +105,11 @@ LARGEST_ULP = 2.0**24
 
 def beyond_its_bound(operation, dtype, ulp, bound, at, result):
     field = "max_ulp" if dtype is DataType.FLOAT32 else "max_ulp_bf16"
-    if ulp > LARGEST_ULP:
+    if not ulp <= LARGEST_ULP:
         return (
             f"`{operation.name}` of {dtype.mlir} gives {result!r} at {at}, which is no rounding error: `emit` "
-            "overflows on the way, or loses all digits. Write it so that what is between stays in range"
+            "overflows on the way, or loses all digits. Write it so that what is between stays in range; if attributes "
+            "are out of range, state others: `probe=Probe(attributes=(1.0,))`"
         )
     needed = math.ceil(ulp * 20) / 20
     return (

@@ -76,6 +76,8 @@ def test_help_shows_the_call_and_what_it_computes(operation):
     text = pydoc.plain(pydoc.render_doc(attrgetter(operation.name)(ttnn)))
     assert f"ttnn.{operation.signature}" in text
     assert operation.summary.split(";")[0].split(". ")[0] in text
+    assert "memory_config" in text
+    assert "CompileError: " in text
 
 
 @pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
