@@ -310,7 +310,9 @@ def test_float16_becomes_bfloat16():
 
 
 def test_an_operation_says_what_it_computes_in_every_form():
-    assert ttnn.clamp.__doc__ == (
+    own, _, of_every_operation = ttnn.clamp.__doc__.partition("\n\nBlock floats")
+    assert "output_tensor" in of_every_operation
+    assert own == (
         "``ttnn.clamp(input_tensor, min=-3.40282e+38, max=3.40282e+38)``: x limited to [min, max]; NaN stays NaN. The "
         "largest float32 is no bound, for infinities neither.\n\n"
         "Operands broadcast over size-1 dimensions; the result has the dtype of `input_tensor`. Dtypes: BFLOAT16, "
@@ -321,7 +323,8 @@ def test_an_operation_says_what_it_computes_in_every_form():
         "FLOAT32, INT32, UINT16, UINT32, UINT8. Semantics: ttnn.clamp."
     )
     assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
-    assert ttnn.digamma.__doc__.endswith("whose own series has the opposite signs after 1/(2x).")
+    digamma, _, _ = ttnn.digamma.__doc__.partition("\n\nBlock floats")
+    assert digamma.endswith("whose own series has the opposite signs after 1/(2x).")
 
 
 def test_operations_are_objects_with_names():

@@ -49,7 +49,9 @@ def reference(operation, tensors):
 
 
 def test_operations_take_all_types_of_integers_or_none():
-    assert {operation.dtypes & INTEGERS for operation in ELEMENTWISE} == {frozenset(), INTEGERS}
+    narrow = {dtype for dtype in INTEGERS if dtype.compute.is_signed and not dtype.is_compute_type}
+    rest = INTEGERS - narrow  # whose kernels shift zeros in
+    assert {operation.dtypes & rest for operation in ELEMENTWISE} == {frozenset(), rest}
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3])

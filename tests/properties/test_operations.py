@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -71,6 +72,12 @@ def test_an_operation_beyond_its_bound_is_told_the_field_and_the_measurement(cpu
     assert re.search(rf"`probe=Probe\({field}=[\d.]+\)`.*`make accuracy`", text)
 
 
+def test_an_operation_that_overflows_on_the_way_is_told_so():
+    hypot = next(operation for operation in ELEMENTWISE if operation.name == "hypot")
+    text = beyond_its_bound(hypot, DataType.FLOAT32, sys.float_info.max, 1.5, (3e38, 1.0), math.inf)
+    assert text.startswith("`hypot` of f32 gives inf at (3e+38, 1.0), which is no rounding error: `emit` overflows")
+
+
 def assert_within_its_bound(operation, dtype, cpu_device):
     tensors = arguments(operation, dtype)
     function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
@@ -92,8 +99,18 @@ def assert_within_its_bound(operation, dtype, cpu_device):
     )
 
 
+LARGEST_ULP = 2.0**24
+"""Beyond it a float32 has no digit in common with what it should be."""
+
+
 def beyond_its_bound(operation, dtype, ulp, bound, at, result):
     field = "max_ulp" if dtype is DataType.FLOAT32 else "max_ulp_bf16"
+    if not ulp <= LARGEST_ULP:
+        return (
+            f"`{operation.name}` of {dtype.mlir} gives {result!r} at {at}, which is no rounding error: `emit` "
+            "overflows on the way, or loses all digits. Write it so that what is between stays in range; if attributes "
+            "are out of range, state others: `probe=Probe(attributes=(1.0,))`"
+        )
     needed = math.ceil(ulp * 20) / 20
     return (
         f"`{operation.name}` of {dtype.mlir} is {ulp:.3f} ulp off at {at}, where it gives {result!r}; {bound:g} are "

@@ -161,7 +161,8 @@ LINEAR = Composite(
         Parameter("activation", NAME),
         EXACTLY,
     ),
-    summary="The product of matrices, plus `bias`, then the function of one tensor that `activation` names.",
+    summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
+    "one tensor that `activation` names.",
     source="ttnn.linear",
     decompose=_linear,
     spelled=_linear_spelled,

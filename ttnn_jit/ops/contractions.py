@@ -45,7 +45,8 @@ MATMUL = Contraction(
         *TRANSPOSED,
         EXACTLY,
     ),
-    summary="The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.",
+    summary="The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, "
+    "as in torch.matmul.",
     source="ttnn.matmul",
     dimensions=_matmul,
     golden=_golden,

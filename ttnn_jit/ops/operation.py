@@ -348,7 +348,12 @@ class Operation(Declaration):
     @property
     def signature(self) -> str:
         """The call as it is written, ``clamp(input, min=..., max=...)``."""
-        return f"{self.name}({', '.join(map(str, self.parameters))})"
+        required = [parameter.is_required for parameter in self.parameters]
+        by_name = next((place for place, needed in enumerate(required) if needed and not all(required[:place])), None)
+        written = [*map(str, self.parameters)]
+        if by_name is not None:
+            written.insert(by_name, "*")
+        return f"{self.name}({', '.join(written)})"
 
     @property
     def spelling(self) -> str:

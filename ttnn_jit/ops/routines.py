@@ -90,7 +90,8 @@ TOPK = Routine(
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
     ),
-    summary="The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest.",
+    summary="The `k` largest elements along `dim`, or the smallest, in order, and their places there, "
+    "UINT16 or else UINT32; NaN is the largest.",
     source="ttnn.topk",
     loop=_topk_loop,
     loops=_topk_loops,
@@ -154,7 +155,8 @@ EMBEDDING = Routine(
         Parameter("padding_idx", IGNORED),
         Parameter("embeddings_type", IGNORED),
     ),
-    summary="For every index the row of `weight` that it names; one beyond is taken for the nearest there is.",
+    summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
+    "(..., indices, columns); one beyond is taken for the nearest there is.",
     source="ttnn.embedding",
     loop=_embedding_loop,
     loops=_embedding_loops,

@@ -14,12 +14,16 @@ KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
 
 
 def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
-    """One signature for declarations that share a name: a parameter is of every type that one of them gives it."""
+    """One signature for declarations that share a name, which takes the calls of each.
+
+    A parameter is of every type that one of them gives it, and must be given where each of them needs it.
+    """
     same_name: dict[str, list[Parameter]] = {}
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
         same_name.setdefault(parameter.name, []).append(parameter)
     by_place = {name for operation in overloads for name in _by_place(operation)}
-    given = (_merged(parameters, by_place) for parameters in same_name.values())
+    of_all = {name for name in same_name if all(name in operation.parameter_names for operation in overloads)}
+    given = (_merged(parameters, by_place, of_all) for parameters in same_name.values())
     merged = sorted(given, key=lambda each: (each.kind, each.default is not each.empty))
     return inspect.Signature(merged, return_annotation=result_annotation(overloads))
 
@@ -42,13 +46,13 @@ def _by_place(operation: Operation) -> set[str]:
     return {each.name for each in positional[: next(behind, len(positional))]}
 
 
-def _merged(parameters: Sequence[Parameter], by_place: Container[str]) -> inspect.Parameter:
+def _merged(parameters: Sequence[Parameter], by_place: Container[str], of_all: Container[str]) -> inspect.Parameter:
     first = parameters[0]
     types = dict.fromkeys(part for each in parameters for part in each.annotation.split(" | "))
     return inspect.Parameter(
         first.name,
         inspect.Parameter.POSITIONAL_OR_KEYWORD if first.name in by_place else inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if first.is_required else first.default,
+        default=inspect.Parameter.empty if first.is_required and first.name in of_all else first.default,
         annotation=" | ".join(sorted(types, key="None".__eq__)),
     )
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceId, SubDeviceManagerId
 
 ONE_DEVICE_HELP = (
-    "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"
+    "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only,"
+    " and every `ttnn.open_device` opens another device, whatever its number"
 )
 
 

@@ -255,7 +255,7 @@ class Program:
         return caller.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
 
     def __repr__(self) -> str:
-        return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"
+        return f"<Program {self.name}: kernels={len(self.plan.kernels)}, launches={len(self.plan.launches)}>"
 
 
 def _signature_in(symbol: str, code: bytes) -> Any:

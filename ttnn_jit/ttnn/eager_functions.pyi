@@ -534,7 +534,7 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names; one beyond is taken for the nearest there is."""
+    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns); one beyond is taken for the nearest there is."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -998,7 +998,7 @@ class _Lgamma(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Linear(TtnnOperation):
-    """The product of matrices, plus `bias`, then the function of one tensor that `activation` names."""
+    """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1097,7 +1097,7 @@ class _Mac(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.
+    """The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, as in torch.matmul.
 
     Or: The product of matrices, then the function of one tensor that `activation` names."""
 
@@ -1687,7 +1687,7 @@ class _Threshold(TtnnOperation):
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Topk(TtnnOperation):
-    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest.
+    """The `k` largest elements along `dim`, or the smallest, in order, and their places there, UINT16 or else UINT32; NaN is the largest.
 
     Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 

@@ -385,6 +385,23 @@ def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
     return f"element {place} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[place].name}`"
 
 
+_OF_EVERY_OPERATION = """Block floats are taken where BFLOAT16 is.
+
+By keyword every operation takes besides, each None when omitted:
+    memory_config, output_mem_config: Where the result lies; there where the first tensor does when omitted.
+    dtype: The element type of the result, where the declaration above says nothing else.
+    output_tensor, optional_output_tensor: What the result is written into; it is returned.
+    activations: Functions of one tensor, by name or called, that are applied to the result.
+Those that choose among ways to compute the same on a chip (`program_config`, `core_grid` ...) change nothing.
+
+Raises:
+    CompileError: Shapes, element types or attributes that do not fit the operation.
+    ArgumentError: A tensor on the host or on another device, or an argument of another kind.
+    ShapeError: `output_tensor` is another tensor than the result would be.
+    DeallocatedError: A tensor was deallocated.
+    GridError, L1CapacityError, DramCapacityError: The result does not fit where it is to lie."""
+
+
 def _documentation(overloads: tuple[Operation, ...]) -> str:
     paragraphs = []
     for operation in overloads:
@@ -395,7 +412,7 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
         )
         if isinstance(operation, Elementwise) and operation.forms.device is not None:
             paragraphs.append(operation.forms.device.summary)
-    return "\n\n".join(paragraphs)
+    return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:

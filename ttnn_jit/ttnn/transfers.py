@@ -87,7 +87,11 @@ def to_memory_config(
 ) -> Tensor:
     """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
 
-    They are written into `output_tensor` and it is returned, where it is given.
+    Args:
+        tensor: On a device; the result has its shape and layout, and lies on that device.
+        memory_config: Where the result lies.
+        dtype: Its element type, as `typecast` makes it; the tensor's own when omitted.
+        output_tensor: What it is written into; it is returned.
 
     Raises:
         ArgumentError: The tensor is on the host, or an argument is of another kind.
@@ -198,7 +202,15 @@ def to_layout(
 
     Block floats, which have tiles alone, become bfloat16 in rows. Shards as wide, or as high, as the tensor stay so.
 
+    Args:
+        tensor: On a device or on the host, where the result stays; its logical shape is kept.
+        layout: ROW_MAJOR or TILE, whose tiles are 32x32 elements.
+        dtype: Element type of the result, as `typecast` makes it; the tensor's own when omitted.
+        memory_config: Where the result lies; where the tensor does when omitted.
+        device: Where ttnn tilizes; nothing here.
+
     Raises:
+        ArgumentError: An argument is of another kind.
         GridError, L1CapacityError: It does not fit.
     """
     check_tensor(tensor, "the first argument of to_layout")
@@ -243,6 +255,17 @@ def typecast(
     keeps its low bits in a narrower type. On a device this is an operation and rounds as operations do there: on chip
     targets a NaN becomes +infinity in bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays
     NaN.
+
+    Args:
+        input_tensor: On a device or on the host, where the result stays; its shape and layout are kept.
+        dtype: Element type of the result; block floats only of tensors in tiles.
+        memory_config: Where the result lies; where the tensor does when omitted.
+        sub_core_grids: Which cores of a chip cast; nothing here.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        CompileError: Block floats of a tensor in rows.
+        DeallocatedError: The tensor was deallocated.
     """
     tracer = getattr(input_tensor, "__ttnn_call__", None)
     if tracer is not None:

@@ -53,7 +53,12 @@ def test_a_signature_says_types_and_defaults(name):
     for parameter in OVERLOADS[name][0].parameters:
         found = signature.parameters[parameter.name]
         assert set(parameter.annotation.split(" | ")) <= set(found.annotation.split(" | "))
-        assert found.default is (inspect.Parameter.empty if parameter.is_required else parameter.default)
+        is_required = parameter.is_required and all(parameter.name in each.parameter_names for each in OVERLOADS[name])
+        assert (found.default is inspect.Parameter.empty) == is_required
+        if not parameter.is_required:
+            assert found.default is parameter.default
+    for each in OVERLOADS[name]:
+        signature.bind(**{parameter.name: None for parameter in each.parameters if parameter.is_required})
 
 
 def test_parameters_of_declarations_that_share_a_name_are_of_every_type():
@@ -71,6 +76,8 @@ def test_help_shows_the_call_and_what_it_computes(operation):
     text = pydoc.plain(pydoc.render_doc(attrgetter(operation.name)(ttnn)))
     assert f"ttnn.{operation.signature}" in text
     assert operation.summary.split(";")[0].split(". ")[0] in text
+    assert "memory_config" in text
+    assert "CompileError: " in text
 
 
 @pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
