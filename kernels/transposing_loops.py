@@ -2,7 +2,8 @@
 
 Pieces of 16 bytes of the rows that are read are loaded into the vectors where their elements will lie, so that these
 are transposed within 16 bytes, which no instruction crosses, and stored as rows of what is written. The last rows and
-columns of a block that is no multiple of vectors are moved a second time with some before them: it is a copy.
+columns of a block that is no multiple of vectors are moved a second time with some before them: it is a copy. Where
+rows are short, and those of the next loop follow them in what is written, a vector has rows of that loop side by side.
 
 Bound: the bytes of both tensors, in lines of a cache that are used as a whole; in a cache a load and, for every bit of
 the number of an element within 16 bytes, half of a shuffle for each 16 bytes.
@@ -40,6 +41,8 @@ class TransposingLoops:
         lanes: Elements of a vector that is written, of which loop 0 has as many at least; a power of 2.
         columns: That are read at once, of which loop 1 has as many at least; a power of 2.
         nontemporal: Whether it stores past the caches; vectors are whole lines then.
+        together: Rounds of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop 0 is cut
+            into vectors. Above 1 these elements follow each other where they are written; a power of 2.
     """
 
     name: str
@@ -48,6 +51,22 @@ class TransposingLoops:
     lanes: int
     columns: int
     nontemporal: bool = False
+    together: int = 1
+
+    @property
+    def _down(self) -> int:
+        """The loop that vectors follow each other along."""
+        return 0 if self.together == 1 else 2
+
+    @property
+    def _around(self) -> int:
+        """The innermost loop around blocks."""
+        return 2 if self.together == 1 else 3
+
+    @property
+    def _step(self) -> int:
+        """Rounds of the loop down in a vector."""
+        return self.lanes if self.together == 1 else self.together
 
     @property
     def _kind(self) -> str:
@@ -67,15 +86,16 @@ class TransposingLoops:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        outer = OuterLoops((self._kind,) * 2, self.rank, innermost=2)
+        outer = OuterLoops((self._kind,) * 2, self.rank, innermost=self._around)
         yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield "entry:"
-        for k, least in enumerate((self.lanes, self.columns)):
-            yield from word(f"%extent{k}", k)
+        for k, (least, loop) in enumerate(((self._step, self._down), (self.columns, 1))):
+            yield from word(f"%extent{k}", loop)
             yield f"  %last{k} = sub i64 %extent{k}, {least}"
             yield f"  %pointer.at{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at{k}"
-        yield from word("%down.read", outer.stride_index(0, 0))
+        yield from word("%next.read", outer.stride_index(0, 0))
+        yield from word("%down.read", outer.stride_index(0, self._down))
         yield from word("%down.written", outer.stride_index(1, 1))
         yield "  %least = call i64 @llvm.smin.i64(i64 %last0, i64 %last1)"
         yield "  %is.some = icmp sge i64 %least, 0"
@@ -101,10 +121,13 @@ class TransposingLoops:
         yield "  %i = phi i64 [0, %row], [%i.next, %down.end]"
         yield "  %i.at = call i64 @llvm.smin.i64(i64 %i, i64 %last0)"
         yield "  %read.row = mul i64 %i.at, %down.read"
-        yield f"  %rows0 = getelementptr {self._kind}, ptr %at2_0, i64 %read.row"
-        yield f"  %columns = getelementptr {self._kind}, ptr %at2_1, i64 %i.at"
+        row = self.lanes // self._step
+        yield f"  %rows0 = getelementptr {self._kind}, ptr %at{self._around}_0, i64 %read.row"
+        yield f"  %written.column = mul i64 %i.at, {row}"
+        yield f"  %columns = getelementptr {self._kind}, ptr %at{self._around}_1, i64 %written.column"
         for k in range(1, self.lanes):
-            yield f"  %rows{k} = getelementptr {self._kind}, ptr %rows{k - 1}, i64 %down.read"
+            before, stride = (k - 1, "%next.read") if k % row else (k - row, "%down.read")
+            yield f"  %rows{k} = getelementptr {self._kind}, ptr %rows{before}, i64 {stride}"
         yield "  br label %block"
         yield "block:"
         yield "  %j = phi i64 [0, %down], [%j.next, %block]"
@@ -123,7 +146,7 @@ class TransposingLoops:
             yield from self._moved_pieces(first)
         for name, loop, step, again, after in (
             ("j", 1, self.columns, "block", "down.end"),
-            ("i", 0, self.lanes, "down", "close2"),
+            ("i", 0, self._step, "down", f"close{self._around}"),
         ):
             if name == "i":
                 yield "down.end:"

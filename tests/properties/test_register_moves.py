@@ -43,6 +43,7 @@ def numbers(spec):
         st.tuples(st.integers(1, 9), EXTENTS, EXTENTS),
         st.tuples(EXTENTS, st.integers(1, 9), EXTENTS),
         st.tuples(*[st.integers(1, 40)] * 3, st.integers(1, 5)),
+        st.tuples(st.sampled_from([4, 8, 16, 32]), st.integers(1, 20), st.integers(1, 5), EXTENTS),
     ),
     order=st.integers(0, 22),
     far=st.booleans(),
@@ -50,6 +51,9 @@ def numbers(spec):
 @example(dtype=DataType.FLOAT32, shape=(544, 1024), order=0, far=False)
 @example(dtype=DataType.BFLOAT16, shape=(3, 544, 544), order=0, far=True)
 @example(dtype=DataType.FLOAT32, shape=(64, 48, 1), order=0, far=True)
+@example(dtype=DataType.BFLOAT16, shape=(4, 9, 5, 37), order=22, far=False)
+@example(dtype=DataType.UINT8, shape=(4, 3, 2, 70), order=22, far=True)
+@example(dtype=DataType.FLOAT32, shape=(4, 2, 1, 64), order=22, far=False)
 def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, shape, order, far):
     spec = TensorSpec(shape, dtype)
     axes = ORDERS[len(shape)][order % len(ORDERS[len(shape)])]
@@ -104,6 +108,13 @@ def test_rows_of_any_number_are_transposed_in_registers(dtype):
         (launch,) = generate(scheduled([TensorSpec(shape, dtype)], [("permute", 0, axes)]), host_isa()).host.launches
         assert isinstance(launch.form, Transposed)
         assert launch.remark == "transposed in registers"
+
+
+@pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)
+def test_short_rows_that_follow_each_other_are_written_in_whole_vectors(dtype):
+    module = scheduled([TensorSpec((4, 32, 32, 64), dtype)], [("permute", 0, (3, 2, 1, 0))])
+    (launch,) = generate(module, host_isa()).host.launches
+    assert launch.form.lanes == 4 * launch.form.together == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
 
 
 def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):

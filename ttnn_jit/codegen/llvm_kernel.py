@@ -187,7 +187,8 @@ def _moved(form: Transposed | Stepped) -> _Draft:
     given = KERNEL, written.dtype, body.rank, form.lanes
     match form:
         case Transposed():
-            loops: TransposingLoops | SteppingLoops = TransposingLoops(*given, form.columns, written.nontemporal)
+            blocks = form.columns, written.nontemporal, form.together
+            loops: TransposingLoops | SteppingLoops = TransposingLoops(*given, *blocks)
         case Stepped():
             loops = SteppingLoops(*given, form.step, written.nontemporal)
     module.declarations.update(dict.fromkeys(loops.declarations))

@@ -61,10 +61,12 @@ class Transposed(Form):
     Attributes:
         lanes: Elements of a vector that is written.
         columns: That are read at once.
+        together: Rounds of the loop around a block whose short rows a vector has side by side.
     """
 
     lanes: int
     columns: int
+    together: int = 1
 
     @property
     def remark(self) -> str:

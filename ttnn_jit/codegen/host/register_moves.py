@@ -7,7 +7,7 @@ from dataclasses import replace
 from ttnn_jit.codegen.host.forms import OneLoop, Stepped, Transposed
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Kernel, exceeds_last_cache, is_far_transpose
-from ttnn_jit.codegen.launch import LEAST_TRANSPOSED
+from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LoopNest
 from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.stepping_loops import STEPS
@@ -49,10 +49,32 @@ def _only_copies(kernel: Kernel) -> bool:
 
 def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     kernel, nest, itemsize = launch.kernel, launch.kernel.nest, launch.kernel.body.streams[1].dtype.itemsize
-    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // itemsize)
+    most = 4 * isa.lanes // itemsize
+    columns = _power_below(nest.extents[-2], LINE // itemsize)
+    if (around := _of_rows_that_follow(nest, most)) is not None:
+        row, nest = nest.extents[-1], _with_next_to_block(nest, around)
+        together = _power_below(nest.extents[-3], most // row)
+        kernel = replace(kernel, nest=replace(nest, reduced=(*_BLOCK, 2)))
+        return replace(launch, kernel=kernel, form=Transposed(kernel.body, row * together, columns, together))
+    lanes = _power_below(nest.extents[-1], most)
     kernel = replace(_stored(kernel, lanes, far=is_far_transpose(*_specs(kernel))), nest=replace(nest, reduced=_BLOCK))
-    form = Transposed(kernel.body, lanes, _power_below(nest.extents[-2], LINE // itemsize))
-    return replace(launch, kernel=kernel, form=form)
+    return replace(launch, kernel=kernel, form=Transposed(kernel.body, lanes, columns))
+
+
+def _of_rows_that_follow(nest: LoopNest, most: int) -> int | None:
+    """The loop along which rows that are written, of fewer elements than a vector's `most`, follow each other."""
+    row = nest.extents[-1]
+    if row * 2 > most or row & (row - 1):
+        return None
+    loops = range(nest.rank - 1)
+    return next((k for k in loops if nest.strides[1][k] == row and nest.extents[k] > 1), None)
+
+
+def _with_next_to_block(nest: LoopNest, loop: int) -> LoopNest:
+    """The loops, `loop` directly around the two of a block."""
+    order = [*(k for k in range(nest.rank - 1) if k != loop), loop, nest.rank - 1, nest.rank]
+    strides = tuple(tuple(own[k] for k in order) for own in nest.strides)
+    return replace(nest, extents=tuple(nest.extents[k] for k in order), strides=strides)
 
 
 def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
