@@ -166,6 +166,7 @@ _METHODS_OF_TORCH: dict[str, Asking] = {
     "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
     "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
     "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
+    "get_device": lambda _: -1,
 }  # fmt: skip
 
 _OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
