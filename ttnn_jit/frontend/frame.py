@@ -98,15 +98,35 @@ def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
         elif kind in _SCOPES:
             if kind is not ast.Lambda:
                 names.add(node.name)
+            pending += _evaluated_outside(node)
         elif kind in COMPREHENSIONS:
-            # A comprehension keeps its targets to itself, but not what `:=` binds in it.
-            pending += [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
+            pending += _named_within(node)
         elif kind is ast.alias:
             names.add((node.asname or node.name).partition(".")[0])
         else:
             names.update(_name_bound_by(node))
             pending += _children(node)
     return names
+
+
+def _evaluated_outside(node: Any) -> list[ast.AST]:
+    """The parts of a definition that the scope around it evaluates."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    return defaults if isinstance(node, ast.Lambda) else [*node.decorator_list, *defaults]
+
+
+def _named_within(comprehension: ast.AST) -> list[ast.AST]:
+    """What ``:=`` binds in a comprehension, which keeps its targets to itself, and functions in it what they bind."""
+    found: list[ast.AST] = []
+    pending = _children(comprehension)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.NamedExpr):
+            found.append(node.target)
+        pending += _evaluated_outside(node) if isinstance(node, _SCOPES) else _children(node)
+    return found
 
 
 def _name_bound_by(node: Any) -> Iterator[str]:

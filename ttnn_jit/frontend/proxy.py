@@ -286,7 +286,6 @@ _NEEDS_DATA = {
     "__complex__": "`complex()` of a tensor",
     "__reversed__": "`reversed()` of a tensor",
     "__contains__": "`in` on a tensor",
-    "__call__": "calling a tensor",
 }
 
 
@@ -336,3 +335,4 @@ def _needs_data(what: str) -> Callable[..., NoReturn]:
 
 
 _install_operators()
+ProxyTensor.__name__ = "Tensor"  # as Python's own errors call it

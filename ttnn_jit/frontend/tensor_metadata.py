@@ -103,16 +103,25 @@ def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
     return int(numbers[dim])
 
 
-def _strides(tensor: ProxyTensor) -> tuple[int, ...]:
+def _known_strides(tensor: ProxyTensor) -> tuple[int, ...]:
     element_type(tensor)  # or they are those of what a narrowed tensor is read as
     if tensor.strides_in_elements is None:
         tensor.refuse("the strides of this tensor are not known", "`.contiguous()` has those of its shape")
     return tuple(tensor.strides_in_elements)
 
 
+def _strides(tensor: ProxyTensor) -> tuple[int, ...]:
+    return tuple(_stride_along(tensor, dim) for dim in range(_rank(tensor)))
+
+
+def _stride_along(tensor: ProxyTensor, dim: int) -> int:
+    if _at(tensor, tensor.shape, dim) == 1:
+        tensor.refuse("the stride of a dimension of one element is any number", "ask for its `.shape`")
+    return _at(tensor, _known_strides(tensor), dim)
+
+
 def _stride(tensor: ProxyTensor, dim: int | None = None) -> Any:
-    strides = _strides(tensor)
-    return strides if dim is None else _at(tensor, strides, dim)
+    return _strides(tensor) if dim is None else _stride_along(tensor, dim)
 
 
 def _rank(tensor: ProxyTensor) -> int:
@@ -144,7 +153,7 @@ def _is_signed(tensor: ProxyTensor) -> bool:
 
 
 def _is_contiguous(tensor: ProxyTensor) -> bool:
-    return are_dense(tuple(tensor.shape), _strides(tensor))
+    return are_dense(tuple(tensor.shape), _known_strides(tensor))
 
 
 def _never(_: ProxyTensor) -> bool:
@@ -157,6 +166,7 @@ _METHODS_OF_TORCH: dict[str, Asking] = {
     "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
     "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
     "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
+    "get_device": lambda _: -1,
 }  # fmt: skip
 
 _OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}

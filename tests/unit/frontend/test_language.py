@@ -1,5 +1,5 @@
 """The Python that both frontends take; each program is lowered both ways and must give one text, places included."""
-# ruff: noqa: E702, F842, PLC2401, RET504 - programs are written as users write them
+# ruff: noqa: E702, E731, F842, PLC2401, RET504 - programs are written as users write them
 
 from __future__ import annotations
 
@@ -233,6 +233,21 @@ def test_comprehensions_keep_pythons_order_of_evaluation():
     assert ops(f, BF16) == [
         0.0, "add", 2.0, "pow_tensor", 2.0, "add", 2.0, "pow_tensor",
         "exp", 0.0, "add", "exp", "add", "neg", "abs", "add",
+    ]  # fmt: skip
+
+
+def test_what_a_definition_evaluates_outside_itself_binds_names_there():
+    def f(x):
+        add = lambda y, k=(n := 3): y + k
+        made = [lambda y, k=(m := i): y + k for i in range(2)]
+
+        def shifted(y, by=(s := 2.0), *, more=(t := 4.0)):
+            return y + by + more
+
+        return shifted(add(x)) + (n + s + t) + sum(each(x) for each in made) + m
+
+    assert ops(f, BF16) == [
+        3.0, "add", 2.0, "add", 4.0, "add", 9.0, "add", 0.0, "add", 0.0, "add", 1.0, "add", "add", "add", 1.0, "add",
     ]  # fmt: skip
 
 
