@@ -210,6 +210,16 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     assert "2 of 4 comparisons" in page
 
 
+def test_a_report_whose_name_is_taken_away_before_the_mode_ends_is_written(device, tmp_path):
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("enable_comparison_mode", True),
+        ttnn.manage_config("report_name", "run"),
+    ):
+        ttnn.exp(tensor(device))
+    assert len(json.loads((tmp_path / "run" / "comparison.json").read_text())) == 2
+
+
 def test_without_the_mode_nothing_is_compared(device):
     with ttnn.manage_config("enable_comparison_mode", True):
         pass
@@ -232,11 +242,15 @@ print([each.operation for each in comparison_records()], ttnn.CONFIG.comparison_
 
 
 @pytest.mark.process
-def test_the_environment_turns_it_on_from_the_first_call():
-    settings = json.dumps({"enable_comparison_mode": True, "comparison_mode_pcc": 0.5})
-    environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": settings}
+def test_the_environment_turns_it_on_from_the_first_call_and_reports_are_written_when_the_process_ends(tmp_path):
+    settings = {"enable_comparison_mode": True, "comparison_mode_pcc": 0.5, "enable_logging": True}
+    reports = {"root_report_path": str(tmp_path), "report_name": "run"}
+    environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps({**settings, **reports})}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "['ttnn.exp', 'ttnn.exp', '__main__.program'] 0.5\n"
+    assert len(json.loads((tmp_path / "run" / "comparison.json").read_text())) == 3
+    assert "The first of them" not in (tmp_path / "run" / "comparison.html").read_text()
+    assert (tmp_path / "run" / "db.sqlite").exists()
 
 
 @pytest.mark.parametrize(

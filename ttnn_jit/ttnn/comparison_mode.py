@@ -329,7 +329,8 @@ def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
     yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
     yield "<style>body{font-family:sans-serif}td,th{padding:2px 8px;text-align:left}.bad{background:#fdd}</style>"
     yield f"<h1>{len(bad)} of {len(records)} comparisons are not as asked for</h1>"
-    yield from _table("The first of them", bad[:1])
+    if bad:
+        yield from _table("The first of them", bad[:1])
     yield from _table("All", records)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
@@ -79,29 +80,43 @@ class Config:
 
 _COMPARING: list[ComparisonMode] = []
 
+_COMPARED_FOR: list[Path] = []
+"""What `report_path` was when something was compared last, and a report had a name: it may have lost it since."""
+
 
 def _compare(config: Config) -> None:
     from ttnn_jit.ttnn.comparison_mode import ComparisonMode
 
+    def tell(found: Comparison) -> None:
+        if config.report_path is not None:
+            _COMPARED_FOR[:] = [config.report_path]
+        for log in _LOGGING:
+            log.compared(found)
+
     mode = ComparisonMode(
-        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception), _write_compared
+        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception), tell
     )
     _COMPARING[:] = [mode]
+    _COMPARED_FOR.clear()
     start(mode)
+    atexit.register(_write_comparisons)
 
 
 def _compare_no_more(config: Config) -> None:
     stop(_COMPARING[0])
+    atexit.unregister(_write_comparisons)
     if config.report_path is not None:
-        _COMPARING[0].write_report(config.report_path)
+        _COMPARED_FOR[:] = [config.report_path]
+    _write_comparisons()
+
+
+def _write_comparisons() -> None:
+    """The report of comparisons, when the mode ends, or the process in it."""
+    for folder in _COMPARED_FOR:
+        _COMPARING[0].write_report(folder)
 
 
 _LOGGING: list[ReportLog] = []
-
-
-def _write_compared(found: Comparison) -> None:
-    for log in _LOGGING:
-        log.compared(found)
 
 
 def _log(config: Config) -> None:
@@ -161,10 +176,6 @@ def _overridden(config: Config) -> Config:
     return config
 
 
-CONFIG = _overridden(Config())
-"""The settings of this process."""
-
-
 @contextlib.contextmanager
 def manage_config(name: str, value: Any) -> Iterator[None]:
     """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
@@ -206,3 +217,7 @@ def save_config_to_json_file(json_path: str | Path) -> None:
     """Write every setting to a file (ttnn.save_config_to_json_file)."""
     config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(CONFIG).items()}
     Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")
+
+
+CONFIG = _overridden(Config())  # last: a setting that turns something on calls what stands above
+"""The settings of this process."""
