@@ -33,13 +33,17 @@ SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
 UNEXAMINED_SHARE = 64  # a class may hold 1/64 of the limit for big blocks before it is trimmed
 
 
+ADDRESS_IS_KNOWN = object()
+"""The lease of a block that the user was told the address of."""
+
+
 class Buffer:
     """A block of memory with one owner; it goes back to its pool when the object dies.
 
     Attributes:
         address: Of the first byte, a multiple of 64.
-        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1. Not set
-            otherwise.
+        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1, or that its
+            address is known to the user. Not set otherwise.
     """
 
     __slots__ = ("_home", "address", "lease")

@@ -14,9 +14,10 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeEr
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements import Elements
+from ttnn_jit.runtime.panels import Packing, is_packed, plain_memory, release
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
@@ -52,11 +53,12 @@ class Tensor(TensorQueries, TensorOperators):
         spec: Shape, dtype, layout, memory config; interned, so that two tensors' metadata compare by identity.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_device", "spec")
+    __slots__ = ("__weakref__", "_buffer", "_device", "_panels", "spec")
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     _device: Device | None
-    _buffer: Buffer | None
+    _buffer: Buffer | None  # not there while its elements lie in panels: whoever asks finds them unpacked
+    _panels: Packing | None
     parts_of: ClassVar[Callable[..., tuple[TensorSpec, Device | None, Buffer]]]
     """From the arguments of ttnn's constructor to what a tensor has; the host API gives it."""
 
@@ -68,6 +70,13 @@ class Tensor(TensorQueries, TensorOperators):
         is_made = len(args) == 3 and type(args[0]) is TensorSpec
         self.spec, self._device, self._buffer = args if is_made else Tensor.parts_of(*args, **keywords)
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "_buffer":
+            return plain_memory(self)
+        if name == "_panels":
+            return None
+        return object.__getattribute__(self, name)
+
     def device(self) -> Device | None:
         """The device that holds the tensor; None on the host."""
         return self._device
@@ -78,7 +87,7 @@ class Tensor(TensorQueries, TensorOperators):
 
     def is_allocated(self) -> bool:
         """Whether the tensor still has its memory."""
-        return self._buffer is not None
+        return is_packed(self) or self._buffer is not None
 
     def buffer(self, operation: str) -> Buffer:
         """The memory of the tensor, for `operation`, by which the host reads or writes it.
@@ -100,11 +109,22 @@ class Tensor(TensorQueries, TensorOperators):
             DeallocatedError, DeviceError: As `buffer` does.
         """
         buffer = self._buffer
-        if buffer is None:
+        self._check_usable(operation, is_allocated=buffer is not None)
+        return buffer  # type: ignore[return-value]  # it is there
+
+    def check_usable(self, operation: str) -> None:
+        """Refuse a tensor whose memory `operation` cannot have.
+
+        Raises:
+            DeallocatedError, DeviceError: As `buffer` does.
+        """
+        self._check_usable(operation, is_allocated=self.is_allocated())
+
+    def _check_usable(self, operation: str, *, is_allocated: bool) -> None:
+        if not is_allocated:
             self._refuse_deallocated(operation)
         if self._device is not None:
             self._device.require_open(operation)
-        return buffer
 
     def _refuse_deallocated(self, operation: str) -> NoReturn:
         raise DeallocatedError(
@@ -115,14 +135,20 @@ class Tensor(TensorQueries, TensorOperators):
     def stored_bytes(self) -> bytes:
         """A copy of the bytes that hold the elements, padding included; of block floats, the packed tiles."""
         with in_order(self):
-            return ctypes.string_at(self.buffer("stored_bytes").address, self.spec.nbytes)
+            buffer = self.buffer("stored_bytes")
+            return ctypes.string_at(buffer.address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
-        """Address of the first stored element."""
-        return self.memory("buffer_address").address
+        """Address of the first stored element, where it stays."""
+        buffer = self.memory("buffer_address")
+        if getattr(buffer, "lease", None) is None:
+            buffer.lease = ADDRESS_IS_KNOWN
+        return buffer.address
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
+        if release(self):
+            return
         if self._buffer is not None:
             self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
             if self._device is not None and self._device.recorder is not None:
@@ -254,12 +280,12 @@ class Tensor(TensorQueries, TensorOperators):
         return tensor_html(spec, self._values_to_show(), place)
 
     def _values_to_show(self) -> numpy.ndarray[Any, Any] | str:
-        if self._buffer is None:
+        if not self.is_allocated():
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
             return "calls are captured, and do not run"
         with in_order(self):
-            return numbers(self.spec, self._buffer)
+            return numbers(self.spec, self.memory("repr"))
 
     def _numbers(self, operation: str) -> numpy.ndarray[Any, Any]:
         with in_order(self):

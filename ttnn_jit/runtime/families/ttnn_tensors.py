@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
+from ttnn_jit.runtime.panels import Factor, storage_of
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -15,6 +16,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.runnable import Runnable
 
 
 class TtnnTensors(Family):
@@ -41,8 +43,11 @@ class TtnnTensors(Family):
         return tensors[0]._device.recorder is not None
 
     def address(self, tensor: Tensor) -> int:
-        """That of its buffer."""
-        return tensor.buffer_address()
+        """Of what holds its elements, wherever that is now."""
+        tensor.check_usable("its address")
+        storage = storage_of(tensor)
+        assert storage is not None, "it was not deallocated"
+        return storage.address
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
         """Every one can be that was not deallocated."""
@@ -50,7 +55,7 @@ class TtnnTensors(Family):
 
     def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
         """Copies made by `copy.copy` do."""
-        return tensor.buffer_address() == other.buffer_address()
+        return self.address(tensor) == self.address(other)
 
     def write(self, target: Tensor, source: Tensor) -> None:
         """The stored elements, in the target's layout."""
@@ -74,11 +79,15 @@ class TtnnTensors(Family):
         """Specs by identity; the arguments' device, or none. Buffers are held: other threads may deallocate them."""
         for i, example in hidden.items():
             device = "None" if example.device() is None else "device"
-            yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}", f"(h{i} := a{i}._buffer) is not None")
+            yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}")
 
     def address_of(self, index: int) -> str:
-        """Of the buffer, which is None once the tensor was deallocated."""
-        return f"p{index} = a{index}._buffer.address"
+        """Of the buffer, None once the tensor was deallocated; it is held, for other threads may do so, or pack it."""
+        return f"p{index} = (h{index} := a{index}._buffer).address"
+
+    def factors(self, program: Runnable) -> Mapping[int, Factor]:
+        """Those that products alone read."""
+        return program.factors
 
     def admit(self, index: int) -> Iterable[str]:
         """Unless ``device`` has no DRAM for it."""
