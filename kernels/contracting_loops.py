@@ -105,11 +105,6 @@ class ContractingLoops:
         return (self._panel_width, self._terms) if self.contracted == 1 and is_whole else None
 
     @property
-    def packs_all(self) -> bool:
-        """Whether all of the right operand is packed, where it does not come in panels."""
-        return True
-
-    @property
     def _panel_width(self) -> int:
         return PANEL_VECTORS * self.isa.lanes
 

@@ -61,11 +61,6 @@ class FewRowsContraction(ContractingLoops):
         return [*map("\n".join, functions), *(each.definition() for each in packing)]
 
     @property
-    def packs_all(self) -> bool:
-        """Not where it is read where it lies."""
-        return not self._is_in_place
-
-    @property
     def _is_in_place(self) -> bool:
         return self._lies_in_rows and not self._is_unpacked
 

@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from tests.products import EXACTLY, assert_bits, random
+from tests.products import EXACTLY, assert_bits, random, words_of
+from tests.unit.codegen import guarded_programs
+from tests.unit.codegen.programs import SCHEDULED
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import DeallocatedError
+from ttnn_jit.dialects import parse_module
 from ttnn_jit.runtime import chunks, panels
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import implicit_cpu_device
@@ -121,6 +124,31 @@ def test_steps_with_a_weight_give_the_bits_of_steps_with_fresh_tensors(steps, dt
             else:
                 kept.clear()
         assert_bits(w.to_torch(), elements)
+
+
+@st.composite
+def products(draw):
+    """Rows, terms and columns around the edges of tiles, panels and blocks."""
+    rows = draw(st.sampled_from([1, 2, 3, 5, 8, 9, 17, 70]))
+    inner = draw(st.sampled_from([2, 31, 127, 128, 129, 257, 517]))
+    return rows, inner, draw(st.sampled_from([17, 32, 33, 63, 64, 255, 257]))
+
+
+@settings(max_examples=12, deadline=None)
+@given(products(), st.sampled_from([torch.float32, torch.bfloat16]), st.booleans(), st.booleans())
+def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leaves_them(case, dtype, is_turned, start):
+    rows, inner, columns = case
+    operands = [random((rows, inner), dtype, 1), random((columns, inner) if is_turned else (inner, columns), dtype, 2)]
+    tensors = [made(implicit_cpu_device(), each, ttnn.ROW_MAJOR_LAYOUT) for each in operands]
+    program = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=is_turned))
+    module = parse_module(program.ir(*tensors, stage=SCHEDULED))
+    with mock.patch.multiple(panels, MIN_BYTES=0, _FEW_BYTES=1):
+        for isa in guarded_programs.hosts():
+            given = module, [words_of(each) for each in operands], isa
+            plain_result, result = (
+                guarded_programs.guarded(*given, start=start, in_panels=each)[0] for each in (False, True)
+            )
+            assert (plain_result.view("uint16") == result.view("uint16")).all(), isa.name
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

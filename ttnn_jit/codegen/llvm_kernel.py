@@ -332,7 +332,7 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     remarks = [_rows_remark(body.reduced), f"; streams: {accesses}"]
     time = picoseconds / 2 if pairs else picoseconds
-    panels = (right, *kernel.panels, int(kernel.packs_all)) if kernel.panels else ()
+    panels = (right, *kernel.panels) if kernel.panels else ()
     return _Draft(definitions, module, time, remarks=remarks, panels=panels)
 
 

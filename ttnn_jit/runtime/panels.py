@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MIN_BYTES = 1 << 16
 """Of a tensor that is packed: a smaller one stays in a cache, and its product takes microseconds."""
 USES = 3
-"""Products that pack a factor in their call, before it is one that stays."""
+"""Products that read a factor, from which on it is one that stays."""
 MORE_USES = 8
 """How many times as many, each time that the factor was unpacked."""
 _FEW_BYTES = 8
@@ -140,12 +140,10 @@ class Factor:
     Attributes:
         layout: Of these.
         bit: Of a mask of the inputs that are.
-        packs: Whether one of its products packs it otherwise.
     """
 
     layout: PanelLayout
     bit: int
-    packs: bool
 
 
 class Packing:
@@ -153,7 +151,7 @@ class Packing:
 
     Attributes:
         layout: Of the panels.
-        uses: Products that packed it in their call since it was made, or unpacked.
+        uses: Products that read it since it was made, or unpacked.
         unpacked: How often it was.
         block: The panels; None while its elements are plain.
     """
@@ -178,7 +176,7 @@ def memory_of(tensor: Tensor, factor: Factor) -> tuple[Buffer | None, int]:
     state, layout = tensor._panels, factor.layout
     if state is not None and state.layout is layout and (block := state.block) is not None:
         return block, factor.bit
-    if factor.packs and _LOCK.acquire(blocking=False):  # no product waits: the next one will count
+    if _LOCK.acquire(blocking=False):  # no product waits: the next one will count
         try:
             if block := _counted(tensor, layout):
                 return block, factor.bit
@@ -204,6 +202,8 @@ def _counted(tensor: Tensor, layout: PanelLayout) -> Buffer | None:
 
 def _pack(tensor: Tensor, state: Packing) -> None:
     """Have panels take the place of a tensor's memory, unless anybody else holds that, or it must stay plain."""
+    if not _numpy_is_there():
+        return
     taken = [tensor._buffer]
     del tensor._buffer
     try:
@@ -214,6 +214,15 @@ def _pack(tensor: Tensor, state: Packing) -> None:
     finally:
         if state.block is None:
             tensor._buffer = taken[0]
+
+
+def _numpy_is_there() -> bool:
+    """Whether elements can be moved: no operation needs numpy else."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _is_free(buffer: Buffer) -> bool:
@@ -285,22 +294,20 @@ def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
     if not CAN_COUNT:
         return {}
     found: dict[int, set[PanelLayout | None]] = {}
-    packing = set[int]()
     for launch in plan.launches:
         for place, index in enumerate(launch.operands):
             if index < len(plan.inputs):
                 found.setdefault(index, set()).add(_layout_of(launch, place, plan.inputs[index]))
-                packing |= {index} if launch.panels and launch.panels[-1] else set()
     changed = {*plan.results, *(index for index, _ in plan.updates)}
     alike = [(index, next(iter(each))) for index, each in sorted(found.items()) if len(each) == 1]
     usable = [(index, layout) for index, layout in alike if layout is not None and index not in changed]
-    return {index: Factor(layout, 1 << k, index in packing) for k, (index, layout) in enumerate(usable)}
+    return {index: Factor(layout, 1 << k) for k, (index, layout) in enumerate(usable)}
 
 
 def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | None:
     if not launch.panels or launch.panels[0] != place or launch.offsets[place] or not _may_be_packed(spec):
         return None
-    _, width, terms, _ = launch.panels
+    _, width, terms = launch.panels
     (columns, depth), loops = launch.params[:2], launch.loops
     across, along, *others = launch.params[loops * (1 + place) : loops * (2 + place)]
     if any(others) or columns * depth != spec.volume or across < 1 or along < 1:

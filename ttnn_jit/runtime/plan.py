@@ -29,8 +29,8 @@ class Launch:
             zeros.
         reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
             and they are not cut among threads.
-        panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, the terms of a word,
-            and whether the kernel packs all of it where it does not; () where none may.
+        panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, and the terms of a
+            word; () where none may.
     """
 
     kernel: str

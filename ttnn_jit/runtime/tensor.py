@@ -70,12 +70,14 @@ class Tensor(TensorQueries, TensorOperators):
         is_made = len(args) == 3 and type(args[0]) is TensorSpec
         self.spec, self._device, self._buffer = args if is_made else Tensor.parts_of(*args, **keywords)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_buffer":
-            return plain_memory(self)
-        if name == "_panels":
-            return None
-        return object.__getattribute__(self, name)
+    if not TYPE_CHECKING:  # a checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_buffer":
+                return plain_memory(self)
+            if name == "_panels":
+                return None
+            return object.__getattribute__(self, name)
 
     def device(self) -> Device | None:
         """The device that holds the tensor; None on the host."""

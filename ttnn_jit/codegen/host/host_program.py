@@ -96,8 +96,14 @@ def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Ker
             raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
 
 
+NO_PANELS: Mapping[str, tuple[int, ...]] = {}
+
+
 def program_plan(
-    module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, int]], panels: Mapping[str, tuple[int, ...]]
+    module: ModuleOp,
+    host: HostPlan,
+    named: Sequence[tuple[str, int]],
+    panels: Mapping[str, tuple[int, ...]] = NO_PANELS,
 ) -> ProgramPlan:
     """Buffers and launches of a module's program.
 
@@ -105,7 +111,7 @@ def program_plan(
         module: A scheduled one.
         host: Its launches.
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
-        panels: By kernel, as `Launch` has it.
+        panels: By kernel that has them, as `Launch` does.
 
     Raises:
         CompileError: It reads a tensor that is nowhere.
@@ -135,7 +141,7 @@ def program_plan(
             len(kernels[place].outputs),
             nest.offsets,
             nest.reduced,
-            panels[named[place][0]],
+            panels.get(named[place][0], ()),
         )
         for (place, nest), values in zip(order_of_runs, touched, strict=True)
     )
