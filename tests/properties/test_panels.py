@@ -230,6 +230,26 @@ def test_a_packed_weight_is_deallocated(cpu_device):
             use()
 
 
+@ttnn_jit.jit()
+def product_and_write(x, w, other):
+    result = ttnn.matmul(x, w)
+    ttnn.add_(other, 1.0)
+    return ttnn.add(result, ttnn.matmul(x, w))
+
+
+def test_a_packed_weight_may_be_written_in_the_call_under_another_name(cpu_device):
+    w, other = (made(cpu_device, random((256, 256), torch.float32, k)) for k in (1, 2))
+    x = made(cpu_device, random((16, 256), torch.float32, 3))
+    for _ in range(5):
+        product_and_write(x, w, other)
+    assert panels.is_packed(w)
+    fresh = made(cpu_device, random((256, 256), torch.float32, 1))
+    for _ in range(5):
+        assert_bits(product_and_write(x, w, w).to_torch(), product_and_write(x, fresh, fresh).to_torch())
+        assert_bits(w.to_torch(), fresh.to_torch())
+    assert_bits(w.to_torch(), random((256, 256), torch.float32, 1) + 1 + 1 + 1 + 1 + 1)
+
+
 def test_threads_that_multiply_read_and_write_see_whole_weights(cpu_device):
     """The weight is all one number at any time; so is every result, but for a write that falls into a product."""
     w, x = made(cpu_device, torch.ones(256, 256)), made(cpu_device, torch.ones(16, 256))

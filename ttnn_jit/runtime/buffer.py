@@ -44,14 +44,16 @@ class Buffer:
         address: Of the first byte, a multiple of 64.
         lease: What must live and die with the memory: a tensor's entry in the account of its device's L1, or that its
             address is known to the user. Not set otherwise.
+        uses: What is known of it as a factor of products (runtime/panels.py). Not set otherwise.
     """
 
-    __slots__ = ("_home", "address", "lease")
+    __slots__ = ("_home", "address", "lease", "uses")
 
     # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them, the address last.
     address: int
     _home: SizeClass
     lease: object
+    uses: object
 
     @property
     def nbytes(self) -> int:

@@ -15,7 +15,6 @@ from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, host_memory_bytes
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.panels import storage_of
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import (
@@ -385,7 +384,7 @@ def _live_specs(device: Device) -> list[TensorSpec]:
     found = {
         id(buffer): getattr(each, "spec", None)
         for each in gc.get_referrers(device)
-        if (buffer := storage_of(each)) is not None
+        if (buffer := getattr(each, "_buffer", None)) is not None
     }
     return [spec for spec in found.values() if isinstance(spec, TensorSpec)]
 

@@ -5,9 +5,9 @@ place of the tensor's memory, and whoever reads or writes its elements finds the
 there is one copy.
 
 A tensor is packed only while nobody else holds its `Buffer`: no other tensor, no view of numpy's or torch's, no trace,
-no call that runs in another thread. Each of these holds the object for as long as it uses the memory, and its address
-never changes; so counting references says who there is. What is taken out of the tensor first, `_buffer`, nobody can
-come to hold meanwhile: whoever asks for it waits in `plain_memory`.
+no call that runs in another thread. Each of these holds the object for as long as it uses the memory, or the very int
+that is its address, which never changes; so counting references says who there is. That is done once an `InPanels` has
+its place in the tensor: whoever asks this for an address meanwhile waits, and nobody comes to hold the buffer.
 
 Panels lie one after the other, each step by step. A word of a step is a float32, or two bfloat16, the even term below
 the odd one. Columns and terms beyond the last ones are zeros.
@@ -16,6 +16,7 @@ the odd one. Columns and terms beyond the last ones are zeros.
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -146,23 +147,78 @@ class Factor:
     bit: int
 
 
-class Packing:
-    """What is known of a tensor that is a factor of products.
+class Uses:
+    """What is known of a block that is a factor of products.
 
     Attributes:
-        layout: Of the panels.
-        uses: Products that read it since it was made, or unpacked.
-        unpacked: How often it was.
-        block: The panels; None while its elements are plain.
+        layout: Of the panels that the last one would read.
+        count: Products that read it.
+        unpacked: How often its tensor was in panels before.
     """
 
-    __slots__ = ("block", "layout", "unpacked", "uses")
+    __slots__ = ("count", "layout", "unpacked")
 
-    def __init__(self, layout: PanelLayout, unpacked: int) -> None:
+    def __init__(self, layout: PanelLayout, unpacked: int = 0) -> None:
         self.layout = layout
-        self.uses = 0
+        self.count = 0
         self.unpacked = unpacked
+
+    @property
+    def stays(self) -> bool:
+        """Whether it was read so often that it is to be packed."""
+        return bool(self.count >= USES * MORE_USES**self.unpacked)
+
+
+class InPanels:
+    """What a tensor has in place of its buffer while its elements lie in panels.
+
+    Attributes:
+        uses: Of the buffer before.
+        block: The panels; None until they are packed, and once they are unpacked.
+    """
+
+    __slots__ = ("_plain", "_tensor", "block", "uses")
+
+    def __init__(self, tensor: Tensor, uses: Uses) -> None:
+        self._tensor = weakref.ref(tensor)
+        self._plain: Buffer | None = None
+        self.uses = uses
         self.block: Buffer | None = None
+
+    @property
+    def address(self) -> int:
+        """Of the elements, which are unpacked for whoever asks."""
+        return self.plain().address
+
+    def plain(self) -> Buffer:
+        """The memory of the elements, which the tensor has from now on."""
+        with _LOCK:
+            if self._plain is None:
+                layout, block = self.uses.layout, self.block
+                assert block is not None, "it was packed under the lock"
+                with interrupts_postponed():
+                    buffer = HOST_POOL.allocate(layout.spec.nbytes)
+                    layout.unpack(block, buffer)
+                    buffer.uses = Uses(layout, self.uses.unpacked + 1)
+                    self._give_back(buffer)
+            return self._plain  # type: ignore[return-value]  # one of both made it
+
+    def pack(self, taken: list[Buffer]) -> None:
+        """Pack what a list holds, unless anybody else does too, or it must stay plain: then the tensor has it back."""
+        try:
+            if _is_free(taken[0]) and _nobody_holds(taken):
+                block = HOST_POOL.allocate(self.uses.layout.nbytes)
+                self.uses.layout.pack(taken[0], block)
+                self.block = block
+        finally:
+            if self.block is None:
+                self._give_back(taken[0])
+
+    def _give_back(self, buffer: Buffer) -> None:
+        self._plain, self.block = buffer, None
+        tensor = self._tensor()
+        if tensor is not None and tensor._buffer is self:
+            tensor._buffer = buffer
 
 
 # --- Tensors ----------------------------------------------------------------------------------------------------------
@@ -173,47 +229,45 @@ def memory_of(tensor: Tensor, factor: Factor) -> tuple[Buffer | None, int]:
 
     It is packed where it seems to stay. None if it was deallocated.
     """
-    state, layout = tensor._panels, factor.layout
-    if state is not None and state.layout is layout and (block := state.block) is not None:
+    layout = factor.layout
+    if type(tensor._buffer) is Buffer and _seems_to_stay(tensor._buffer, layout):
+        _pack(tensor)
+    memory = tensor._buffer
+    if type(memory) is InPanels and memory.uses.layout is layout and (block := memory.block) is not None:
         return block, factor.bit
-    if _LOCK.acquire(blocking=False):  # no product waits: the next one will count
-        try:
-            if block := _counted(tensor, layout):
-                return block, factor.bit
-        finally:
-            _LOCK.release()
-    return tensor._buffer, 0
+    return plain_memory(tensor), 0
 
 
-def _counted(tensor: Tensor, layout: PanelLayout) -> Buffer | None:
-    """The panels of a tensor that is used once more; None where it is plain."""
-    state = tensor._panels
-    if state is None or state.layout is not layout:
-        if state is not None and state.block is not None:
-            plain_memory(tensor)
-        state = tensor._panels = Packing(layout, state.unpacked if state else 0)
-    state.uses += 1
-    if state.block is None and state.uses >= USES * MORE_USES**state.unpacked:
-        state.uses = 0
-        with interrupts_postponed():
-            _pack(tensor, state)
-    return state.block
+def _seems_to_stay(buffer: Buffer, layout: PanelLayout) -> bool:
+    """Count a use of a block by a product."""
+    uses: Any = getattr(buffer, "uses", None)
+    if uses is None or uses.layout is not layout:
+        uses = buffer.uses = Uses(layout, uses.unpacked if uses else 0)
+    uses.count += 1
+    return bool(uses.stays)
 
 
-def _pack(tensor: Tensor, state: Packing) -> None:
-    """Have panels take the place of a tensor's memory, unless anybody else holds that, or it must stay plain."""
-    if not _numpy_is_there():
-        return
-    taken = [tensor._buffer]
-    del tensor._buffer
+def _pack(tensor: Tensor) -> None:
+    """Have panels take the place of a tensor's memory, if that can be now."""
+    if not _numpy_is_there() or not _LOCK.acquire(blocking=False):
+        return  # no product waits: the next one will do it
     try:
-        if taken[0] is not None and _is_free(taken[0]) and _references(taken) == _ONE:
-            block = HOST_POOL.allocate(state.layout.nbytes)
-            state.layout.pack(taken[0], block)
-            state.block = block
+        with interrupts_postponed():
+            taken: list[Any] = [tensor._buffer]
+            if type(taken[0]) is Buffer:
+                uses: Any = taken[0].uses
+                uses.count = 0
+                panels = InPanels(tensor, uses)
+                tensor._buffer = panels
+                panels.pack(taken)
     finally:
-        if state.block is None:
-            tensor._buffer = taken[0]
+        _LOCK.release()
+
+
+def plain_memory(tensor: Tensor) -> Buffer | None:
+    """The memory of a tensor's elements, unpacked where they lie in panels; None if it was deallocated."""
+    memory = tensor._buffer
+    return memory.plain() if type(memory) is InPanels else memory  # type: ignore[return-value]  # no subclasses
 
 
 def _numpy_is_there() -> bool:
@@ -230,57 +284,25 @@ def _is_free(buffer: Buffer) -> bool:
     return buffer.pool is HOST_POOL and getattr(buffer, "lease", None) is None
 
 
+def _nobody_holds(taken: list[Any]) -> bool:
+    """Whether a list alone holds a buffer, and that alone the object that its address is."""
+    return _references(taken) == _IN_A_LIST and _references([taken[0].address]) == _IN_A_LIST + 1
+
+
 def _references(taken: list[Any]) -> int:
     """To the only item of a list."""
     return sys.getrefcount(taken[0])
 
 
-_ONE = _references([object()])
+_IN_A_LIST = _references([object()])
 """What that is where nobody else holds it."""
 CAN_COUNT = getattr(sys, "_is_gil_enabled", lambda: True)() and sys.implementation.name == "cpython"
 """Whether nobody comes to hold an object while its references are counted."""
 
 
-def plain_memory(tensor: Tensor) -> Buffer | None:
-    """The memory of a tensor whose `_buffer` is not there: its elements, unpacked; None if it was deallocated.
-
-    Raises:
-        AttributeError: It never had any.
-    """
-    with _LOCK:
-        state = tensor._panels
-        if state is None or state.block is None:
-            return object.__getattribute__(tensor, "_buffer")  # type: ignore[no-any-return]
-        with interrupts_postponed():
-            buffer = HOST_POOL.allocate(state.layout.spec.nbytes)
-            state.layout.unpack(state.block, buffer)
-            state.unpacked += 1
-            state.block = None
-            tensor._buffer = buffer
-        return buffer
-
-
 def is_packed(tensor: Tensor) -> bool:
     """Whether its elements lie in panels."""
-    state = tensor._panels
-    return state is not None and state.block is not None
-
-
-def storage_of(tensor: Any) -> Buffer | None:
-    """What holds a tensor's elements, plain or in panels; None of anything else."""
-    state = getattr(tensor, "_panels", None)
-    block = state.block if isinstance(state, Packing) else None
-    return getattr(tensor, "_buffer", None) if block is None else block
-
-
-def release(tensor: Tensor) -> bool:
-    """Free the panels of a tensor that is deallocated; False if it has none."""
-    with _LOCK:
-        if not is_packed(tensor):
-            return False
-        with interrupts_postponed():
-            tensor._panels, tensor._buffer = None, None
-        return True
+    return type(tensor._buffer) is InPanels
 
 
 # --- Programs ---------------------------------------------------------------------------------------------------------

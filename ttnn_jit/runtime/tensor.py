@@ -17,7 +17,7 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements import Elements
-from ttnn_jit.runtime.panels import Packing, is_packed, plain_memory, release
+from ttnn_jit.runtime.panels import InPanels, plain_memory
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
@@ -53,12 +53,11 @@ class Tensor(TensorQueries, TensorOperators):
         spec: Shape, dtype, layout, memory config; interned, so that two tensors' metadata compare by identity.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_device", "_panels", "spec")
+    __slots__ = ("__weakref__", "_buffer", "_device", "spec")
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     _device: Device | None
-    _buffer: Buffer | None  # not there while its elements lie in panels: whoever asks finds them unpacked
-    _panels: Packing | None
+    _buffer: Buffer | InPanels | None
     parts_of: ClassVar[Callable[..., tuple[TensorSpec, Device | None, Buffer]]]
     """From the arguments of ttnn's constructor to what a tensor has; the host API gives it."""
 
@@ -70,15 +69,6 @@ class Tensor(TensorQueries, TensorOperators):
         is_made = len(args) == 3 and type(args[0]) is TensorSpec
         self.spec, self._device, self._buffer = args if is_made else Tensor.parts_of(*args, **keywords)
 
-    if not TYPE_CHECKING:  # a checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "_buffer":
-                return plain_memory(self)
-            if name == "_panels":
-                return None
-            return object.__getattribute__(self, name)
-
     def device(self) -> Device | None:
         """The device that holds the tensor; None on the host."""
         return self._device
@@ -89,7 +79,7 @@ class Tensor(TensorQueries, TensorOperators):
 
     def is_allocated(self) -> bool:
         """Whether the tensor still has its memory."""
-        return is_packed(self) or self._buffer is not None
+        return self._buffer is not None
 
     def buffer(self, operation: str) -> Buffer:
         """The memory of the tensor, for `operation`, by which the host reads or writes it.
@@ -110,9 +100,11 @@ class Tensor(TensorQueries, TensorOperators):
         Raises:
             DeallocatedError, DeviceError: As `buffer` does.
         """
-        buffer = self._buffer
-        self._check_usable(operation, is_allocated=buffer is not None)
-        return buffer  # type: ignore[return-value]  # it is there
+        self.check_usable(operation)
+        buffer = plain_memory(self)
+        if buffer is None:  # another thread deallocated it meanwhile
+            self._refuse_deallocated(operation)
+        return buffer
 
     def check_usable(self, operation: str) -> None:
         """Refuse a tensor whose memory `operation` cannot have.
@@ -120,10 +112,7 @@ class Tensor(TensorQueries, TensorOperators):
         Raises:
             DeallocatedError, DeviceError: As `buffer` does.
         """
-        self._check_usable(operation, is_allocated=self.is_allocated())
-
-    def _check_usable(self, operation: str, *, is_allocated: bool) -> None:
-        if not is_allocated:
+        if self._buffer is None:
             self._refuse_deallocated(operation)
         if self._device is not None:
             self._device.require_open(operation)
@@ -149,13 +138,11 @@ class Tensor(TensorQueries, TensorOperators):
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
-        if release(self):
-            return
-        if self._buffer is not None:
-            self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
+        buffer, self._buffer = self._buffer, None
+        if isinstance(buffer, Buffer):
+            buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
             if self._device is not None and self._device.recorder is not None:
-                self._device.recorder.note_freed(self._buffer)
-        self._buffer = None
+                self._device.recorder.note_freed(buffer)
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it.

@@ -9,7 +9,7 @@ Bound: a look-up per guarded read before the native call, two objects per result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -92,7 +92,7 @@ def _checks(program: Runnable, family: Family, conditions: Iterable[str]) -> lis
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
         *(f"  {_in_panels(i) if i in factors else family.address_of(i)}" for i in range(len(plan.inputs))),
-        *(f"  if {condition}: return STALE" for condition in _meetings(plan)),
+        *(f"  if {condition}: return STALE" for condition in _meetings(plan, factors)),
         " except TtnnJitError:",  # a tensor that was deallocated says so
         "  raise",
         f" except {GUARD_ERRORS}:",
@@ -105,12 +105,17 @@ def _in_panels(i: int) -> str:
     return f"h{i}, m{i} = memory_of(a{i}, F{i}); p{i} = h{i}.address"
 
 
-def _meetings(plan: ProgramPlan) -> Iterator[str]:
-    """Expressions that are true where an input that is written in place may lie in the memory of another."""
+def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
+    """Expressions that are true where an input that is written in place may lie in the memory of another.
+
+    One in panels does in none of another tensor's.
+    """
     for index in plan.in_place:
         for other in plan.used_inputs:
             if other != index:
                 (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
+                if other in factors:
+                    yield f"a{index} is a{other}"
                 yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.panels import Factor, storage_of
+from ttnn_jit.runtime.panels import Factor, factors_of
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -43,11 +43,8 @@ class TtnnTensors(Family):
         return tensors[0]._device.recorder is not None
 
     def address(self, tensor: Tensor) -> int:
-        """Of what holds its elements, wherever that is now."""
-        tensor.check_usable("its address")
-        storage = storage_of(tensor)
-        assert storage is not None, "it was not deallocated"
-        return storage.address
+        """That of its buffer."""
+        return tensor.memory("its address").address
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
         """Every one can be that was not deallocated."""
@@ -75,15 +72,18 @@ class TtnnTensors(Family):
         yield f"(device := a0._device).open_target {'== OPEN_TARGET' if target else '!= 0'}"
         yield from (f"a{i}._device is device" for i in arguments[1:])
 
-    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
+    def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
         """Specs by identity; the arguments' device, or none. Buffers are held: other threads may deallocate them."""
+        factors = factors_of(plan)
         for i, example in hidden.items():
             device = "None" if example.device() is None else "device"
             yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}")
+            if i not in factors:  # those are held where their address is found
+                yield f"(h{i} := a{i}._buffer) is not None"
 
     def address_of(self, index: int) -> str:
-        """Of the buffer, None once the tensor was deallocated; it is held, for other threads may do so, or pack it."""
-        return f"p{index} = (h{index} := a{index}._buffer).address"
+        """Of the buffer, which is None once the tensor was deallocated."""
+        return f"p{index} = a{index}._buffer.address"
 
     def factors(self, program: Runnable) -> Mapping[int, Factor]:
         """Those that products alone read."""
