@@ -185,8 +185,14 @@ def _l1(w):
 
 @pytest.mark.parametrize(
     "keep",
-    [lambda w: w.buffer_address(), copy.copy, lambda w: ttnn.reshape(w, (1, 256, 256)), lambda w: w._buffer],
-    ids=["address", "copy", "view", "buffer"],
+    [
+        lambda w: w.buffer_address(),
+        copy.copy,
+        lambda w: ttnn.reshape(w, (1, 256, 256)),
+        lambda w: w._buffer,
+        lambda w: w._buffer.address,
+    ],
+    ids=["address", "copy", "view", "buffer", "number"],
 )
 def test_what_others_hold_stays_plain(cpu_device, keep):
     w = made(cpu_device, random((256, 256), torch.float32, 1))
