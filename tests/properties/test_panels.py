@@ -256,6 +256,22 @@ def test_a_packed_weight_may_be_written_in_the_call_under_another_name(cpu_devic
     assert_bits(w.to_torch(), random((256, 256), torch.float32, 1) + 1 + 1 + 1 + 1 + 1)
 
 
+def test_who_asks_for_a_weight_while_this_thread_packs_it_gets_its_elements(cpu_device):
+    """A finalizer of the user's may run at any allocation; so may what a signal calls."""
+    w, x = made(cpu_device, random((256, 256), torch.float32, 1)), made(cpu_device, random((16, 256), torch.float32, 2))
+    pack = panels.PanelLayout.pack
+
+    def interrupted(*arguments):
+        ttnn.add(w, 1.0, output_tensor=w)
+        pack(*arguments)
+
+    with mock.patch.object(panels.PanelLayout, "pack", interrupted):
+        results = used(w, x, 3)
+    assert not panels.is_packed(w)
+    assert_bits(w.to_torch(), random((256, 256), torch.float32, 1) + 1)
+    assert_bits(results[-1], eager(x, copy.deepcopy(w)).to_torch())
+
+
 def test_threads_that_multiply_read_and_write_see_whole_weights(cpu_device):
     """The weight is all one number at any time; so is every result, but for a write that falls into a product."""
     w, x = made(cpu_device, torch.ones(256, 256)), made(cpu_device, torch.ones(16, 256))

@@ -15,7 +15,10 @@ the odd one. Columns and terms beyond the last ones are zeros.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -46,6 +49,22 @@ _FLAG = 2
 
 _LOCK: Any = compiling()
 """For which a fork waits: a child has every tensor plain or in panels, and none on its way."""
+
+
+class _Moves:
+    """What one thread at a time changes: which memory a tensor has."""
+
+    def __init__(self) -> None:
+        self.forget_other_threads()
+
+    def forget_other_threads(self) -> None:
+        """In a forked child: drop a lock that a thread of the parent may have held."""
+        self.lock = threading.RLock()
+
+
+_MOVES = _Moves()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
 
 
 @dataclass(frozen=True)
@@ -177,11 +196,12 @@ class InPanels:
         block: The panels; None until they are packed, and once they are unpacked.
     """
 
-    __slots__ = ("_plain", "_tensor", "block", "uses")
+    __slots__ = ("_plain", "_taken", "_tensor", "block", "uses")
 
     def __init__(self, tensor: Tensor, uses: Uses) -> None:
         self._tensor = weakref.ref(tensor)
         self._plain: Buffer | None = None
+        self._taken: list[Buffer] = []
         self.uses = uses
         self.block: Buffer | None = None
 
@@ -193,32 +213,37 @@ class InPanels:
     def plain(self) -> Buffer:
         """The memory of the elements, which the tensor has from now on."""
         with _LOCK:
-            if self._plain is None:
-                layout, block = self.uses.layout, self.block
-                assert block is not None, "it was packed under the lock"
+            if self._taken:  # this thread is packing it, and a finalizer of the user's or a signal came between
+                self._give_back(self._taken[0])
+            elif self._plain is None and self.block is not None:
+                layout = self.uses.layout
                 with interrupts_postponed():
                     buffer = HOST_POOL.allocate(layout.spec.nbytes)
-                    layout.unpack(block, buffer)
+                    layout.unpack(self.block, buffer)
                     buffer.uses = Uses(layout, self.uses.unpacked + 1)
                     self._give_back(buffer)
-            return self._plain  # type: ignore[return-value]  # one of both made it
+            return self._plain  # type: ignore[return-value]  # it is there by now
 
     def pack(self, taken: list[Buffer]) -> None:
         """Pack what a list holds, unless anybody else does too, or it must stay plain: then the tensor has it back."""
         try:
             if _is_free(taken[0]) and _nobody_holds(taken):
-                block = HOST_POOL.allocate(self.uses.layout.nbytes)
-                self.uses.layout.pack(taken[0], block)
-                self.block = block
+                with contextlib.suppress(MemoryError):  # there is no room for both, so that it stays plain
+                    block = HOST_POOL.allocate(self.uses.layout.nbytes)
+                    self.uses.layout.pack(taken[0], block)
+                    self.block = block if self._plain is None else None
         finally:
+            self._taken = []
             if self.block is None:
                 self._give_back(taken[0])
 
     def _give_back(self, buffer: Buffer) -> None:
         self._plain, self.block = buffer, None
         tensor = self._tensor()
-        if tensor is not None and tensor._buffer is self:
-            tensor._buffer = buffer
+        if tensor is not None:
+            with _MOVES.lock:
+                if tensor._buffer is self:  # else it was deallocated
+                    tensor._buffer = buffer
 
 
 # --- Tensors ----------------------------------------------------------------------------------------------------------
@@ -253,13 +278,17 @@ def _pack(tensor: Tensor) -> None:
         return  # no product waits: the next one will do it
     try:
         with interrupts_postponed():
-            taken: list[Any] = [tensor._buffer]
-            if type(taken[0]) is Buffer:
+            taken: list[Any] = []
+            with _MOVES.lock:
+                taken.append(tensor._buffer)
+                if type(taken[0]) is not Buffer:
+                    return
                 uses: Any = taken[0].uses
                 uses.count = 0
                 panels = InPanels(tensor, uses)
+                panels._taken = taken
                 tensor._buffer = panels
-                panels.pack(taken)
+            panels.pack(taken)
     finally:
         _LOCK.release()
 
@@ -268,6 +297,13 @@ def plain_memory(tensor: Tensor) -> Buffer | None:
     """The memory of a tensor's elements, unpacked where they lie in panels; None if it was deallocated."""
     memory = tensor._buffer
     return memory.plain() if type(memory) is InPanels else memory  # type: ignore[return-value]  # no subclasses
+
+
+def taken_away(tensor: Tensor) -> Buffer | InPanels | None:
+    """What a tensor had, which is deallocated."""
+    with _MOVES.lock:
+        memory, tensor._buffer = tensor._buffer, None
+    return memory
 
 
 def _numpy_is_there() -> bool:

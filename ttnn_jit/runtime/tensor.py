@@ -17,7 +17,7 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements import Elements
-from ttnn_jit.runtime.panels import InPanels, plain_memory
+from ttnn_jit.runtime.panels import InPanels, plain_memory, taken_away
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
@@ -138,7 +138,7 @@ class Tensor(TensorQueries, TensorOperators):
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
-        buffer, self._buffer = self._buffer, None
+        buffer = taken_away(self)
         if isinstance(buffer, Buffer):
             buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
             if self._device is not None and self._device.recorder is not None:
