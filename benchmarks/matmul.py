@@ -3,7 +3,8 @@
 The contenders take turns (benchmarks/turns.py says how). *linear* multiplies by weights that lie N x K, *matmul* by a
 matrix K x N; with `gelu` a bias and the exact gelu follow. Of *bfp8* and *bfp4* our weights are block floats, and all
 else, the peers' weights too, is bfloat16. *packed* is oneDNN's linear on weights that it reordered before, which is no
-part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take less.
+part of its time; where weights *stay*, ours are those of a ttnn tensor, which is packed once too. *a read* sums up the
+right operand, for products of a few rows, which cannot take less.
 """
 
 from __future__ import annotations
@@ -41,17 +42,20 @@ class Product:
         dtype: ``f32``, ``bf16``, or ``bfp8`` or ``bfp4`` for weights that are block floats.
         extents: Batch, if there is one, rows, inner extent, columns.
         gelu: Whether a bias and gelu follow.
+        stays: Whether our weights are a ttnn tensor's, and not torch's, which are packed in the call.
     """
 
     kind: str
     dtype: str
     extents: tuple[int, ...]
     gelu: bool = False
+    stays: bool = False
 
     @property
     def name(self) -> str:
         """The product as a table shows it."""
-        return f"{self.kind}{' + gelu' * self.gelu} {self.dtype} {'x'.join(map(str, self.extents))}"
+        extents = "x".join(map(str, self.extents))
+        return f"{self.kind}{' + gelu' * self.gelu} {self.dtype} {extents}{', stays' * self.stays}"
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -74,6 +78,8 @@ CASES = [
         *(Product(kind, dtype, (rows, 768, 3072)) for rows in (128, 512) for kind in ("matmul", "linear")),
         *(Product("linear", dtype, (rows, 768, 3072), gelu=True) for rows in (256, 512)),
         *(Product(kind, dtype, (rows, 2048, 16384)) for rows in (1, 8) for kind in ("matmul", "linear")),
+        *(Product("linear", dtype, (rows, 768, 3072), stays=True) for rows in (16, 32, 64, 128)),
+        *(Product("linear", dtype, (rows, 2048, 16384), stays=True) for rows in (1, 8)),
         Product("matmul", dtype, (12, 128, 64, 128)),
         Product("matmul", dtype, (12, 128, 128, 64)),
         Product("matmul", dtype, (64, 32, 32, 32)),
@@ -102,24 +108,26 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
     shapes = (*batch, rows, inner), (columns, inner) if product.kind == "linear" else (*batch, inner, columns)
     a, b = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
     bias = torch.randn(columns, generator=generator).to(dtype)
-    if contender == OURS and product.dtype.startswith("bfp"):
-        return _prepare_packed(product, a, b, bias)
+    if contender == OURS and (product.stays or product.dtype.startswith("bfp")):
+        return _prepare_tensors(product, a, b, bias)
     with torch.inference_mode():
         call = _MAKERS[contender](product, a, b, bias)
     result = holds(call)
     return 0.0 if contender == READ else _error(product, result, a, b, bias)
 
 
-def _prepare_packed(product: Product, a: Any, b: Any, bias: Any) -> float:
-    """The same of tensors of a device, the weights as block floats; the error is that of what these hold."""
+def _prepare_tensors(product: Product, a: Any, b: Any, bias: Any) -> float:
+    """The same of tensors of a device, the weights perhaps as block floats; the error is that of what these hold."""
     from ttnn_jit import ttnn
 
     device = ttnn.open_device(device_id=0, target="cpu")
-    packed = {"bfp8": ttnn.bfloat8_b, "bfp4": ttnn.bfloat4_b}[product.dtype]
+    packed = {"bfp8": ttnn.bfloat8_b, "bfp4": ttnn.bfloat4_b}.get(product.dtype)
     x = ttnn.from_torch(a, layout=ttnn.TILE_LAYOUT, device=device)
     weights = ttnn.from_torch(b, dtype=packed, layout=ttnn.TILE_LAYOUT, device=device)
     result = holds(_ours(product, x, weights, bias))
-    return _error(product, *map(ttnn.to_torch, (result, x, weights)), bias)
+    return _error(
+        product, ttnn.to_torch(result), ttnn.to_torch(x), b if packed is None else ttnn.to_torch(weights), bias
+    )
 
 
 def _ours(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
@@ -208,7 +216,7 @@ def summary(results: Mapping[str, Any]) -> list[list[str]]:
 
 def _group(case: Product) -> str:
     rows = f", at most {FEW_ROWS} rows" if READ in case.contenders else ""
-    return f"{case.kind}{' + gelu' * case.gelu}{rows}"
+    return f"{case.kind}{' + gelu' * case.gelu}{', weights that stay' * case.stays}{rows}"
 
 
 def _gflops(case: Product, seconds: float) -> float:

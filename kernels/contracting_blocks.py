@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, following, part
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_WIDTH
@@ -24,7 +24,6 @@ COLUMNS = 256
 """Of a block: 128 KB of the right operand, and 512 KB of results; all three are on the stack of a thread."""
 DEPTH = 128
 """Steps of a chain between which a tile of results leaves the registers: a panel of 16 KB, in the first cache."""
-_VECTORS = 2
 _MIN_TILE_ROWS = 4
 """Rows from which on a tile that is not whole is computed as one that is; fewer are computed one by one."""
 
@@ -42,17 +41,13 @@ class BlockedContraction(ContractingLoops):
         """See the base class."""
         packing = (
             self._packing("left", self.left, self._tile, self._depth_steps),
-            self._packing("right", self.right, self._panel, self._depth_steps),
+            self._packing("right", self.right, self._panel_width, self._depth_steps),
         )
         return [*map("\n".join, (self._kernel(), self._tiles())), *(each.definition() for each in packing)]
 
     @property
     def _tile(self) -> int:
         return tile_rows(self.isa)
-
-    @property
-    def _panel(self) -> int:
-        return _VECTORS * self.isa.lanes
 
     @property
     def _rows_kept(self) -> int:
@@ -105,17 +100,24 @@ class BlockedContraction(ContractingLoops):
         yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
         yield "  br label %fill"
         yield "fill:"
-        yield "  %packed = phi i64 [0, %depth.loop], [%packed.next, %fill]"
-        yield "  %number = phi i64 [0, %depth.loop], [%number.next, %fill]"
+        filled = "taken" if self.panels else "fill"
+        yield f"  %packed = phi i64 [0, %depth.loop], [%packed.next, %{filled}]"
+        yield f"  %number = phi i64 [0, %depth.loop], [%number.next, %{filled}]"
         yield "  %packed.term = add i64 %term, %packed"
         yield f"  %packed.left = sub i64 {most}, %packed"
         yield from self._terms_of_both("packed.term", "%packed.left")
         yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
         yield from self._left_taken()
-        yield f"  %right.word = mul i64 %packed.step, {self._panel}"
+        if self.panels:
+            yield "  br i1 %in.panels, label %taken, label %pack"
+            yield "pack:"
+        yield f"  %right.word = mul i64 %packed.step, {self._panel_width}"
         yield "  %right.to = getelementptr i32, ptr %right.packed, i64 %right.word"
         columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
         yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
+        if self.panels:
+            yield "  br label %taken"
+            yield "taken:"
         yield "  %packed.next = add i64 %packed, %run"
         yield "  %number.next = add i64 %number, 1"
         yield "  %term.next = add i64 %term, %packed.next"
@@ -127,7 +129,8 @@ class BlockedContraction(ContractingLoops):
         yield f"  %last.term = add i64 %packed.next, {self._terms - 1}"
         yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
         yield "  %is.first = icmp eq i64 %term, 0"
-        rest = "ptr %right.packed, ptr %block, i1 %is.first, i64 %height, i64 %width"
+        yield from self._right_taken()
+        rest = "ptr %right.taken, i64 %panel.words, ptr %block, i1 %is.first, i64 %height, i64 %width"
         yield f"  call void @ttnn_jit.tiles({self._left_arguments}, {rest})"
         yield "  br i1 %more.terms, label %depth.loop, label %block.done"
 
@@ -137,6 +140,18 @@ class BlockedContraction(ContractingLoops):
         yield "  %left.to = getelementptr i32, ptr %left.packed, i64 %left.word"
         rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{self.left}"
         yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
+
+    def _right_taken(self) -> Iterator[str]:
+        """``%right.taken``: the first panel of the block's columns; ``%panel.words``: from one to the next."""
+        packed = self._depth_steps * self._panel_width
+        if not self.panels:
+            yield "  %right.taken = getelementptr i32, ptr %right.packed, i64 0"
+            yield f"  %panel.words = add i64 0, {packed}"
+            return
+        # All terms of a part of the depth are one run: ``%right.at`` is where they begin.
+        yield "  %right.taken = select i1 %in.panels, ptr %right.at, ptr %right.packed"
+        yield f"  %panel.given = mul i64 %across_{self.right}, {self._panel_width // self._terms}"
+        yield f"  %panel.words = select i1 %in.panels, i64 %panel.given, i64 {packed}"
 
     @property
     def _left_arguments(self) -> str:
@@ -149,7 +164,8 @@ class BlockedContraction(ContractingLoops):
         return "ptr noalias readonly %left, i64 %steps"
 
     def _tiles(self) -> Iterator[str]:
-        rest = "ptr noalias readonly %right, ptr noalias %block, i1 %is.first, i64 %height, i64 %width"
+        blocks = "ptr noalias readonly %right, i64 %panel.words, ptr noalias %block"
+        rest = f"{blocks}, i1 %is.first, i64 %height, i64 %width"
         yield f"define internal void @ttnn_jit.tiles({self._left_parameters}, {rest}) nounwind {{"
         yield "entry:"
         yield "  br label %panel"
@@ -166,15 +182,15 @@ class BlockedContraction(ContractingLoops):
         yield "tile.end:"
         yield from following("row", "height", self._tile, "tile", "panel.end")
         yield "panel.end:"
-        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {self._depth_steps * self._panel}"
-        yield from following("column", "width", self._panel, "panel", "done")
+        yield "  %panel.next = getelementptr i32, ptr %panel.at, i64 %panel.words"
+        yield from following("column", "width", self._panel_width, "panel", "done")
         yield "done:"
         yield "  ret void"
         yield "}"
 
     def _tile_lines(self) -> Iterator[str]:
         """To a branch to ``tile.end``: the rows from ``%row`` on by the panel ``%panel.at``, to ``%tile.results``."""
-        whole, one = (self._microkernel_of(rows, _VECTORS, COLUMNS) for rows in (self._tile, 1))
+        whole, one = (self._microkernel_of(rows, PANEL_VECTORS, COLUMNS) for rows in (self._tile, 1))
         yield f"  %tile.word = mul i64 %row, {self._depth_steps}"
         yield "  %tile.at = getelementptr i32, ptr %left, i64 %tile.word"
         yield "  %rest = sub i64 %height, %row"

@@ -46,6 +46,10 @@ class DotContraction(ContractingLoops):
         return ["\n".join(self._kernel()), "\n".join(self._tile()), *(each.definition() for each in packing)]
 
     @property
+    def panels(self) -> None:
+        """None: columns of different products lie side by side."""
+
+    @property
     def _panel(self) -> int:
         return _VECTORS * self.isa.lanes
 

@@ -1,5 +1,9 @@
 """What kernels that contract a dimension of two tensors have in common, as LLVM IR text.
 
+The right operand may come in *panels* (runtime/panels.py): packed whole, before the call. Its strides along columns and
+along the contracted loop are then those from panel to panel and from step to step, and its stride along rows, along
+which it does not move, is 1 in place of 0.
+
 A block of results is made at a time, in float32. Its chains go on in it from one part of the contracted loop to the
 next, and its microkernel (kernels/contracting_tiles.py) keeps tiles of it in registers, so that no chain is ever split;
 a step is one fused multiply-add, or a pair of them for bfloat16 (ops/contraction.py). The epilogue, a loop of
@@ -23,6 +27,9 @@ from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+PANEL_VECTORS = 2
+"""Of a panel: columns of the right operand that lie side by side once it is packed."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,19 @@ class ContractingLoops:
     def _terms(self) -> int:
         """Elements along the contracted loop that are a step."""
         return 2 if self.in_pairs else 1
+
+    @property
+    def panels(self) -> tuple[int, int] | None:
+        """Columns of a panel, and terms of a word, where the right operand may come in panels; else None.
+
+        Those hold the bits of its elements.
+        """
+        is_whole = self._element(self.right) == ("i16" if self.in_pairs else "float") and self._cut("right") is None
+        return (self._panel_width, self._terms) if self.contracted == 1 and is_whole else None
+
+    @property
+    def _panel_width(self) -> int:
+        return PANEL_VECTORS * self.isa.lanes
 
     def _element(self, k: int) -> str:
         dtype = self.streams[k].dtype
@@ -162,6 +182,8 @@ class ContractingLoops:
                     yield from word(f"%{name}{number}_{k}", outer.stride_index(k, loop))
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
+        if self.panels:
+            yield f"  %in.panels = icmp ne i64 %down0_{self.right}, 0"
         yield from self._epilogue_words()
         yield f"  br label %{outer.first}"
 

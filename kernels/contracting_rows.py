@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, following, part
 from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
@@ -51,6 +51,9 @@ class FewRowsContraction(ContractingLoops):
         functions = [self._kernel(), self._sweep(), self._function("tile", self._microkernel(""))]
         if self._is_in_place:
             functions.append(self._function("tile_in_place", self._microkernel(self._element(self.right))))
+        if self.panels:
+            kernel = self._microkernel_of(self.tile, PANEL_VECTORS, COLUMNS)
+            functions += [self._sweep_of_panels(), self._function("tile_of_panel", kernel)]
         packing = (
             self._packing("left", self.left, self.tile, DEPTH),
             self._packing("right", self.right, self._panel, self._steps),
@@ -136,14 +139,25 @@ class FewRowsContraction(ContractingLoops):
         yield from self._right_column()
         yield "  br label %depth.loop"
         yield "depth.loop:"
-        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %depth.loop]"
+        swept = "swept" if self.panels else "depth.loop"
+        yield f"  %term = phi i64 [0, %columns.loop], [%term.next, %{swept}]"
         yield from self._terms_of_both("term", str(DEPTH * self._terms))
         rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
         yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, ptr %left.at, {rows})"
         yield "  %is.first = icmp eq i64 %term, 0"
+        if self.panels:
+            yield "  br i1 %in.panels, label %sweep.panels, label %sweep"
+            yield "sweep.panels:"
+            pointers = "ptr %packed.left, ptr %right.at, ptr %block, i1 %is.first"
+            yield f"  call void @ttnn_jit.sweep_panels({pointers}, i64 %width, i64 %run, i64 %across_{right})"
+            yield "  br label %swept"
+            yield "sweep:"
         pointers = "ptr %packed.left, ptr %right.at, ptr %panel, ptr %block"
         words = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
         yield f"  call void @ttnn_jit.sweep({pointers}, i1 %is.first, {words})"
+        if self.panels:
+            yield "  br label %swept"
+            yield "swept:"
         yield "  %term.next = add i64 %term, %run"
         yield "  %term.more = icmp slt i64 %term.next, %depth"
         yield "  br i1 %term.more, label %depth.loop, label %block.done"
@@ -155,6 +169,28 @@ class FewRowsContraction(ContractingLoops):
         # Where rows are packed, those of one tile of results are all that a tile of block floats is unpacked for.
         rows = "height" if self.streams[left].dtype.is_block_float else "rows"
         yield from following("first.row", rows, self.tile, "rows.loop", "product.end")
+
+    def _sweep_of_panels(self) -> Iterator[str]:
+        """The loop over panels that came packed, over all of the depth at a time."""
+        yield (
+            "define internal void @ttnn_jit.sweep_panels(ptr noalias readonly %left, ptr noalias readonly %right, "
+            "ptr noalias %block, i1 %is.first, i64 %width, i64 %depth, i64 %across) nounwind {"
+        )
+        yield "entry:"
+        yield f"  %last.term = add i64 %depth, {self._terms - 1}"
+        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
+        yield "  br label %panel.loop"
+        yield "panel.loop:"
+        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.loop]"
+        yield "  %moved = mul i64 %column, %across"
+        yield f"  %panel.at = getelementptr {self._element(self.right)}, ptr %right, i64 %moved"
+        yield "  %results = getelementptr float, ptr %block, i64 %column"
+        rest = "ptr %panel.at, ptr %results, i1 %is.first, i64 %steps, i64 0"
+        yield f"  call void @ttnn_jit.tile_of_panel(ptr %left, {rest})"
+        yield from following("column", "width", self._panel_width, "panel.loop", "done")
+        yield "done:"
+        yield "  ret void"
+        yield "}"
 
     # Loops over the panels of a block, and over parts of its depth, the outer ones but for panels of contiguous terms
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS
 from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops
@@ -27,8 +28,12 @@ class WindowContraction(BlockedContraction):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = self._packing("right", self.right, self._panel, DEPTH)
+        packing = self._packing("right", self.right, self._panel_width, DEPTH)
         return [*map("\n".join, (self._kernel(), self._tiles())), packing.definition()]
+
+    @property
+    def panels(self) -> None:
+        """None: the terms of a part of the depth are several runs."""
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
@@ -59,8 +64,7 @@ class WindowContraction(BlockedContraction):
         return "ptr noalias readonly %left, ptr noalias readonly %offsets, ptr noalias readonly %runs, i64 %count"
 
     def _tile_lines(self) -> Iterator[str]:
-        vectors = self._panel // self.isa.lanes
-        kernel = WindowMicrokernel(self._tile, vectors, 0, COLUMNS, self.in_pairs, self.isa, self.module)
+        kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa, self.module)
         yield "  %last.row = sub i64 %height, 1"
         yield from self._row_pointers()
         yield "  br label %whole"

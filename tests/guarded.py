@@ -15,6 +15,7 @@ class Guarded:
     """
 
     def __init__(self, nbytes: int, *, start: bool = False) -> None:
+        self.nbytes = nbytes
         pages = -(-max(nbytes, 1) // _PAGE)
         self._memory = mmap.mmap(-1, (pages + 2) * _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         first = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))

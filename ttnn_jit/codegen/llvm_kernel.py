@@ -62,11 +62,13 @@ class LlvmKernel:
         name: Its symbol, which ends in a hash of the text: equal names mean equal code.
         modules: The text.
         picoseconds: The predicted arithmetic per element on one thread, at least 1.
+        panels: As `Launch` has it.
     """
 
     name: str
     modules: KernelModules
     picoseconds: int
+    panels: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -84,7 +86,7 @@ def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     fast_isel = draft.tier is Tier.FAST_ISEL
     modules = draft.module.modules([*head, *draft.definitions], draft.after, fast_isel=fast_isel)
     name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
-    return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)))
+    return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)), draft.panels)
 
 
 _ROUTINE_PICOSECONDS = 1000
@@ -134,6 +136,7 @@ class _Draft:
         after: Functions printed after what `module` holds.
         remarks: Comment lines for the head of the text.
         tier: How it is compiled.
+        panels: As `Launch` has it.
     """
 
     definitions: Sequence[str]
@@ -142,6 +145,7 @@ class _Draft:
     after: Sequence[str] = ()
     remarks: Sequence[str] = ()
     tier: Tier = Tier.OPTIMISED
+    panels: tuple[int, ...] = ()
 
 
 def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for each form
@@ -328,7 +332,9 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     remarks = [_rows_remark(body.reduced), f"; streams: {accesses}"]
-    return _Draft(definitions, module, picoseconds / 2 if pairs else picoseconds, remarks=remarks)
+    time = picoseconds / 2 if pairs else picoseconds
+    panels = (right, *kernel.panels) if kernel.panels else ()
+    return _Draft(definitions, module, time, remarks=remarks, panels=panels)
 
 
 def _reads_windows(body: KernelBody, left: int, *, pairs: bool) -> bool:

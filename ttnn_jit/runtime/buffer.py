@@ -33,21 +33,27 @@ SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
 UNEXAMINED_SHARE = 64  # a class may hold 1/64 of the limit for big blocks before it is trimmed
 
 
+ADDRESS_IS_KNOWN = object()
+"""The lease of a block that the user was told the address of."""
+
+
 class Buffer:
     """A block of memory with one owner; it goes back to its pool when the object dies.
 
     Attributes:
         address: Of the first byte, a multiple of 64.
-        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1. Not set
-            otherwise.
+        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1, or that its
+            address is known to the user. Not set otherwise.
+        uses: What is known of it as a factor of products (runtime/panels.py). Not set otherwise.
     """
 
-    __slots__ = ("_home", "address", "lease")
+    __slots__ = ("_home", "address", "lease", "uses")
 
     # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them, the address last.
     address: int
     _home: SizeClass
     lease: object
+    uses: object
 
     @property
     def nbytes(self) -> int:

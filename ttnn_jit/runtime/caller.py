@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -21,7 +22,8 @@ from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.panels import PanelLayout, memory_of, with_flag, without_flag
+from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.structures import CopyWords, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.runtime.threads import HELPERS
@@ -30,6 +32,8 @@ from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.runnable import Runnable
+
+NO_PANELS: Mapping[int, PanelLayout] = {}
 
 RELEASE_GIL_BYTES = 1 << 20
 """Programs that touch this much let other Python threads run: their kernels run long enough to pay for giving the lock
@@ -67,10 +71,16 @@ class NativeCall:
         self.function(self.table, HELPERS.lend() if self.shares else 0, *addresses)
 
 
-def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection[int] = ()) -> NativeCall | None:
+def link(
+    plan: ProgramPlan,
+    objects: Mapping[str, bytes],
+    *,
+    without: Collection[int] = (),
+    in_panels: Mapping[int, PanelLayout] = NO_PANELS,
+) -> NativeCall | None:
     """Load the kernels of `plan`, and the other `objects`, which they call; None if it launches nothing.
 
-    Launches are left out whose index is one of `without`.
+    Launches are left out whose index is one of `without`; the inputs `in_panels` are packed so.
     """
     launches = [launch for place, launch in enumerate(plan.launches) if place not in without]
     if not launches:
@@ -81,14 +91,17 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection
     table = LaunchTable.words(kernels=len(launches), widest=widest)
     keeps: list[ctypes.Array[ctypes.c_int64]] = []
     shares = wakes = False
-    for launch in launches:
+    for each in launches:
+        launch, flagged = _as_packed(each, in_panels)
         specs = [plan.buffers[index] for index in launch.operands]
         chunks = chunks_of(launch, [spec.dtype.stride_bytes for spec in specs], sum(spec.nbytes for spec in specs))
         shares = shares or chunks is not None
         wakes = wakes or (chunks is not None and chunks.wakes)
         offsets = [offset * spec.dtype.stride_bytes for offset, spec in zip(launch.offsets, specs, strict=True)]
-        words = [packed_words(launch.operands), packed_words(offsets), packed_words(launch.params)]
-        words += [packed_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
+        words = [packed_words(launch.operands), packed_words(offsets), packed_words(flagged(launch.params))]
+        if chunks:
+            words += [packed_words(flagged(part)) for part in (chunks.params, chunks.last_params)]
+            words.append(packed_words(chunks.steps))
         indices, starts, params, *parts = map(ctypes.addressof, words)
         chunk_params, last_params, steps = parts or (0, 0, 0)
         table += LaunchEntry.words(
@@ -108,6 +121,16 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection
     gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
     function = entry(gives_lock_away=gives_lock_away)
     return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(launches), (packed, *keeps))
+
+
+def _as_packed(
+    launch: Launch, in_panels: Mapping[int, PanelLayout]
+) -> tuple[Launch, Callable[[tuple[int, ...]], tuple[int, ...]]]:
+    """The launch as it is cut, and what makes its kernel's words of those that it has."""
+    layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels else None
+    if layout is None:
+        return launch, tuple
+    return replace(launch, params=without_flag(launch, layout)), partial(with_flag, launch)
 
 
 @lru_cache(1024)
@@ -184,7 +207,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     device.programs.add(plan.hash)
     # What shares memory with an input that is written was refused: new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
-    call = program.native_in_place if in_place else program.native
+    factors = program.factors if device.recorder is None else {}
     owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
     # A chip writes such an output where the input lies.
     written_over = plan.written_over_inputs if into is None else {*plan.results}
@@ -200,9 +223,12 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
         made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
+    # Held: other threads may deallocate the tensors, or pack them.
+    packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
+    call = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
     if call is not None:
-        # Held: other threads may deallocate the tensors.
-        device.launch(call, [tensor.memory(plan.name) for tensor in every])
+        found = {i: buffer for i, (buffer, _) in packed.items()}
+        device.launch(call, [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)])
     results = after_updates(plan, TTNN, tensors, every)
     if into is not None and results[0] is not into:
         write_elements(results[0], into)
@@ -242,7 +268,7 @@ def _require_usable(plan: ProgramPlan, index: int, tensor: Tensor, spec: TensorS
             f"{plan.name}: argument {index} is on the host",
             help="move it to a device: `ttnn.from_torch(..., device=device)`",
         )
-    tensor.memory(plan.name)
+    tensor.check_usable(plan.name)
 
 
 def _refuse_unaligned(name: str, index: int) -> NoReturn:

@@ -32,6 +32,7 @@ class Signature:
         written: How many operands, the last ones, it writes.
         reduced: Which loops are reduced; 0 is the innermost.
         has_short_rows: Whether those have at most `SHORT_ROW` elements, which a kernel may have memory for.
+        panels: As `Launch` has it.
     """
 
     loops: int
@@ -39,6 +40,7 @@ class Signature:
     written: int
     reduced: tuple[int, ...] = ()
     has_short_rows: bool = True
+    panels: tuple[int, ...] = ()
 
     def to_json(self) -> list[Any]:
         """JSON values."""
@@ -48,6 +50,7 @@ class Signature:
             self.written,
             list(self.reduced),
             self.has_short_rows,
+            *([list(self.panels)] if self.panels else []),
         ]
 
 
@@ -58,7 +61,7 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
     short = all(launch.params[loop] <= SHORT_ROW for loop in launch.reduced)
-    return Signature(loops, operands, launch.written, launch.reduced, short)
+    return Signature(loops, operands, launch.written, launch.reduced, short, launch.panels)
 
 
 def check_launches(plan: ProgramPlan) -> None:
@@ -112,6 +115,8 @@ def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Itera
         yield f"reads buffer {unread[0]} before it is written"
     for place, index in enumerate(operands):
         strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+        if launch.panels and place == launch.panels[0] and any(strides[2:3]):
+            yield f"has operand {place} move along rows, which says that it is in panels"
         yield from _operand_faults(launch, place, extents, strides, plan.buffers[index])
 
 

@@ -29,6 +29,8 @@ class Launch:
             zeros.
         reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
             and they are not cut among threads.
+        panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, and the terms of a
+            word; () where none may.
     """
 
     kernel: str
@@ -38,6 +40,7 @@ class Launch:
     written: int = 1
     offsets: tuple[int, ...] = ()
     reduced: tuple[int, ...] = ()
+    panels: tuple[int, ...] = ()
 
     @property
     def loops(self) -> int:
@@ -176,6 +179,7 @@ class ProgramPlan:
                     launch.written,
                     list(launch.offsets) if any(launch.offsets) else [],
                     list(launch.reduced),
+                    *([list(launch.panels)] if launch.panels else []),
                 ]
                 for launch in self.launches
             ],
@@ -211,11 +215,11 @@ class ProgramPlan:
 
 
 def _launch(
-    kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any
+    kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any, *panels: Any
 ) -> Launch:
     time, outputs = numbers([picoseconds, written])
-    words = numbers(operands), numbers(params)
-    return Launch(_text(kernel), *words, time, outputs, numbers(offsets), numbers(reduced))
+    rest = map(numbers, (offsets, reduced, *panels))
+    return Launch(_text(kernel), numbers(operands), numbers(params), time, outputs, *rest)
 
 
 def _pair(update: Any) -> tuple[int, int]:

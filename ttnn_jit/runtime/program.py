@@ -19,6 +19,7 @@ from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.image import Image
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
+from ttnn_jit.runtime.panels import Factor, factors_of
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
@@ -66,6 +67,7 @@ class Program:
         self.notes: Mapping[str, Any] = dict(notes or {})
         self._built_for = built_for
         self._ran = False
+        self._in_panels: dict[tuple[int, bool], caller.NativeCall | None] = {}
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results lie on the first one's device.
@@ -253,6 +255,23 @@ class Program:
         """The kernels that run where new values of inputs are made in their memory, to which none is copied."""
         native = self.native
         return caller.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
+
+    @cached_property
+    def factors(self) -> Mapping[int, Factor]:
+        """The inputs that may be in panels."""
+        return factors_of(self.plan)
+
+    def native_for(self, mask: int, *, in_place: bool) -> caller.NativeCall | None:
+        """The kernels that run where the inputs of a mask are in panels; in place, as `native_in_place` says."""
+        if not mask:
+            return self.native_in_place if in_place else self.native
+        found = self._in_panels.get((mask, in_place))
+        if found is None:
+            layouts = {index: factor.layout for index, factor in self.factors.items() if factor.bit & mask}
+            without = self.plan.copies if in_place else ()
+            found = caller.link(self.plan, self.objects, without=without, in_panels=layouts)
+            self._in_panels[mask, in_place] = found
+        return found
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: kernels={len(self.plan.kernels)}, launches={len(self.plan.launches)}>"

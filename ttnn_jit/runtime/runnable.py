@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ttnn_jit.runtime.caller import NativeCall
+from ttnn_jit.runtime.panels import Factor
 from ttnn_jit.runtime.plan import ProgramPlan
 
 
@@ -31,6 +32,13 @@ class Runnable(Protocol):
     @property
     def native_in_place(self) -> NativeCall | None:
         """The kernels that run where new values of inputs are made in their memory."""
+
+    @property
+    def factors(self) -> Mapping[int, Factor]:
+        """The inputs that may be in panels."""
+
+    def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
+        """The kernels that run where the inputs of a mask are in panels."""
 
     @property
     def circular_buffer_bytes(self) -> int:

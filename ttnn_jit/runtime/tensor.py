@@ -14,9 +14,10 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeEr
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements import Elements
+from ttnn_jit.runtime.panels import InPanels, plain_memory, taken_away
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
@@ -56,7 +57,7 @@ class Tensor(TensorQueries, TensorOperators):
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     _device: Device | None
-    _buffer: Buffer | None
+    _buffer: Buffer | InPanels | None
     parts_of: ClassVar[Callable[..., tuple[TensorSpec, Device | None, Buffer]]]
     """From the arguments of ttnn's constructor to what a tensor has; the host API gives it."""
 
@@ -99,12 +100,22 @@ class Tensor(TensorQueries, TensorOperators):
         Raises:
             DeallocatedError, DeviceError: As `buffer` does.
         """
-        buffer = self._buffer
-        if buffer is None:
+        self.check_usable(operation)
+        buffer = plain_memory(self)
+        if buffer is None:  # another thread deallocated it meanwhile
+            self._refuse_deallocated(operation)
+        return buffer
+
+    def check_usable(self, operation: str) -> None:
+        """Refuse a tensor whose memory `operation` cannot have.
+
+        Raises:
+            DeallocatedError, DeviceError: As `buffer` does.
+        """
+        if self._buffer is None:
             self._refuse_deallocated(operation)
         if self._device is not None:
             self._device.require_open(operation)
-        return buffer
 
     def _refuse_deallocated(self, operation: str) -> NoReturn:
         raise DeallocatedError(
@@ -115,19 +126,23 @@ class Tensor(TensorQueries, TensorOperators):
     def stored_bytes(self) -> bytes:
         """A copy of the bytes that hold the elements, padding included; of block floats, the packed tiles."""
         with in_order(self):
-            return ctypes.string_at(self.buffer("stored_bytes").address, self.spec.nbytes)
+            buffer = self.buffer("stored_bytes")
+            return ctypes.string_at(buffer.address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
-        """Address of the first stored element."""
-        return self.memory("buffer_address").address
+        """Address of the first stored element, where it stays."""
+        buffer = self.memory("buffer_address")
+        if getattr(buffer, "lease", None) is None:
+            buffer.lease = ADDRESS_IS_KNOWN
+        return buffer.address
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
-        if self._buffer is not None:
-            self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
+        buffer = taken_away(self)
+        if isinstance(buffer, Buffer):
+            buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
             if self._device is not None and self._device.recorder is not None:
-                self._device.recorder.note_freed(self._buffer)
-        self._buffer = None
+                self._device.recorder.note_freed(buffer)
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it.
@@ -254,12 +269,12 @@ class Tensor(TensorQueries, TensorOperators):
         return tensor_html(spec, self._values_to_show(), place)
 
     def _values_to_show(self) -> numpy.ndarray[Any, Any] | str:
-        if self._buffer is None:
+        if not self.is_allocated():
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
             return "calls are captured, and do not run"
         with in_order(self):
-            return numbers(self.spec, self._buffer)
+            return numbers(self.spec, self.memory("repr"))
 
     def _numbers(self, operation: str) -> numpy.ndarray[Any, Any]:
         with in_order(self):

@@ -9,7 +9,7 @@ Bound: a look-up per guarded read before the native call, two objects per result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -17,6 +17,7 @@ from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.families import Family, WarmCall
 from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.panels import memory_of
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import run_recorder
 from ttnn_jit.runtime.threads import HELPERS
@@ -60,11 +61,11 @@ def warm_caller(
     conditions += [condition for index in plan.in_place for condition in family.writable(index)]
     lines = [
         f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
-        *_checks(plan, family, [*family.conditions(plan, range(given), target), *conditions]),
+        *_checks(program, family, [*family.conditions(plan, range(given), target), *conditions]),
         *family.account(plan, program.circular_buffer_bytes),
         *(f" {line}" for index in plan.in_place for line in family.note_write(index)),
         *_buffers(plan, family),
-        *_native_call(program),
+        *_native_call(program, family),
         *_return(plan, rebuild, counters),
     ]
     scope = {
@@ -72,7 +73,7 @@ def warm_caller(
         **family.names(plan),
         **family.names_of_hidden(plan, examples),
         **_memory(plan),
-        **_native_names(program),
+        **_native_names(program, family),
         "STALE": STALE,
         "TtnnJitError": TtnnJitError,
         # The target itself stands there too, so that no other can come to have its identity.
@@ -84,13 +85,14 @@ def warm_caller(
     return define(name, lines, scope, shown=f"call of {plan.name}")
 
 
-def _checks(plan: ProgramPlan, family: Family, conditions: Iterable[str]) -> list[str]:
+def _checks(program: Runnable, family: Family, conditions: Iterable[str]) -> list[str]:
     """To the addresses of the inputs, unless they are not as the `conditions` say."""
+    plan, factors = program.plan, family.factors(program)
     return [
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
-        *(f"  {family.address_of(i)}" for i in range(len(plan.inputs))),
-        *(f"  if {condition}: return STALE" for condition in _meetings(plan)),
+        *(f"  {_in_panels(i) if i in factors else family.address_of(i)}" for i in range(len(plan.inputs))),
+        *(f"  if {condition}: return STALE" for condition in _meetings(plan, factors)),
         " except TtnnJitError:",  # a tensor that was deallocated says so
         "  raise",
         f" except {GUARD_ERRORS}:",
@@ -98,12 +100,22 @@ def _checks(plan: ProgramPlan, family: Family, conditions: Iterable[str]) -> lis
     ]
 
 
-def _meetings(plan: ProgramPlan) -> Iterator[str]:
-    """Expressions that are true where an input that is written in place may lie in the memory of another."""
+def _in_panels(i: int) -> str:
+    """The address of an input that may be in panels, what holds it, and its bit if it is."""
+    return f"h{i}, m{i} = memory_of(a{i}, F{i}); p{i} = h{i}.address"
+
+
+def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
+    """Expressions that are true where an input that is written in place may lie in the memory of another.
+
+    One in panels does in none of another tensor's.
+    """
     for index in plan.in_place:
         for other in plan.used_inputs:
             if other != index:
                 (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
+                if other in factors:
+                    yield f"a{index} is a{other}"
                 yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
 
 
@@ -161,19 +173,24 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
     }
 
 
-def _native_call(program: Runnable) -> list[str]:
+def _native_call(program: Runnable, family: Family) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
     call = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
     if call is None:
         return record
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
-    return [*record, f" native(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
+    mask = " | ".join(f"m{i}" for i in family.factors(program))
+    table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
+    return [*record, f" native({table}, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
-def _native_names(program: Runnable) -> dict[str, Any]:
-    """What the lines of `_native_call` use."""
+def _native_names(program: Runnable, family: Family) -> dict[str, Any]:
+    """What the lines of `_native_call` use, and of `_in_panels`."""
     names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
+    if factors := family.factors(program):
+        names |= {"memory_of": memory_of, "native_for": program.native_for}
+        names |= {f"F{i}": factor for i, factor in factors.items()}
     call = program.native_in_place
     return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
 

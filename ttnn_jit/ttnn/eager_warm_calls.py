@@ -9,6 +9,7 @@ from ttnn_jit.ops import OPERAND_PARAMETERS, Operation
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.generated import STALE
+from ttnn_jit.runtime.panels import plain_memory
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -39,7 +40,7 @@ def view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> Warm
     opened = target, id(target)  # no other can come to have its identity
 
     def view(tensor: Tensor) -> Any:
-        device, buffer = tensor._device, tensor._buffer
+        device, buffer = tensor._device, plain_memory(tensor)
         if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
             return STALE
         return Tensor(of_view, device, buffer)

@@ -78,6 +78,7 @@ def numeric_constants():
 NOT_OF_FUNCTIONS = {
     "isa",
     "contracting_blocks",
+    "contracting_loops",
     "contracting_rows",
     "contracting_tiles",
     "contracting_unpacking",

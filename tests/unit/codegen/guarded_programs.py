@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tests.unit.codegen.programs import emulate_kernel, host_isa, logical, objec
 from tests.unit.kernels.emulated import is_foreign
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.runtime.panels import factors_of, with_flag, without_flag
 
 
 def hosts():
@@ -20,17 +22,22 @@ def hosts():
     return [own, *(isa for isa in others if isa != own and not (isa.neon and own.neon))]
 
 
-def guarded(module, operands, isa, *, start):
-    """The results of arrays, which all lie before (or, from the `start`, behind) what is forbidden, as results do."""
+def guarded(module, operands, isa, *, start, in_panels=False):
+    """The results of arrays, which all lie before (or, from the `start`, behind) what is forbidden, as results do.
+
+    What may be in panels is, if `in_panels` says so.
+    """
     program = generate(module, isa)
     plan, objects = program.plan, objects_of(program, isa)
     values = [stored(x, spec) for x, spec in zip(operands, plan.inputs, strict=True)]
     for spec in plan.buffers[len(operands) :]:
         dtype = np.dtype(spec.dtype.traits.numpy)
         values.append(np.full(max(spec.nbytes, dtype.itemsize), 77, np.uint8).view(dtype))
+    layouts = {index: each.layout for index, each in factors_of(plan).items()} if in_panels else {}
+    values = [_packed(each, layouts[k]) if k in layouts else each for k, each in enumerate(values)]
     memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)
-    for launch in plan.launches:
-        code = objects[launch.kernel]
+    for each in plan.launches:
+        launch, code = _of_panels(each, layouts), objects[each.kernel]
         if is_foreign(code):
             emulate_kernel(launch, plan, code, buffers, start=start)
         else:
@@ -40,8 +47,26 @@ def guarded(module, operands, isa, *, start):
     return results
 
 
+def _packed(values, layout):
+    """The panels of an array, in an array of its type."""
+    plain, panels = Guarded(values.nbytes), Guarded(layout.nbytes)
+    array_at(plain, values.dtype)[...] = values
+    layout.pack(plain, panels)
+    return array_at(panels, values.dtype).copy()
+
+
+def _of_panels(launch, layouts):
+    layout = layouts.get(launch.operands[launch.panels[0]]) if launch.panels else None
+    return launch if layout is None else replace(launch, params=with_flag(launch, without_flag(launch, layout)))
+
+
 def _between_guards(values, *, start):
     memory = Guarded(values.nbytes, start=start)
-    array = np.ctypeslib.as_array((ctypes.c_uint8 * values.nbytes).from_address(memory.address)).view(values.dtype)
+    array = array_at(memory, values.dtype)
     array[...] = values
     return memory, array
+
+
+def array_at(memory, dtype):
+    """All elements of a `Guarded`, which outlives the array."""
+    return np.ctypeslib.as_array((ctypes.c_uint8 * memory.nbytes).from_address(memory.address)).view(dtype)

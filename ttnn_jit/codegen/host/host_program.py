@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -57,7 +57,8 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     host = host_plan(module, isa)
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
     written = [kernel_of(launch.form, isa) for launch in launches]
-    plan = program_plan(module, host, [(kernel.name, kernel.picoseconds) for kernel in written])
+    panels = {kernel.name: kernel.panels for kernel in written}
+    plan = program_plan(module, host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
 
 
@@ -95,13 +96,22 @@ def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Ker
             raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
 
 
-def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, int]]) -> ProgramPlan:
+NO_PANELS: Mapping[str, tuple[int, ...]] = {}
+
+
+def program_plan(
+    module: ModuleOp,
+    host: HostPlan,
+    named: Sequence[tuple[str, int]],
+    panels: Mapping[str, tuple[int, ...]] = NO_PANELS,
+) -> ProgramPlan:
     """Buffers and launches of a module's program.
 
     Args:
         module: A scheduled one.
         host: Its launches.
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
+        panels: By kernel that has them, as `Launch` does.
 
     Raises:
         CompileError: It reads a tensor that is nowhere.
@@ -131,6 +141,7 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
             len(kernels[place].outputs),
             nest.offsets,
             nest.reduced,
+            panels.get(named[place][0], ()),
         )
         for (place, nest), values in zip(order_of_runs, touched, strict=True)
     )

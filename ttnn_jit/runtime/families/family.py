@@ -13,8 +13,10 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
+    from ttnn_jit.runtime.panels import Factor
     from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.runnable import Runnable
 
 WarmCall = Callable[..., Any]
 """Runs a program on the tensors of one call, or returns `STALE`."""
@@ -116,6 +118,10 @@ class Family(ABC):
     @abstractmethod
     def address_of(self, index: int) -> str:
         """The statement that gives ``pi`` of the argument `index`."""
+
+    def factors(self, _program: Runnable) -> Mapping[int, Factor]:
+        """The inputs of a program that may be in panels (runtime/panels.py)."""
+        return {}
 
     def admit(self, _index: int) -> Iterable[str]:
         """Lines that refuse buffer `index` of the plan, for which memory is about to be mapped."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
+from ttnn_jit.runtime.panels import Factor, factors_of
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -15,6 +16,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.runnable import Runnable
 
 
 class TtnnTensors(Family):
@@ -42,7 +44,7 @@ class TtnnTensors(Family):
 
     def address(self, tensor: Tensor) -> int:
         """That of its buffer."""
-        return tensor.buffer_address()
+        return tensor.memory("its address").address
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
         """Every one can be that was not deallocated."""
@@ -50,7 +52,7 @@ class TtnnTensors(Family):
 
     def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
         """Copies made by `copy.copy` do."""
-        return tensor.buffer_address() == other.buffer_address()
+        return self.address(tensor) == self.address(other)
 
     def write(self, target: Tensor, source: Tensor) -> None:
         """The stored elements, in the target's layout."""
@@ -70,15 +72,22 @@ class TtnnTensors(Family):
         yield f"(device := a0._device).open_target {'== OPEN_TARGET' if target else '!= 0'}"
         yield from (f"a{i}._device is device" for i in arguments[1:])
 
-    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
+    def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
         """Specs by identity; the arguments' device, or none. Buffers are held: other threads may deallocate them."""
+        factors = factors_of(plan)
         for i, example in hidden.items():
             device = "None" if example.device() is None else "device"
-            yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}", f"(h{i} := a{i}._buffer) is not None")
+            yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}")
+            if i not in factors:  # those are held where their address is found
+                yield f"(h{i} := a{i}._buffer) is not None"
 
     def address_of(self, index: int) -> str:
         """Of the buffer, which is None once the tensor was deallocated."""
         return f"p{index} = a{index}._buffer.address"
+
+    def factors(self, program: Runnable) -> Mapping[int, Factor]:
+        """Those that products alone read."""
+        return program.factors
 
     def admit(self, index: int) -> Iterable[str]:
         """Unless ``device`` has no DRAM for it."""
