@@ -195,7 +195,7 @@ REASONS = """## What stays below a copy, and why
   (permute (1, 0, 2), heads, every other row), half a shuffle a vector for each bit of an element's place (transposes,
   most of all of bf16), and rows a power of two apart, which share few sets of the first caches (permute (2, 0, 1),
   (2, 1, 0), NHWC to NCHW). Copies in two layouts are eager calls, whose checks are part of them.
-- `stack` of the last dimension, `repeat_interleave`, gathers along rows, and permutes whose innermost dimension is
+- `stack` of the last dimension, gathers along rows, and permutes whose innermost dimension is
   shorter than a vector move element by element, or a few at a time.
 - In memory, rows of a result that do not begin lines of the cache are not stored past it: each line is read first.
 """

@@ -188,7 +188,10 @@ def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | Non
 
 
 def supported_ops() -> list[dict[str, object]]:
-    """One row per operation: its call, dtypes, name in torch's ATen if it has one there, and what it computes."""
+    """One row per operation: its call, dtypes, name in torch's ATen if it has one there, and what it computes.
+
+    The dtypes are those that some operand takes, indices among them; a call with others names the operand.
+    """
     return [
         {
             "name": operation.name,

@@ -92,6 +92,28 @@ def test_rows_backwards_and_every_second_element_have_the_bits_of_numpys(dtype, 
                 np.testing.assert_array_equal(got, golden)
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    rows=st.integers(1, 5),
+    columns=st.one_of(st.integers(1, 140), st.sampled_from([256, 2048])),
+    times=st.integers(2, 9),
+    axis=st.integers(0, 1),
+)
+def test_repeated_elements_have_the_bits_of_numpys(dtype, rows, columns, times, axis):
+    spec = TensorSpec((rows, columns), dtype)
+    module, x = scheduled([spec], [("repeat_interleave", 0, times, axis)]), numbers(spec)
+    for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
+        (got,) = native(module, [x], isa)
+        np.testing.assert_array_equal(got, x.repeat(times, axis))
+
+
+def test_elements_are_repeated_in_registers():
+    module = scheduled([TensorSpec((512, 512), DataType.BFLOAT16)], [("repeat_interleave", 0, 2, 1)])
+    (launch,) = generate(module, host_isa()).host.launches
+    assert launch.remark == "repeated in registers"
+
+
 def test_a_flip_and_a_step_of_two_run_in_vectors():
     spec = TensorSpec((8, 100), DataType.BFLOAT16)
     for call, remark in (

@@ -14,6 +14,7 @@ from ttnn_jit.codegen.host.forms import (
     InStrips,
     OneLoop,
     Repacked,
+    Repeated,
     RoutineForm,
     RowsInStrips,
     Staged,
@@ -38,6 +39,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
+from ttnn_jit.kernels.repeating_loops import RepeatingLoops
 from ttnn_jit.kernels.row_folds import RowFold
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
@@ -152,7 +154,7 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
     match form:
         case Repacked():
             return _repacked(form.body)
-        case Transposed() | Stepped():
+        case Transposed() | Stepped() | Repeated():
             return _moved(form)
         case Contracted():
             return _contracted(form, isa)
@@ -184,7 +186,7 @@ def _repacked(body: KernelBody) -> _Draft:
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
 
-def _moved(form: Transposed | Stepped) -> _Draft:
+def _moved(form: Transposed | Stepped | Repeated) -> _Draft:
     """A kernel that copies elements which are turned around in registers."""
     body, module = form.body, ModuleText()
     written = body.streams[1]
@@ -192,9 +194,11 @@ def _moved(form: Transposed | Stepped) -> _Draft:
     match form:
         case Transposed():
             blocks = form.columns, written.nontemporal, form.together
-            loops: TransposingLoops | SteppingLoops = TransposingLoops(*given, *blocks)
+            loops: TransposingLoops | SteppingLoops | RepeatingLoops = TransposingLoops(*given, *blocks)
         case Stepped():
             loops = SteppingLoops(*given, form.step, written.nontemporal)
+        case Repeated():
+            loops = RepeatingLoops(*given, form.times)
     module.declarations.update(dict.fromkeys(loops.declarations))
     return _Draft([loops.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
 

@@ -90,6 +90,7 @@ NOT_OF_FUNCTIONS = {
     "strip_loops",
     "row_strips",
     "transposing_loops",
+    "repeating_loops",
     "stepping_loops",
     "contracting_dots",
     "found_places",

@@ -93,6 +93,24 @@ class Stepped(Form):
 
 
 @dataclass(frozen=True, eq=False)
+class Repeated(Form):
+    """Rows of which every element is copied several times side by side.
+
+    Attributes:
+        lanes: Elements of a vector.
+        times: How often an element is repeated.
+    """
+
+    lanes: int
+    times: int
+
+    @property
+    def remark(self) -> str:
+        """How they are moved."""
+        return "repeated in registers"
+
+
+@dataclass(frozen=True, eq=False)
 class Contracted(Form):
     """A product of packed operands, and a loop over each of its rows.
 

@@ -1,10 +1,10 @@
-"""Copies whose elements are turned around in registers: blocks of transposes, rows backwards, every second element."""
+"""Copies whose elements are turned around or repeated in registers: transposes, rows backwards, every second one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ttnn_jit.codegen.host.forms import OneLoop, Stepped, Transposed
+from ttnn_jit.codegen.host.forms import OneLoop, Repeated, Stepped, Transposed
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Kernel, exceeds_last_cache, is_far_transpose
 from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LoopNest
@@ -15,6 +15,8 @@ from ttnn_jit.kernels.transposing_loops import LINE
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
+MOST_REPEATED = 8
+"""How often an element is repeated by shuffles: more often, vectors are made of a few elements each."""
 _BLOCK = (0, 1)
 """Rows and columns of a block, which threads do not cut."""
 
@@ -37,6 +39,9 @@ def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     crosses = nest.rank >= 1 and read[-2] == written[-1] == 1 and read[-1] != 1
     if crosses and min(nest.extents[-2:]) >= LEAST_TRANSPOSED:
         return _transposing(launch, isa)
+    repeats = nest.rank >= 1 and read[-2:] == (0, 1) and written[-2:] == (1, nest.extents[-2])
+    if repeats and nest.extents[-2] <= MOST_REPEATED and nest.extents[-1] >= LEAST_TRANSPOSED:
+        return _repeating(launch, isa)
     return _stepping(launch, isa) if written[-1] == 1 and read[-1] in STEPS and nest.extents[-1] > 1 else launch
 
 
@@ -83,6 +88,13 @@ def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     read, written = _specs(kernel)
     kernel = _stored(kernel, lanes, far=exceeds_last_cache([read], [written]))
     return replace(launch, kernel=kernel, form=Stepped(kernel.body, lanes, nest.strides[0][-1]))
+
+
+def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
+    kernel, nest = launch.kernel, launch.kernel.nest
+    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // kernel.body.streams[1].dtype.itemsize)
+    kernel = replace(kernel, nest=replace(nest, reduced=_BLOCK))
+    return replace(launch, kernel=kernel, form=Repeated(kernel.body, lanes, nest.extents[-2]))
 
 
 def _specs(kernel: Kernel) -> tuple[TensorSpec, TensorSpec]:
