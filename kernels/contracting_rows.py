@@ -52,8 +52,10 @@ class FewRowsContraction(ContractingLoops):
         if self._is_in_place:
             functions.append(self._function("tile_in_place", self._microkernel(self._element(self.right))))
         if self.panels:
-            kernel = self._microkernel_of(self.tile, PANEL_VECTORS, COLUMNS)
-            functions += [self._sweep_of_panels(), self._function("tile_of_panel", kernel)]
+            functions.append(self._sweep_of_panels())
+            if self._tile_of_panel != "tile":
+                kernel = self._microkernel_of(self.tile, PANEL_VECTORS, COLUMNS)
+                functions.append(self._function(self._tile_of_panel, kernel))
         packing = (
             self._packing("left", self.left, self.tile, DEPTH),
             self._packing("right", self.right, self._panel, self._steps),
@@ -170,6 +172,11 @@ class FewRowsContraction(ContractingLoops):
         rows = "height" if self.streams[left].dtype.is_block_float else "rows"
         yield from following("first.row", rows, self.tile, "rows.loop", "product.end")
 
+    @property
+    def _tile_of_panel(self) -> str:
+        """The function of tiles as wide as a panel that came packed."""
+        return "tile" if self._vectors == PANEL_VECTORS else "tile_of_panel"
+
     def _sweep_of_panels(self) -> Iterator[str]:
         """The loop over panels that came packed, over all of the depth at a time."""
         yield (
@@ -186,7 +193,7 @@ class FewRowsContraction(ContractingLoops):
         yield f"  %panel.at = getelementptr {self._element(self.right)}, ptr %right, i64 %moved"
         yield "  %results = getelementptr float, ptr %block, i64 %column"
         rest = "ptr %panel.at, ptr %results, i1 %is.first, i64 %steps, i64 0"
-        yield f"  call void @ttnn_jit.tile_of_panel(ptr %left, {rest})"
+        yield f"  call void @ttnn_jit.{self._tile_of_panel}(ptr %left, {rest})"
         yield from following("column", "width", self._panel_width, "panel.loop", "done")
         yield "done:"
         yield "  ret void"
