@@ -130,6 +130,8 @@ def test_debug_logs_a_line_for_each_launch_and_info_for_each_program(name):
     lines = logged(**{name: "Debug"})
     launches = [line for line in lines if line.startswith("DEBUG")]
     assert len(launches) == 12
+    assert "loaded cosh" in lines[0]
+    assert next(line for line in lines if "ttnn.exp" in line).startswith("INFO")
     assert re.fullmatch(r"DEBUG \| ttnn_jit.run \| cosh\[0\] k_\w+ arg0: 32x32xf32, out0: 32x32xf32", launches[0])
     loads = [line for line in lines if line.startswith("INFO")]
     assert [re.search(r"loaded ([\w.]+): k_\w+$", line)[1] for line in loads] == ["cosh", "cosh", "ttnn.exp"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import GridError, L1CapacityError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.sharding import folded_2d, shard_cores
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, MemoryConfig, TensorSpec
 
 LANE_BITS = 48
 
@@ -205,7 +205,7 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     cores.
 
     Raises:
-        GridError: A shard lies on a core outside the grid.
+        GridError: A core that may hold shards is none of the grid's.
     """
     if not in_l1(spec):
         return 0
@@ -214,9 +214,10 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     config = spec.memory_config
     if config.is_sharded():
         shard_bytes = spec.dtype.nbytes(math.prod(config.shard_shape))
+        core = next((each for each in _sharded_over(config) if each.x >= columns or each.y >= rows), None)
+        if core is not None:
+            raise GridError(f"{spec} is sharded over core {core}; the device has x={columns}, y={rows} cores")
         for core in shard_cores(spec.padded_shape, config):
-            if core.x >= columns or core.y >= rows:
-                raise GridError(f"{spec} has a shard on core {core}; the device has x={columns}, y={rows} cores")
             bytes_of_lane[core.y * columns + core.x] += shard_bytes
     else:
         height, width = folded_2d(spec.padded_shape)
@@ -226,6 +227,12 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
         for lane in range(len(bytes_of_lane)):
             bytes_of_lane[lane] = page * (pages // len(bytes_of_lane) + (lane < pages % len(bytes_of_lane)))
     return sum(nbytes << (LANE_BITS * lane) for lane, nbytes in enumerate(bytes_of_lane))
+
+
+def _sharded_over(config: MemoryConfig) -> Iterable[CoreCoord]:
+    """The last cores of a grid's rectangles: all of them are on the device if these are."""
+    spec = config.nd_shard_spec or config.shard_spec
+    return (each.end for each in spec.grid.ranges()) if spec else ()
 
 
 def _core_of(lane: int, grid: tuple[int, int]) -> CoreCoord:

@@ -126,6 +126,7 @@ class Program:
     def _record_run(self) -> None:
         record = run_recorder(self)
         if record is not None:
+            _ = self.native  # a program is loaded, and says so, before it runs
             record()
 
     @property

@@ -30,9 +30,6 @@ from ttnn_jit.ttnn.mesh import MeshTensor
 if TYPE_CHECKING:
     import torch
 
-_MORE_THAN_GOLDENS = ("activations", "input_tensor_a_activations", "input_tensor_b_activations")
-"""Keywords by which a call runs operations that the golden of its own does not have."""
-
 
 class ComparisonError(TtnnJitError, RuntimeError):
     """An operation is further from its golden than `ttnn.CONFIG.comparison_mode_pcc` (a RuntimeError in ttnn)."""
@@ -40,12 +37,6 @@ class ComparisonError(TtnnJitError, RuntimeError):
 
 class ComparisonWarning(UserWarning):
     """An operation is further from its golden than it may be, or was not compared."""
-
-
-def _runs_more(keywords: Mapping[str, Any]) -> bool:
-    """Whether a call has activations of its own."""
-    fused = getattr(keywords.get("program_config"), "fused_activation", None)
-    return fused is not None or any(keywords.get(keyword) for keyword in _MORE_THAN_GOLDENS)
 
 
 @dataclass(frozen=True)
@@ -171,9 +162,6 @@ class ComparisonMode(Observer):
             self._carry(operation, [*args, *kwargs.values()], tensors, number)
         elif call.again is not None:
             self._step(operation, call.again, call.draw, tensors, number)
-        elif _runs_more(kwargs):
-            self._forget(tensors)
-            self._note(operation, number, "its golden has no activations of its operands or its result")
         else:
             self._compare(operation, call, tensors, number)
 

@@ -15,7 +15,6 @@ from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
-    HARDWARE_KEYWORDS,
     RESULT_KEYWORDS,
     BoundCall,
     Elementwise,
@@ -29,7 +28,7 @@ from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as, write_elements
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
@@ -138,19 +137,11 @@ class TtnnOperation(WarmCalls):
             flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The operation on torch tensors, stated in torch."""
+        """The call on torch tensors, its activations included, stated in torch."""
         require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
-        import torch
+        from ttnn_jit.ttnn.golden_calls import golden_of_call
 
-        ignored = ("device", *HARDWARE_KEYWORDS, *RESULT_KEYWORDS)
-        kwargs = {name: value for name, value in kwargs.items() if name not in ignored}
-        bound = bind(
-            self.__ttnn_overloads__,
-            args,
-            kwargs,
-            lambda value: dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None,
-        )
-        return self._golden_of(bound.operation)(torch, *bound.operands, *bound.attributes)
+        return golden_of_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """What an operation is, stated in torch."""
