@@ -102,6 +102,29 @@ def test_a_mean_of_windows_is_torchs_in_float64(
     assert_near(ttnn.to_torch(got), rows(want), rows(magnitudes.abs()), 12, dtype)
 
 
+@settings(max_examples=4, deadline=None)
+@given(arguments=pools(), data=st.data(), counts_padding=st.booleans(), dtype=st.sampled_from([f32, bf16]), **WHERE)
+def test_pools_take_another_padding_at_every_side(arguments, data, counts_padding, dtype, target, layout, is_flat):
+    *head, kernel, stride, _ = arguments
+    ends = [data.draw(st.integers(0, taps // 2)) for taps in kernel for _ in range(2)]
+    assume(all(head[1 + each] + sum(ends[2 * each : 2 * each + 2]) >= kernel[each] for each in range(2)))
+    x = tensor_of(arguments, dtype)
+    given_x = placed(x, target, layout, is_flat)
+
+    def padded(y, fill=0.0):
+        return functional.pad(channels_first(y), (ends[2], ends[3], ends[0], ends[1]), value=fill)
+
+    want = functional.max_pool2d(padded(x, -math.inf), kernel, stride)
+    assert torch.equal(ttnn.to_torch(ttnn.max_pool2d(given_x, *head, kernel, stride, ends, [1, 1])), rows(want))
+    want, magnitudes, share = (
+        functional.avg_pool2d(padded(y.double()), kernel, stride) for y in (x, x.abs(), torch.ones_like(x))
+    )
+    if not counts_padding:
+        want, magnitudes = want / share, magnitudes / share
+    got = ttnn.avg_pool2d(given_x, *head, kernel, stride, ends, False, counts_padding)
+    assert_near(ttnn.to_torch(got), rows(want), rows(magnitudes), 12, dtype)
+
+
 @pytest.mark.parametrize("target", DEVICES)
 def test_windows_of_more_taps_than_a_reduction_has_chains_are_pooled(target):
     x = random((1, 36, 40, 3), f32, 1)

@@ -193,6 +193,9 @@ def test_a_convolution_with_depth_refuses_what_one_without_does(device):
     before = programs()
     with pytest.raises(DTypeError, match="the result of a convolution has floats, and `dtype` is INT32"):
         ttnn.experimental.conv3d(**call, dtype=ttnn.int32)
+    whole = call | {"input_tensor": on(device, torch.zeros(1, 2, 4, 4, 8, dtype=torch.int32))}
+    with pytest.raises(DTypeError, match="a convolution takes floats, and the input is INT32"):
+        ttnn.experimental.conv3d(**whole)
     with pytest.raises(ArgumentError, match=re.escape("conv3d: the padding is [[-1, -1], [0, 0], [1, 1]]")):
         ttnn.experimental.conv3d(**call, padding=(-1, 0, 1), padding_mode="replicate")
     assert before == programs()

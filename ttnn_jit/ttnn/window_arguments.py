@@ -83,6 +83,8 @@ def result_dtype(dtype: DataType | None, x: Any) -> Any:
     Raises:
         DTypeError: It has no floats.
     """
+    if dtype is None and isinstance(x.dtype, DataType) and x.dtype.is_integer:
+        raise DTypeError(f"a convolution takes floats, and the input is {x.dtype.name}")
     wanted = x.dtype if dtype is None else dtype
     if isinstance(wanted, DataType) and wanted.is_integer:
         raise DTypeError(f"the result of a convolution has floats, and `dtype` is {wanted.name}")
