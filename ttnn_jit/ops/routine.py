@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, OperandDTypeError, OperandError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
@@ -95,12 +95,14 @@ class Routine(Operation):
         self.check_operands(tensors, self.operand_dtypes)
         if len({tensors[place].dtype for place in self.same_dtype}) > 1:
             named = " and ".join(f"`{self.operands[place].name}`" for place in self.same_dtype)
-            raise CompileError(f"{named} of `{self.name}` have different element types", help="cast one of them first")
+            raise OperandDTypeError(
+                f"{named} of `{self.name}` have different element types", help="cast one of them first"
+            )
         try:
             written = self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.
