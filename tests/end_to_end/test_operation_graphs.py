@@ -185,7 +185,7 @@ def test_a_call_that_fails_is_an_error_node(device):
 
     nodes = captured(run)
     (failed,) = (node for node in nodes if node["node_type"] == "error")
-    assert (failed["params"]["name"], failed["params"]["error_type"]) == ("ttnn.matmul", "CompileError")
+    assert (failed["params"]["name"], failed["params"]["error_type"]) == ("ttnn.matmul", "OperandShapeError")
     assert ttnn.graph.extract_calltrace(nodes) == ["ttnn.matmul", "ttnn.exp"]
 
 
