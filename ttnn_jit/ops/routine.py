@@ -66,10 +66,14 @@ class Routine(Operation):
         same_dtype: Which operands have one element type.
         updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
             of: the loop writes some elements of it, and no other launch does where the operand may be written.
+        writes_rows: It updates whole rows of the last dimension alone, and ``loop(write)`` is the function: ``write(
+            result, matrix, row, down, along, source, first, step, width)`` puts `width` elements, `step` apart from
+            `first` on, in a row. `matrix` is where the result's matrix begins, `down` and `along` are its strides. So
+            rows of block floats are packed where they lie; the loops of rows and of their elements are the last two.
         native: What the loop does where that is compiled without numba.
     """
 
-    loop: Callable[[Any, Any], Callable[..., None]]
+    loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., tuple[TensorSpec, ...]]
@@ -77,6 +81,7 @@ class Routine(Operation):
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
+    writes_rows: bool = False
     native: NativeLoop | None = None
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
