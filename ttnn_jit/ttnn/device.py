@@ -15,6 +15,7 @@ from ttnn_jit.ttnn.devices import (
     open_device,
     synchronize_device,
 )
+from ttnn_jit.ttnn.memory_banks import get_memory_view
 
 __all__ = [
     "Arch",
@@ -24,6 +25,7 @@ __all__ = [
     "DispatchCoreType",
     "close_device",
     "get_arch_name",
+    "get_memory_view",
     "is_blackhole",
     "is_grayskull",
     "is_wormhole_b0",

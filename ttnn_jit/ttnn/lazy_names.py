@@ -105,6 +105,7 @@ HOMES = (
         "MeshCoordinate aggregate_tensor combine_device_tensors distribute_tensor from_host_shards",
     ),
     Home("specs.sub_devices", "SubDevice SubDeviceId SubDeviceManagerId", "a CPU has no parts: programs run in order"),
+    Home("ttnn.memory_banks", "get_memory_view"),
     Home("ttnn.semaphores", "create_global_semaphore reset_global_semaphore_value", _NO_LINKS),
     Home("ttnn.hooks", "register_post_operation_hook register_pre_operation_hook"),
     Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),

@@ -211,6 +211,7 @@ from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
 from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.memory_banks import get_memory_view as get_memory_view
 from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
 from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
@@ -470,6 +471,7 @@ __all__ = [
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
+    "get_memory_view",
     "global_avg_pool2d",
     "graph",
     "grid_sample",
