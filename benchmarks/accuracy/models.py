@@ -21,7 +21,7 @@ from benchmarks.models import module_of, names
 from benchmarks.process import Process
 
 TARGETS = ("cpu", "wormhole_b0")
-SMALL_ONLY = ("llama", "unet_block", "whisper", "mixture_of_experts")
+SMALL_ONLY = ("llama",)
 """Models whose weights in float64 this does not keep in memory: they are measured in their small configuration."""
 
 
