@@ -22,7 +22,7 @@ from benchmarks.process import Process
 
 TARGETS = ("cpu", "wormhole_b0")
 SMALL_ONLY = ("llama",)
-"""Models whose weights in float64 this does not keep in memory: they are measured in their small configuration."""
+"""Models that take longer than ten minutes in their full size: they are measured in their small configuration."""
 
 
 @dataclass(frozen=True)
