@@ -6,7 +6,7 @@ import itertools
 import math
 
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_of_nest, kernel_over
-from ttnn_jit.codegen.launch import LoopNest, View, tile_nest_of
+from ttnn_jit.codegen.launch import NO_TILES, LoopNest, View, tile_nest_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.d2m import EmptyOp
@@ -49,7 +49,7 @@ def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Ke
 
     Elements that do not lie in rows of tiles are copied first.
     """
-    if not source.view.spec.volume:
+    if not result.view.spec.volume:
         return [_over_tiles(source, result, numerics)]
     try:
         return [_packing(source, result, part, numerics) for part in _parts(result.view.spec)]
@@ -107,9 +107,7 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
     batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
     rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
-        return kernel_of_nest(
-            (source,), (result,), (Repack(),), numerics, LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), _OWN_LOOPS)
-        )
+        return kernel_of_nest((source,), (result,), (Repack(),), numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
