@@ -168,7 +168,8 @@ def _with_prepared(
 
 
 def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
-    return _activation(config), result_dtype(asked.dtype, x), config.output_layout
+    dtype = config.dtype if asked.dtype is None else asked.dtype
+    return _activation(config), result_dtype(dtype, x), config.output_layout
 
 
 def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> MemoryConfig | None:
