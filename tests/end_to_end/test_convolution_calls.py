@@ -7,6 +7,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import CompileError
 
 X, WEIGHT = torch.randn(2, 4, 4, 8), torch.randn(8, 8, 3, 3)
 WANT = torch.nn.functional.conv2d(X.double().permute(0, 3, 1, 2), WEIGHT.double(), padding=1).permute(0, 2, 3, 1)
@@ -54,6 +55,19 @@ def test_the_result_is_of_the_type_and_where_the_call_says(layout, dtype, device
     assert (got.dtype, got.memory_config()) == (dtype, ttnn.L1_MEMORY_CONFIG)
     assert_near(ttnn.to_torch(got), 2.0**-6)
     assert x.is_allocated()  # as it is in DRAM
+
+
+@pytest.mark.parametrize("asked", [None, ttnn.float32])
+def test_fields_of_earlier_versions_are_taken_and_their_dtype_is_that_of_the_result(asked, device):
+    x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
+    config = ttnn.Conv2dConfig(
+        dtype=ttnn.bfloat16, enable_split_reader=True, enable_subblock_padding=False, input_channels_alignment=16,
+        preprocess_weights_on_device=True, always_preprocess_weights=True, in_place=False,
+    )  # fmt: skip
+    got = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=asked, conv_config=config, **CALL)
+    plain = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=asked or ttnn.bfloat16, **CALL)
+    assert got.dtype == (asked or ttnn.bfloat16)
+    assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(plain))
 
 
 def test_an_input_in_l1_is_freed_where_the_config_says_so(device):
@@ -112,4 +126,13 @@ def test_a_layer_keeps_the_weights_that_are_prepared(device):
     weight = layer.weight
     got = ttnn_jit.jit()(Layer.reading)(layer, x)
     assert torch.equal(ttnn.to_torch(got), want)
+    assert layer.weight is weight
+
+
+def test_a_trace_would_leave_stand_ins_in_a_layer_and_is_refused(device):
+    layer, x = Layer(), ttnn.from_torch(X, device=device)
+    layer(x, device)
+    weight = layer.weight
+    with pytest.raises(CompileError, match=r"assigning to an attribute(.|\n)*self\.weight, self\.bias"):
+        ttnn_jit.jit(graph_capture=True)(Layer.reading)(layer, x)
     assert layer.weight is weight

@@ -32,9 +32,6 @@ class Conv:
         }  # fmt: skip
         self.config = ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, activation=activation)
         self.config.act_block_h_override = 32
-        self.compute_config = ttnn.init_device_compute_kernel_config(
-            device.arch(), math_fidelity=ttnn.MathFidelity.LoFi, packer_l1_acc=True
-        )
         placed = {"input_memory_config": ttnn.L1_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, **self.call}
         self.weight = ttnn.prepare_conv_weights(
             weight_tensor=ttnn.from_torch(weight.detach()), weights_format="OIHW", has_bias=True,
@@ -48,7 +45,7 @@ class Conv:
     def __call__(self, x):
         x, [_, _] = ttnn.conv2d(
             input_tensor=x, weight_tensor=self.weight, bias_tensor=self.bias, conv_config=self.config,
-            compute_config=self.compute_config, return_output_dim=True, dtype=ttnn.bfloat16, **self.call,
+            compute_config=EXACTLY, return_output_dim=True, dtype=ttnn.bfloat16, **self.call,
         )  # fmt: skip
         return x
 

@@ -212,6 +212,47 @@ def test_on_cpu_neither_configs_nor_fidelity_act():
     assert ttnn.matmul.num_entries == before
 
 
+CONVOLUTION = {
+    "in_channels": 16, "out_channels": 32, "batch_size": 1, "input_height": 6, "input_width": 6, "kernel_size": (3, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("captured", [None, False, True])
+@pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4", None])
+@pytest.mark.parametrize("fp32", [False, True])
+@pytest.mark.parametrize(("dtype", "groups"), [(torch.float32, 1), (torch.bfloat16, 1), (torch.bfloat16, 2)])
+def test_a_config_decides_what_convolutions_leave_of_factors_and_sums(dtype, groups, fp32, fidelity, captured):
+    generator = torch.Generator().manual_seed(5)
+    x = drawn((1, 6, 6, 16), dtype, generator)
+    weight = drawn((32, 16 // groups, 3, 3), dtype, generator)
+    given_weight, asked = ttnn.from_torch(weight, device=wormhole()), config(fidelity, fp32)
+
+    def program(x):
+        return ttnn.conv2d(
+            input_tensor=x, weight_tensor=given_weight, compute_config=asked, groups=groups, **CONVOLUTION
+        )
+
+    run = program if captured is None else ttnn_jit.jit(graph_capture=captured)(program)
+    windows = x.unfold(1, 3, 1).unfold(2, 3, 1).permute(0, 1, 2, 4, 5, 3).reshape(16, 9, groups, -1)
+    columns = weight.permute(2, 3, 1, 0).reshape(-1, groups, 32 // groups)
+    wanted = [
+        product(windows[:, :, group].reshape(16, -1), columns[:, group], fidelity or "HiFi4", fp32)
+        for group in range(groups)
+    ]
+    assert_is(run(ttnn.from_torch(x, device=wormhole())), np.concatenate(wanted, -1).reshape(1, 1, 16, 32), dtype)
+
+
+def test_a_convolution_that_asks_nothing_has_exact_products_in_float32():
+    x, weight = torch.full((1, 6, 6, 16), 1 + 2.0**-12), torch.ones(32, 16, 3, 3)
+    given_x, given_weight = (ttnn.from_torch(each, device=wormhole()) for each in (x, weight))
+    plain = ttnn.conv2d(input_tensor=given_x, weight_tensor=given_weight, **CONVOLUTION)
+    assert torch.equal(ttnn.to_torch(plain), torch.full((1, 1, 16, 32), 144 * (1 + 2.0**-12)))
+    asked = ttnn.conv2d(
+        input_tensor=given_x, weight_tensor=given_weight, compute_config=config(None, True), **CONVOLUTION
+    )
+    assert torch.equal(ttnn.to_torch(asked), torch.full((1, 1, 16, 32), 144.0))
+
+
 @pytest.mark.parametrize("text", ["HiFi5", "default", "HiFi2, fp32", ""])
 def test_a_dump_with_another_precision_is_refused(text):
     x = on_device(torch.ones(32, 32, dtype=torch.bfloat16))

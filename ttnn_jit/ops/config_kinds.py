@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ttnn_jit.ops.kinds import InstanceKind
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
 
 
 class ComputeConfigKind(InstanceKind):
@@ -22,6 +22,8 @@ class PrecisionKind(ComputeConfigKind):
     """How exactly a chip's kernels multiply matrices: a config of the caller's, its text in the IR, or None."""
 
     may_lack = True
+    has_defaults: ClassVar[bool] = True
+    """Whether a chip's multiplication is meant where nothing is asked too, and not exact products in float32."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
         """The text (specs/product_precision.py), or None."""
@@ -32,7 +34,22 @@ class PrecisionKind(ComputeConfigKind):
         if type(value) is str and names_fidelity(value):
             return value
         config = super().bind(value, dtype, what)
-        return str(ProductPrecision(config.math_fidelity, getattr(config, "fp32_dest_acc_en", False)))
+        return str(ProductPrecision(self.fidelity_of(config), getattr(config, "fp32_dest_acc_en", False)))
+
+    def fidelity_of(self, config: Any) -> MathFidelity | None:
+        """What `config` asks; None leaves it to the caller's surroundings."""
+        found: MathFidelity | None = config.math_fidelity
+        return found
+
+
+class ConvolutionPrecisionKind(PrecisionKind):
+    """The same of convolutions: exact products in float32 where nothing is asked."""
+
+    has_defaults = False
+
+    def fidelity_of(self, config: Any) -> MathFidelity:
+        """What `config` asks, HiFi4 by default."""
+        return super().fidelity_of(config) or MathFidelity.HiFi4
 
 
 class ProgramConfigKind(InstanceKind):

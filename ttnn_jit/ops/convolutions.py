@@ -20,6 +20,7 @@ from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_ac
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import (
+    CONVOLUTION_PRECISION,
     DIMENSION,
     ELEMENT_TYPE,
     EXTENTS,
@@ -156,15 +157,16 @@ def _windows_of(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> tuple[Any
     return ttnn.reshape(found, (1, 1, sizes.rows, sizes.taps * x.shape[-1])), matrix
 
 
-def _product(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
+def _product(ttnn: Any, x: Any, weight: Any, sizes: Convolution, precision: str | None) -> Any:
     found, matrix = _windows_of(ttnn, x, weight, sizes)
     if sizes.groups == 1:
-        return ttnn.matmul(found, matrix)
+        return ttnn.matmul(found, matrix, False, False, precision)
     groups, own = sizes.groups, found.shape[-1] // sizes.taps // sizes.groups
     by_group = ttnn.permute(ttnn.reshape(found, (sizes.rows, sizes.taps, groups, own)), (2, 0, 1, 3))
     left = ttnn.reshape(by_group, (groups, sizes.rows, sizes.taps * own))
     right = ttnn.permute(ttnn.reshape(matrix, (matrix.shape[0], groups, sizes.outputs // groups)), (1, 0, 2))
-    return ttnn.reshape(ttnn.permute(ttnn.matmul(left, right), (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
+    product = ttnn.matmul(left, right, False, False, precision)
+    return ttnn.reshape(ttnn.permute(product, (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
 
 
 def _depthwise(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
@@ -186,11 +188,11 @@ def placed(ttnn: Any, x: Any, sizes: Convolution) -> Any:
     return x if channels == sizes.inputs else ttnn.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
 
 
-def convolved(
-    ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None, dtype: DataType
-) -> Any:
-    """The result in `dtype`, of whichever shape it is computed in."""
-    total = (_depthwise if sizes.is_depthwise else _product)(ttnn, x, weight, sizes)
+def convolved(ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, *result: Any) -> Any:
+    """The result, of whichever shape it is computed in, as the attributes of `RESULT` say."""
+    activation, dtype, _layout, precision = result
+    is_product = not sizes.is_depthwise
+    total = _product(ttnn, x, weight, sizes, precision) if is_product else _depthwise(ttnn, x, weight, sizes)
     if bias is not None:
         total = ttnn.add(total, reshaped(ttnn, bias, (sizes.outputs,)))
     return ttnn.rounded(activated(ttnn, total, activation), dtype)
@@ -222,7 +224,12 @@ OPERANDS = (
     Parameter("weight_tensor", TENSOR),
     Parameter("bias_tensor", OPTIONAL_TENSOR),
 )
-RESULT = (Parameter("activation", NAME), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+RESULT = (
+    Parameter("activation", NAME),
+    Parameter("dtype", ELEMENT_TYPE),
+    Parameter("layout", LAYOUT),
+    Parameter("compute_kernel_config", CONVOLUTION_PRECISION, ir_name="compute_config"),
+)
 _NUMBERS_2D = (
     "in_channels", "out_channels", "batch_size", "input_height", "input_width", "kernel_height", "kernel_width",
     "stride_height", "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right",
@@ -261,27 +268,25 @@ def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, ac
 
 
 def _spelled(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
-    *numbers, activation, _dtype, _layout = attributes
+    *numbers, activation, _dtype, _layout, _precision = attributes
     _checked(sizes_2d(*numbers), x, weight, bias, activation)
     return attributes
 
 
 def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
-    *numbers, _activation, dtype, layout = attributes
+    *numbers, _activation, dtype, layout, _precision = attributes
     sizes = sizes_2d(*numbers)
     return flattened(x, sizes.rows, sizes.outputs, dtype, layout)
 
 
 def _conv2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    *numbers, activation, dtype, _layout = attributes
-    sizes = sizes_2d(*numbers)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, activation, dtype)
+    sizes = sizes_2d(*attributes)
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[16:])
     return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    *numbers, activation, _dtype, _layout = attributes
-    sizes = sizes_2d(*numbers)
+    sizes, activation = sizes_2d(*attributes), attributes[16]
     return _in_torch(torch, x, weight, bias, sizes, activation).reshape(1, 1, sizes.rows, sizes.outputs)
 
 
@@ -326,13 +331,13 @@ def _spelled_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -
 
 
 def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
-    sizes, (_activation, dtype, layout) = sizes_3d(*attributes), attributes[9:]
+    sizes, (dtype, layout) = sizes_3d(*attributes), attributes[10:12]
     return laid_out(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
 
 
 def _conv3d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_3d(*attributes)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[9:11])
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[9:])
     return reshaped(ttnn, total, (sizes.batch, *sizes.counts, sizes.outputs))
 
 

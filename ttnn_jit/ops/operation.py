@@ -166,6 +166,11 @@ class Declaration:
         kinds = (attribute.kind for attribute in self.attributes)
         return next((place for place, kind in enumerate(kinds) if isinstance(kind, PrecisionKind)), None)
 
+    @cached_property
+    def has_default_precision(self) -> bool:
+        """Whether it multiplies as a chip does where its caller does not say how."""
+        return any(isinstance(each.kind, PrecisionKind) and each.kind.has_defaults for each in self.attributes)
+
     @property
     def arity(self) -> int:
         """Number of tensor operands."""

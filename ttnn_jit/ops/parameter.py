@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ttnn_jit.ops.config_kinds import ComputeConfigKind, PrecisionKind, ProgramConfigKind
+from ttnn_jit.ops.config_kinds import ComputeConfigKind, ConvolutionPrecisionKind, PrecisionKind, ProgramConfigKind
 from ttnn_jit.ops.kinds import (
     AxesKind,
     BoolKind,
@@ -63,6 +63,9 @@ ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
 COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
 PRECISION = PrecisionKind("object", "a compute kernel config or None", "precision", has_none=True)
+CONVOLUTION_PRECISION = ConvolutionPrecisionKind(
+    "object", "a compute kernel config or None", "precision", has_none=True
+)
 PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
 
 

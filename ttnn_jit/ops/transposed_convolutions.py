@@ -138,15 +138,15 @@ def _spelled_transposed(x: Shape, weight: Shape, bias: Shape | None, *attributes
 
 def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
     sizes = transposed_2d(*attributes).convolution
-    return flattened(x, sizes.rows, sizes.outputs, *attributes[20:])
+    return flattened(x, sizes.rows, sizes.outputs, *attributes[20:22])
 
 
 def _conv_transpose2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    transposed, (mirror, activation) = transposed_2d(*attributes), attributes[18:20]
+    transposed, mirror = transposed_2d(*attributes), attributes[18]
     matrix = transposed_matrix(ttnn, weight, transposed.sizes, mirror)
     x = _stuffed(ttnn, placed(ttnn, x, transposed.sizes), transposed)
     sizes = transposed.convolution
-    total = convolved(ttnn, x, matrix, bias, sizes, activation, attributes[20])
+    total = convolved(ttnn, x, matrix, bias, sizes, *attributes[19:])
     return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 

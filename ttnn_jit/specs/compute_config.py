@@ -31,8 +31,8 @@ class DeviceComputeKernelConfig(HardwareConfig):
 class WormholeComputeKernelConfig(DeviceComputeKernelConfig):
     """Precision and speed of the kernels of a Wormhole or Blackhole chip (ttnn.WormholeComputeKernelConfig).
 
-    On chip targets `matmul` and `linear` obey `math_fidelity` and `fp32_dest_acc_en` (docs/numerics.md). All else is
-    checked and compared, and changes nothing.
+    On chip targets products of matrices, and convolutions but depthwise ones, obey `math_fidelity` and
+    `fp32_dest_acc_en` (docs/numerics.md). All else is checked and compared, and changes nothing.
 
     Attributes:
         math_fidelity: Passes of the matrix engine; None leaves it to the operation.

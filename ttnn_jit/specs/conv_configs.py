@@ -57,6 +57,7 @@ class Conv2dConfig(OpenConfig):
         act_block_h_override: Of which a shard has a multiple of rows.
         output_layout: Of the result.
         padding_mode: What is around the input.
+        dtype: Of the result where the call names none; this field and those after it are of earlier versions of ttnn.
     """
 
     weights_dtype: DTypeOrNone = None
@@ -80,6 +81,13 @@ class Conv2dConfig(OpenConfig):
     force_split_reader: FlagOrNone = None
     override_output_sharding_config: Flag = False
     padding_mode: Annotated[PaddingMode, one_of(PaddingMode)] = PaddingMode.Zeros
+    dtype: DTypeOrNone = None
+    enable_split_reader: Flag = False
+    enable_subblock_padding: Flag = False
+    preprocess_weights_on_device: Flag = False
+    always_preprocess_weights: Flag = False
+    input_channels_alignment: Count = 32
+    in_place: Flag = False
 
 
 Conv1dConfig = Conv2dConfig

@@ -48,7 +48,7 @@ class ConvertTTNNToTTIR(ModulePass):
     def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
         """The attributes of `op`, with the precision of a product."""
         place = op.operation.precision_place
-        if place is None:
+        if place is None or (op.statics[place] is None and not op.operation.has_default_precision):
             return op.statics
         statics = [*op.statics]
         fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is COMPUTE_TYPE

@@ -76,7 +76,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         groups: Parts of the channels that do not meet.
         padding_mode: "zeros", or "replicate", which repeats the edges.
         memory_config: Where the result lies.
-        compute_kernel_config: Checked.
+        compute_kernel_config: How exactly a chip multiplies, as of `conv2d`.
 
     Returns:
         Batch x depth x height x width x outputs.

@@ -168,7 +168,8 @@ def _with_prepared(
 
 
 def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
-    return _activation(config), result_dtype(asked.dtype, x), config.output_layout
+    dtype = config.dtype if asked.dtype is None else asked.dtype
+    return _activation(config), result_dtype(dtype, x), config.output_layout
 
 
 def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> MemoryConfig | None:
@@ -246,7 +247,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         dtype: Of the result; the input's when omitted.
         bias_tensor: One number for each output channel.
         conv_config: An activation, the element type of weights, the layout of the result, how it is sharded.
-        compute_config: Checked.
+        compute_config: How exactly a chip multiplies; depthwise convolutions, and those without one, do in float32.
         memory_config: Where the result lies. When omitted it is sharded in L1 as `conv_config` says, or as the input,
             else in DRAM.
         slice_config: With slices along DRAM the result lies there.

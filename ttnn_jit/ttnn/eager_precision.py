@@ -27,6 +27,8 @@ def precisely(bound: BoundCall, target: SystemDesc, kwargs: Mapping[str, Any], d
     def precision(asked: str | None) -> str | None:
         if target.numerics is Numerics.IEEE:
             return None
+        if asked is None and not bound.operation.has_default_precision:
+            return None
         left, right = (operand.dtype for operand in bound.operands[:2])
         has_grid = any(kwargs.get(name) is not None for name in ("program_config", "core_grid"))
         by_itself = eager_precision((left, right), dtype or left, has_grid=has_grid)
