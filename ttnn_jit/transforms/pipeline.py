@@ -38,6 +38,7 @@ from ttnn_jit.transforms.d2m_generic_tile_compute_loops import D2MGenericTileCom
 from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.d2m_op_scheduler import D2MOpScheduler
 from ttnn_jit.transforms.d2m_scalarize_const_tensors import D2MScalarizeConstTensors
+from ttnn_jit.transforms.equal_kernels import ShareEqualKernels
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 from ttnn_jit.transforms.ttir_decompose_composites import TTIRDecomposeComposites
 
@@ -122,10 +123,21 @@ def passes_between(
     return tuple(chosen)
 
 
-def passes_around_codegen(options: CompileOptions) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
-    """The passes to the module that codegen reads, and those behind it, the user's own included."""
+def passes_around_codegen(
+    options: CompileOptions, *, shared: bool = False
+) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
+    """The passes to the module that codegen reads, and those behind it, the user's own included.
+
+    Args:
+        options: Of the compile.
+        shared: Whether equal kernels are lowered once, where nobody looks at a stage behind fusion.
+    """
     every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
-    return to_schedule, every[len(to_schedule) :]
+    behind = every[len(to_schedule) :]
+    if shared:
+        fused = passes_between(options, until=D2MGenericFusion.name)
+        to_schedule = (*fused, ShareEqualKernels(), *to_schedule[len(fused) :])
+    return to_schedule, behind
 
 
 def run_passes(
