@@ -32,7 +32,9 @@ from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
+from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
+from ttnn_jit.transforms.equal_kernels import ShareEqualKernels
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 
@@ -126,10 +128,21 @@ def passes_between(
     return tuple(chosen)
 
 
-def passes_around_codegen(options: CompileOptions) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
-    """The passes to the module that codegen reads, and those behind it, the user's own included."""
+def passes_around_codegen(
+    options: CompileOptions, *, shared: bool = False
+) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
+    """The passes to the module that codegen reads, and those behind it, the user's own included.
+
+    Args:
+        options: Of the compile.
+        shared: Whether equal kernels are lowered once, where nobody looks at a stage behind fusion.
+    """
     every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
-    return to_schedule, every[len(to_schedule) :]
+    behind = every[len(to_schedule) :]
+    if shared:
+        fused = passes_between(options, until=D2MGenericFusion.name)
+        to_schedule = (*fused, ShareEqualKernels(), *to_schedule[len(fused) :])
+    return to_schedule, behind
 
 
 def run_passes(
