@@ -175,6 +175,6 @@ def test_a_call_that_is_refused_is_told_as_an_error(report, device):
         "SELECT operation_id, operation_name, error_type, error_message, stack_trace FROM errors"
     )
     assert report.rows(f"SELECT name, duration FROM operations WHERE operation_id = {number}") == [(name, None)]
-    assert (name, kind) == ("ttnn.matmul", "CompileError")
+    assert (name, kind) == ("ttnn.matmul", "OperandShapeError")
     assert "32" in message
     assert __file__ in stack

@@ -95,8 +95,11 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
 
 def _strides(spec: TensorSpec) -> tuple[int, ...]:
     """Of its dimensions, as launches count them: of block floats, what rows and columns of a tile share of it."""
-    *outer, along = spec.element_strides
-    return (*(stride // TILE_WIDTH for stride in outer), along) if spec.dtype.is_block_float else spec.element_strides
+    strides = spec.element_strides
+    if not spec.dtype.is_block_float:
+        return strides
+    *outer, along = strides
+    return (*(stride // TILE_WIDTH for stride in outer), along)
 
 
 def routine_source(body: KernelBody, call: Call) -> str:
