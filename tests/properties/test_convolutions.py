@@ -101,6 +101,30 @@ def tensors_of(call, dtype):
     return x, weight, random((1, 1, 1, call["out_channels"]), dtype, 3)
 
 
+RUNS = st.sampled_from(["eager", "source", "capture"])
+PLACED = {
+    "result": st.sampled_from([None, f32, bf16]),
+    "output_layout": st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
+    "shard_layout": st.sampled_from(
+        [None, *(getattr(ttnn.TensorMemoryLayout, f"{name}_SHARDED") for name in ("HEIGHT", "WIDTH", "BLOCK"))]
+    ),
+    "slices": st.sampled_from(
+        [
+            None,
+            ttnn.Conv2dL1FullSliceConfig,
+            ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceHeight, num_slices=2),
+            ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth),
+        ]
+    ),
+}
+"""Where a result lies, in which form, and of which type."""
+
+
+def run_as(run, function, *tensors):
+    """What `function` gives eagerly, or compiled by either frontend."""
+    return function(*tensors) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(*tensors)
+
+
 @settings(max_examples=16, deadline=None)
 @given(
     call=convolutions(),
@@ -111,32 +135,52 @@ def tensors_of(call, dtype):
     with_bias=st.booleans(),
     is_flat=st.booleans(),
     weights=st.sampled_from(["host", "device", "prepared", "bfloat8_b"]),
+    run=RUNS,
+    **PLACED,
 )
 def test_a_convolution_of_any_sizes_is_torchs_in_float64(
-    call, dtype, target, layout, activation, with_bias, is_flat, weights
+    call,
+    dtype,
+    target,
+    layout,
+    activation,
+    with_bias,
+    is_flat,
+    weights,
+    run,
+    result,
+    output_layout,
+    shard_layout,
+    slices,
 ):
     assume_windows(call)
     device = DEVICES[target]
     x, weight, bias = tensors_of(call, dtype)
     given_x = ttnn.from_torch(x.reshape(1, 1, -1, x.shape[-1]) if is_flat else x, layout=layout, device=device)
     given_weight = ttnn.from_torch(weight, device=None if weights == "host" else device)
-    config = ttnn.Conv2dConfig(activation=activation, weights_dtype=ttnn.bfloat8_b if weights == "bfloat8_b" else None)
-    call = {**call, "device": device, "conv_config": config}
+    config = ttnn.Conv2dConfig(
+        activation=activation, weights_dtype=ttnn.bfloat8_b if weights == "bfloat8_b" else None,
+        shard_layout=shard_layout, output_layout=output_layout,
+    )  # fmt: skip
+    call = {**call, "device": device, "conv_config": config, "slice_config": slices}
+    call["dtype"] = {None: None, f32: ttnn.float32, bf16: ttnn.bfloat16}[result]
     call["bias_tensor"] = ttnn.from_torch(bias) if with_bias else None
     got, extents, (used, used_bias) = ttnn.conv2d(
         input_tensor=given_x, weight_tensor=given_weight, return_output_dim=True, return_weights_and_bias=True, **call
     )
     if weights != "device":
-        again = ttnn.conv2d(input_tensor=given_x, weight_tensor=used, **{**call, "bias_tensor": used_bias})
+        prepared = {**call, "bias_tensor": used_bias}
+        again = run_as(run, lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=used, **prepared), given_x)
         assert torch.equal(ttnn.to_torch(again), ttnn.to_torch(got))
+        assert (again.layout, again.dtype) == (got.layout, got.dtype)
     weight = ttnn.to_torch(used).reshape(*call["kernel_size"], -1, call["out_channels"]).permute(3, 2, 0, 1)
     bias = ttnn.to_torch(used_bias) if with_bias else None
     want = in_float64(call, x, weight, bias)
     magnitudes = in_float64(call, x.abs(), weight.abs(), None if bias is None else bias.abs())
     assert tuple(want.shape[1:3]) == extents
-    assert got.layout is ttnn.TILE_LAYOUT
-    terms = weight[0].numel() + with_bias
-    assert_near(ttnn.to_torch(got).reshape(want.shape), ACTIVATIONS[activation](want), magnitudes, terms, dtype)
+    assert got.layout is output_layout
+    terms, rounded = weight[0].numel() + with_bias, result or dtype
+    assert_near(ttnn.to_torch(got).reshape(want.shape), ACTIVATIONS[activation](want), magnitudes, terms, rounded)
 
 
 @pytest.mark.parametrize("dtype", [f32, bf16])
