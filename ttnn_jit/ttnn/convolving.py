@@ -399,7 +399,7 @@ def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig,
         tensors = _with_prepared(
             tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
         )
-    attributes = (*numbers_2d(transposed.sizes), *transposed.more, mirror, *_of_result(tensors.input, config, asked))
+    attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, asked))
     place = _place(tensors.input, transposed.convolution, config, asked)
     value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, asked)
     return asked.result(value, tensors)
