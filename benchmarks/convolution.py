@@ -1,7 +1,8 @@
 """Convolutions and pools against torch's, which lie channels last and run oneDNN.
 
 Layers of ResNet-50 and MobileNetV2 and a UNet, with bias and relu, as ttnn tensors on the cpu target; weights are
-prepared before, and torch's lie as its kernels want them; torch.compile fuses relu and freezes the weights. The
+prepared before, and torch's lie as its kernels want them; torch.compile fuses relu and freezes the weights. Layers with
+batch norm have it folded into their weights before, by ttnn's function, and by torch.compile. The
 contenders take turns (benchmarks/turns.py says how), with all threads and, of one image, with one.
 
 A layer's roof is the longer of two times, both measured in the same run (benchmarks/roofs.py): of its multiplications
@@ -49,6 +50,7 @@ class Layer:
         stride: From one window to the next.
         groups: Parts of the channels.
         pool: ``max`` or ``avg``; empty of a convolution.
+        norm: Whether batch norm follows a convolution, which has no bias then.
     """
 
     name: str
@@ -59,6 +61,16 @@ class Layer:
     stride: int = 1
     groups: int = 1
     pool: str = ""
+    norm: bool = False
+
+    @property
+    def goal(self) -> float:
+        """Times as fast as the best peer, with all threads."""
+        if self.pool:
+            return 1.5
+        if self.norm:
+            return 1.1
+        return 1.0 if self.groups > 1 else 0.9
 
     @property
     def padding(self) -> int:
@@ -91,6 +103,10 @@ LAYERS = (
     Layer("MobileNet depthwise 56x56", 56, 144, 144, 3, 1, 144),
     Layer("MobileNet depthwise 14x14", 14, 384, 384, 3, 1, 384),
     Layer("UNet 3x3", 128, 64, 64, 3),
+    Layer("ResNet conv2 3x3, batch norm", 56, 64, 64, 3, norm=True),
+    Layer("ResNet conv4 3x3, batch norm", 14, 256, 256, 3, norm=True),
+    Layer("ResNet conv4 1x1, batch norm", 14, 1024, 256, 1, norm=True),
+    Layer("MobileNet 14x14, batch norm", 14, 384, 384, 3, 1, 384, norm=True),
     Layer("max pool 3x3, stride 2", 112, 64, 64, 3, 2, pool="max"),
     Layer("max pool 2x2", 128, 64, 64, 2, 2, pool="max"),
     Layer("avg pool 3x3, stride 2", 112, 64, 64, 3, 2, pool="avg"),
@@ -139,6 +155,9 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
     x = torch.randn(case.batch, layer.inputs, layer.size, layer.size).to(dtype)
     weight = torch.randn(layer.outputs, layer.inputs // layer.groups, layer.kernel, layer.kernel) / layer.kernel
     tensors = [x.contiguous(memory_format=torch.channels_last), weight.to(dtype), torch.randn(layer.outputs).to(dtype)]
+    if layer.norm:
+        mean, variance = torch.randn(layer.outputs), torch.rand(layer.outputs) + 0.5
+        tensors += [mean.to(dtype), variance.to(dtype)]
     result = holds(_ours(layer, tensors) if contender == OURS else _torchs(layer, tensors, contender == COMPILED))
     golden = _torchs(layer, [each.double() for each in tensors], compiled=False)().permute(0, 2, 3, 1)
     found = result if contender == OURS else result.permute(0, 2, 3, 1)
@@ -158,7 +177,26 @@ def _ours(layer: Layer, tensors: Sequence[Any]) -> Call:
     from ttnn_jit import ttnn
 
     device = ttnn.open_device(device_id=0, target="cpu")
-    return (_pooling if layer.pool else _convolving)(layer, device, *tensors)
+    x, weight, bias, *statistics = tensors
+    if statistics:
+        weight, bias = _folded(layer, weight, bias, *statistics)
+    return (_pooling if layer.pool else _convolving)(layer, device, x, weight, bias)
+
+
+def _folded(layer: Layer, weight: Any, shift: Any, mean: Any, variance: Any) -> tuple[Any, Any]:
+    """The weights and the bias that do what a convolution and batch norm do."""
+    import torch
+
+    from ttnn_jit import ttnn
+
+    conv = torch.nn.Conv2d(layer.inputs, layer.outputs, layer.kernel, groups=layer.groups, bias=False)
+    norm = torch.nn.BatchNorm2d(layer.outputs)
+    conv.weight.data, norm.bias.data, norm.running_mean, norm.running_var = (
+        each.float() for each in (weight, shift, mean, variance)
+    )
+    folded = ttnn.model_preprocessing.fold_batch_norm2d_into_conv2d(conv, norm)
+    weight, bias = (each.detach().to(mean.dtype) for each in folded)
+    return weight, bias
 
 
 def _convolving(layer: Layer, device: Any, x: Any, weight: Any, bias: Any) -> Call:
@@ -196,11 +234,13 @@ def _torchs(layer: Layer, tensors: Sequence[Any], compiled: bool) -> Call:
     import torch
     from torch.nn import functional
 
-    x, weight, bias = tensors
+    x, weight, bias, *statistics = tensors
     lying = weight.contiguous(memory_format=torch.channels_last)
 
     def convolved() -> Any:
-        return torch.relu_(functional.conv2d(x, lying, bias, layer.stride, layer.padding, 1, layer.groups))
+        own = None if statistics else bias
+        y = functional.conv2d(x, lying, own, layer.stride, layer.padding, 1, layer.groups)
+        return torch.relu_(functional.batch_norm(y, *statistics, None, bias) if statistics else y)
 
     def pooled() -> Any:
         return getattr(functional, f"{layer.pool}_pool2d")(x, layer.kernel, layer.stride, layer.padding)
@@ -257,7 +297,8 @@ def roof_of(case: Case, layer: Layer, measured: Sequence[Mapping[str, Any]]) -> 
 
 def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
     """A row per case."""
-    head = ["layer", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "best of torch / ours", "medians", "error"]
+    head = ["layer", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "best of torch / ours", "goal", "medians"]
+    head.append("error")
     measured = [results[name] for name in _ROOFS if name in results]
     rows = [[*head, "MB", "bound by", "ours, of the roof", "torch, of the roof"] if measured else head]
     for case in (case for case in cases(quick=False) if case.name in results):
@@ -265,6 +306,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
         layer = next(each for each in LAYERS if each.name == case.layer)
         cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]
         cells += [f"{layer.operations(case.batch) / least(found, OURS) / 1e9:,.0f}", f"{ratio(found, PEERS):.2f}"]
+        cells += [_judged(ratio(found, PEERS), layer.goal) if case.threads == thread_counts()[0] else "-"]
         cells += [ratio_of_medians(found, PEERS), f"{found[OURS]['error']:.1e}"]
         if measured:
             roof, nbytes = (
@@ -275,6 +317,11 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
             cells += [f"{nbytes / 1e6:.1f}", roof.bound, *(f"{share:.0%}" for share in shares)]
         rows.append([case.name, *cells])
     return table(rows)
+
+
+def _judged(found: float, goal: float) -> str:
+    """The goal, and whether it is met."""
+    return f"{goal} {'met' if found >= goal else 'missed'}"
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
@@ -288,9 +335,16 @@ def summary(results: Mapping[str, Any]) -> list[list[str]]:
 
 def _kind(layer: str) -> str:
     return next(
-        (kind for kind in ("depthwise convolutions", "max pools", "avg pools") if kind.split()[0] in layer),
+        (kind for word, kind in _KINDS.items() if word in layer),
         "convolutions",
     )
+
+
+_KINDS = {
+    "batch norm": "convolutions with batch norm", "depthwise": "depthwise convolutions", "max": "max pools",
+    "avg": "avg pools",
+}  # fmt: skip
+"""Part of a layer's name -> what the summary calls it."""
 
 
 BENCHMARK = Benchmark("convolution", (__doc__ or "").splitlines()[0], steps, report)

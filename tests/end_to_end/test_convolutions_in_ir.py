@@ -109,16 +109,47 @@ def test_the_second_backend_agrees(function, tensors):
     ("old", "new", "message"),
     [
         ("groups = 2", "groups = 4", "`in_channels` is 6, which 4 groups do not divide"),
-        ("kernel_height = 3", "kernel_height = 5", "the weights have shape"),
+        ("kernel_size = array<i32: 3, 2>", "kernel_size = array<i32: 5, 2>", "the weights have shape"),
         ("batch_size = 2", "batch_size = 3", "the input has shape"),
-        ("stride_width = 1", "stride_width = 0", "whole numbers of at least 1"),
+        ("stride = array<i32: 2, 1>", "stride = array<i32: 2, 0>", "whole numbers of at least 1"),
+        ("stride = array<i32: 2, 1>", "stride = array<i32: 2>", "the stride has 1 dimensions, and the kernel 2"),
+        ("dilation = array<i32: 1, 1>", "dilation = array<i32>", "the dilation has 0 dimensions, and the kernel 2"),
+        ("padding = array<i32: 1, 2, 0, 1>", "padding = array<i32: 1, 2, 0>", "needs the array<i32> of pairs property"),
+        ("padding = array<i32: 1, 2, 0, 1>", "padding = array<i32: 1, 2, 0, -1>", "none is below 0"),
         ('"leaky_relu(0.5)"', '"leaky(0.5)"', "is no activation"),
         ('"leaky_relu(0.5)"', '"leaky_relu(a)"', "has no numbers in its brackets"),
-        (", groups = 2 : si32", "", "needs the si32 property `groups`"),
+        (", groups = 2 : i32", "", "needs the i32 property `groups`"),
     ],
 )
 def test_an_edited_convolution_is_refused_by_its_verifier(old, new, message):
     text = ttnn_jit.jit()(conv2d).ir(X, WEIGHT, BIAS, stage="frontend")
+    assert old in text
+    with pytest.raises(InvalidModule, match=message):
+        verify(parse_module(text.replace(old, new)))
+
+
+def test_sizes_stand_in_the_text_as_those_of_tt_mlir_do():
+    sizes = "in_channels = 6 : i32, input_height = 6 : i32, input_width = 5 : i32, kernel_size = array<i32: 3, 2>"
+    windows = "padding = array<i32: 1, 2, 0, 1>, stride = array<i32: 2, 1>"
+    text = ttnn_jit.jit()(conv2d).ir(X, WEIGHT, BIAS, stage="convert-ttnn-to-ttir")
+    assert "dilation = array<i32: 1, 1>" in text
+    assert sizes in text
+    assert windows in text
+    text = ttnn_jit.jit()(max_pool2d).ir(X, stage="frontend")
+    assert "batch_size = 2 : si32, ceil_mode = true, channels = 6 : si32, dilation = array<i32: 1, 2>" in text
+    assert "kernel_size = array<i32: 3, 2>" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kernel_size = array<i32: 3, 2>", "kernel_size = array<i32: 3, 2, 1>", "the stride has 2 dimensions"),
+        ("padding = array<i32: 1, 1, 0, 0>", "padding = array<i32: 2, 1, 0, 0>", "more than half of a window"),
+        ("channels = 6", "channels = 5", "the input has shape"),
+    ],
+)
+def test_an_edited_pool_is_refused_by_its_verifier(old, new, message):
+    text = ttnn_jit.jit()(max_pool2d).ir(X, stage="frontend")
     assert old in text
     with pytest.raises(InvalidModule, match=message):
         verify(parse_module(text.replace(old, new)))

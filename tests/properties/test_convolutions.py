@@ -101,6 +101,30 @@ def tensors_of(call, dtype):
     return x, weight, random((1, 1, 1, call["out_channels"]), dtype, 3)
 
 
+RUNS = st.sampled_from(["eager", "source", "capture"])
+PLACED = {
+    "result": st.sampled_from([None, f32, bf16]),
+    "output_layout": st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
+    "shard_layout": st.sampled_from(
+        [None, *(getattr(ttnn.TensorMemoryLayout, f"{name}_SHARDED") for name in ("HEIGHT", "WIDTH", "BLOCK"))]
+    ),
+    "slices": st.sampled_from(
+        [
+            None,
+            ttnn.Conv2dL1FullSliceConfig,
+            ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceHeight, num_slices=2),
+            ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth),
+        ]
+    ),
+}
+"""Where a result lies, in which form, and of which type."""
+
+
+def run_as(run, function, *tensors):
+    """What `function` gives eagerly, or compiled by either frontend."""
+    return function(*tensors) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(*tensors)
+
+
 @settings(max_examples=16, deadline=None)
 @given(
     call=convolutions(),
@@ -111,32 +135,52 @@ def tensors_of(call, dtype):
     with_bias=st.booleans(),
     is_flat=st.booleans(),
     weights=st.sampled_from(["host", "device", "prepared", "bfloat8_b"]),
+    run=RUNS,
+    **PLACED,
 )
 def test_a_convolution_of_any_sizes_is_torchs_in_float64(
-    call, dtype, target, layout, activation, with_bias, is_flat, weights
+    call,
+    dtype,
+    target,
+    layout,
+    activation,
+    with_bias,
+    is_flat,
+    weights,
+    run,
+    result,
+    output_layout,
+    shard_layout,
+    slices,
 ):
     assume_windows(call)
     device = DEVICES[target]
     x, weight, bias = tensors_of(call, dtype)
     given_x = ttnn.from_torch(x.reshape(1, 1, -1, x.shape[-1]) if is_flat else x, layout=layout, device=device)
     given_weight = ttnn.from_torch(weight, device=None if weights == "host" else device)
-    config = ttnn.Conv2dConfig(activation=activation, weights_dtype=ttnn.bfloat8_b if weights == "bfloat8_b" else None)
-    call = {**call, "device": device, "conv_config": config}
+    config = ttnn.Conv2dConfig(
+        activation=activation, weights_dtype=ttnn.bfloat8_b if weights == "bfloat8_b" else None,
+        shard_layout=shard_layout, output_layout=output_layout,
+    )  # fmt: skip
+    call = {**call, "device": device, "conv_config": config, "slice_config": slices}
+    call["dtype"] = {None: None, f32: ttnn.float32, bf16: ttnn.bfloat16}[result]
     call["bias_tensor"] = ttnn.from_torch(bias) if with_bias else None
     got, extents, (used, used_bias) = ttnn.conv2d(
         input_tensor=given_x, weight_tensor=given_weight, return_output_dim=True, return_weights_and_bias=True, **call
     )
     if weights != "device":
-        again = ttnn.conv2d(input_tensor=given_x, weight_tensor=used, **{**call, "bias_tensor": used_bias})
+        prepared = {**call, "bias_tensor": used_bias}
+        again = run_as(run, lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=used, **prepared), given_x)
         assert torch.equal(ttnn.to_torch(again), ttnn.to_torch(got))
+        assert (again.layout, again.dtype) == (got.layout, got.dtype)
     weight = ttnn.to_torch(used).reshape(*call["kernel_size"], -1, call["out_channels"]).permute(3, 2, 0, 1)
     bias = ttnn.to_torch(used_bias) if with_bias else None
     want = in_float64(call, x, weight, bias)
     magnitudes = in_float64(call, x.abs(), weight.abs(), None if bias is None else bias.abs())
     assert tuple(want.shape[1:3]) == extents
-    assert got.layout is ttnn.TILE_LAYOUT
-    terms = weight[0].numel() + with_bias
-    assert_near(ttnn.to_torch(got).reshape(want.shape), ACTIVATIONS[activation](want), magnitudes, terms, dtype)
+    assert got.layout is output_layout
+    terms, rounded = weight[0].numel() + with_bias, result or dtype
+    assert_near(ttnn.to_torch(got).reshape(want.shape), ACTIVATIONS[activation](want), magnitudes, terms, rounded)
 
 
 @pytest.mark.parametrize("dtype", [f32, bf16])
@@ -175,8 +219,28 @@ def test_pairs_of_bfloat16_never_reach_from_one_tap_to_the_next(cpu_device):
     target=st.sampled_from([*DEVICES]),
     mirror=st.booleans(),
     prepare=st.booleans(),
+    activation=st.sampled_from([*ACTIVATIONS]),
+    with_bias=st.booleans(),
+    is_flat=st.booleans(),
+    run=RUNS,
+    **PLACED,
 )
-def test_a_transposed_convolution_of_any_sizes_is_torchs_in_float64(call, more, dtype, target, mirror, prepare):
+def test_a_transposed_convolution_of_any_sizes_is_torchs_in_float64(
+    call,
+    more,
+    dtype,
+    target,
+    mirror,
+    prepare,
+    activation,
+    with_bias,
+    is_flat,
+    run,
+    result,
+    output_layout,
+    shard_layout,
+    slices,
+):
     call = {**call, "padding": call["padding"] if isinstance(call["padding"], list) else 1}
     (top, bottom), (left, right) = pairs_of(call)
     assume(all(own < max(pair) for own, *pair in zip(more, call["stride"], call["dilation"], strict=True)))
@@ -192,43 +256,65 @@ def test_a_transposed_convolution_of_any_sizes_is_torchs_in_float64(call, more, 
         return whole[:, :, top : whole.shape[2] - bottom, left : whole.shape[3] - right].permute(0, 2, 3, 1)
 
     want, magnitudes = golden(x, weight), golden(x.abs(), weight.abs())
+    given_x = ttnn.from_torch(x.reshape(1, 1, -1, x.shape[-1]) if is_flat else x, device=device)
     given_weight = ttnn.from_torch(weight if mirror else weight.flip(2, 3))
-    got, extents, (used, _) = ttnn.conv_transpose2d(
-        input_tensor=ttnn.from_torch(x, device=device), weight_tensor=given_weight, bias_tensor=ttnn.from_torch(bias),
-        device=device, output_padding=more, mirror_kernel=mirror, return_output_dim=True,
-        return_weights_and_bias=True, **call,
+    config = ttnn.Conv2dConfig(activation=activation, shard_layout=shard_layout, output_layout=output_layout)
+    call |= {"device": device, "output_padding": more, "conv_config": config, "dram_slice_config": slices}
+    call |= {"dtype": {None: None, f32: ttnn.float32, bf16: ttnn.bfloat16}[result]}
+    got, extents, (used, used_bias) = ttnn.conv_transpose2d(
+        input_tensor=given_x, weight_tensor=given_weight, bias_tensor=ttnn.from_torch(bias) if with_bias else None,
+        mirror_kernel=mirror, return_output_dim=True, return_weights_and_bias=True, **call,
     )  # fmt: skip
-    assert extents == tuple(want.shape[1:3])
+    assert (extents, got.layout) == (tuple(want.shape[1:3]), output_layout)
     terms = weight[:, 0].numel() * 9
-    want, magnitudes = want + bias.double().reshape(-1), magnitudes + bias.double().abs().reshape(-1)
-    assert_near(ttnn.to_torch(got).reshape(want.shape), want, magnitudes, terms, dtype)
+    if with_bias:
+        want, magnitudes = want + bias.double().reshape(-1), magnitudes + bias.double().abs().reshape(-1)
+    want = ACTIVATIONS[activation](want)
+    assert_near(ttnn.to_torch(got).reshape(want.shape), want, magnitudes, terms, result or dtype)
     if prepare:
-        again = ttnn.conv_transpose2d(
-            input_tensor=ttnn.from_torch(x, device=device), weight_tensor=used, bias_tensor=ttnn.from_torch(bias),
-            device=device, output_padding=more, **call,
-        )  # fmt: skip
+        given = {"weight_tensor": used, "bias_tensor": used_bias, **call}
+        again = run_as(run, lambda x: ttnn.conv_transpose2d(input_tensor=x, **given), given_x)
         assert torch.equal(ttnn.to_torch(again), ttnn.to_torch(got))
 
 
-@pytest.mark.parametrize("target", DEVICES)
-@pytest.mark.parametrize("padding", [0, 2, (1, 3), "same"])
-def test_a_convolution_of_rows_is_torchs_in_float64(padding, target):
+@settings(max_examples=8, deadline=None)
+@given(
+    padding=st.sampled_from([0, 2, (1, 3), "same"]),
+    length=st.integers(5, 14),
+    taps=st.integers(1, 4),
+    stride=st.integers(1, 3),
+    dilation=st.integers(1, 2),
+    groups=st.sampled_from([1, 2, 6]),
+    dtype=st.sampled_from([f32, bf16]),
+    run=RUNS,
+    target=st.sampled_from([*DEVICES]),
+)
+def test_a_convolution_of_rows_is_torchs_in_float64(
+    padding, length, taps, stride, dilation, groups, dtype, run, target
+):
+    stride, span = 1 if padding == "same" else stride, dilation * (taps - 1)
+    around = (span // 2, span - span // 2) if padding == "same" else padding
+    pair = (around, around) if isinstance(around, int) else around
+    assume(length + sum(pair) > span)
     device = DEVICES[target]
-    x, weight = random((2, 11, 6), f32, 1), random((4, 3, 3), f32, 2)
-    pair = (padding, padding) if isinstance(padding, int) else (1, 1) if padding == "same" else padding
+    x, weight = random((2, length, 6), dtype, 1), random((12, 6 // groups, taps), dtype, 2)
 
     def golden(x, weight):
         padded = torch.nn.functional.pad(channels_first(x.double()), pair)
-        return torch.nn.functional.conv1d(padded, weight.double(), groups=2).movedim(1, -1)
+        return torch.nn.functional.conv1d(padded, weight.double(), None, stride, 0, dilation, groups).movedim(1, -1)
 
-    got, length, (used, bias) = ttnn.conv1d(
-        input_tensor=ttnn.from_torch(x, device=device), weight_tensor=ttnn.from_torch(weight), device=device,
-        in_channels=6, out_channels=4, batch_size=2, input_length=11, kernel_size=3, padding=padding, groups=2,
-        return_output_dim=True, return_weights_and_bias=True, conv_config=ttnn.Conv1dConfig(),
+    call = {"in_channels": 6, "out_channels": 12, "batch_size": 2, "input_length": length, "kernel_size": taps}
+    call |= {"padding": padding, "stride": stride, "dilation": dilation, "groups": groups, "device": device}
+    given_x = ttnn.from_torch(x, device=device)
+    got, extent, (used, bias) = ttnn.conv1d(
+        input_tensor=given_x, weight_tensor=ttnn.from_torch(weight), return_output_dim=True,
+        return_weights_and_bias=True, conv_config=ttnn.Conv1dConfig(), **call,
     )  # fmt: skip
     want = golden(x, weight)
-    assert (length, bias, tuple(used.shape)) == (want.shape[1], None, (1, 1, 9, 4))
-    assert_near(ttnn.to_torch(got).reshape(want.shape), want, golden(x.abs(), weight.abs()), 9, f32)
+    assert (extent, bias, tuple(used.shape)) == (want.shape[1], None, (1, 1, 6 // groups * taps, 12))
+    assert_near(ttnn.to_torch(got).reshape(want.shape), want, golden(x.abs(), weight.abs()), weight[0].numel(), dtype)
+    again = run_as(run, lambda x: ttnn.conv1d(input_tensor=x, weight_tensor=used, **call), given_x)
+    assert torch.equal(ttnn.to_torch(again), ttnn.to_torch(got))
 
 
 @settings(max_examples=6, deadline=None)
@@ -240,16 +326,19 @@ def test_a_convolution_of_rows_is_torchs_in_float64(padding, target):
     dilation=st.sampled_from([[1, 1, 1], [2, 1, 2]]),
     groups=st.integers(1, 2),
     mode=st.sampled_from(["zeros", "replicate"]),
+    dtype=st.sampled_from([f32, bf16]),
+    with_bias=st.booleans(),
+    run=RUNS,
     target=st.sampled_from([*DEVICES]),
 )
 def test_a_convolution_with_depth_is_torchs_in_float64(
-    extents, kernel, stride, padding, dilation, groups, mode, target
+    extents, kernel, stride, padding, dilation, groups, mode, dtype, with_bias, run, target
 ):
     spans = zip(extents, kernel, padding, dilation, strict=True)
     assume(all(own + 2 * pad > apart * (taps - 1) for own, taps, pad, apart in spans))
     device = DEVICES[target]
-    x, weight = random((2, *extents, 4), f32, 1), random((6, 4 // groups, *kernel), f32, 2)
-    bias = random((1, 6), f32, 3)
+    x, weight = random((2, *extents, 4), dtype, 1), random((6, 4 // groups, *kernel), dtype, 2)
+    bias = random((1, 6), dtype, 3) * with_bias
 
     def golden(x, weight):
         around = [each for pad in reversed(padding) for each in (pad, pad)]
@@ -257,16 +346,19 @@ def test_a_convolution_with_depth_is_torchs_in_float64(
         y = torch.nn.functional.conv3d(padded, weight.double(), None, stride, 0, dilation, groups)
         return y.movedim(1, -1)
 
-    given_weight = ttnn.from_torch(weight)
+    given_weight = ttnn.from_torch(weight, device=device)
     if stride[0] == 1:
         given_weight = ttnn.experimental.prepare_conv3d_weights(given_weight, groups=groups, device=device)
-    got = ttnn.experimental.conv3d(
-        ttnn.from_torch(x, device=device), given_weight, ttnn.from_torch(bias), device=device, output_channels=6,
-        kernel_size=kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, padding_mode=mode,
-    )  # fmt: skip
+    call = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    call |= {"bias_tensor": ttnn.from_torch(bias, device=device) if with_bias else None, "padding_mode": mode}
+    got = run_as(
+        run,
+        lambda x: ttnn.experimental.conv3d(x, given_weight, device=device, output_channels=6, **call),
+        ttnn.from_torch(x, device=device),
+    )
     want, magnitudes = golden(x, weight) + bias.double(), golden(x.abs(), weight.abs()) + bias.double().abs()
     assert got.layout is ttnn.ROW_MAJOR_LAYOUT
-    assert_near(ttnn.to_torch(got), want, magnitudes, weight[0].numel() + 1, f32)
+    assert_near(ttnn.to_torch(got), want, magnitudes, weight[0].numel() + 1, dtype)
 
 
 def test_a_repeated_edge_is_torchs(device):

@@ -102,27 +102,58 @@ def test_a_mean_of_windows_is_torchs_in_float64(
     assert_near(ttnn.to_torch(got), rows(want), rows(magnitudes.abs()), 12, dtype)
 
 
-@settings(max_examples=4, deadline=None)
-@given(arguments=pools(), data=st.data(), counts_padding=st.booleans(), dtype=st.sampled_from([f32, bf16]), **WHERE)
-def test_pools_take_another_padding_at_every_side(arguments, data, counts_padding, dtype, target, layout, is_flat):
+def windows_of(x, fill, arguments, ends, dilation, ceil):
+    """The elements of windows of `x`, channels first, in two last dimensions; no more than 0 lies beyond padding."""
+    spans = [apart * (taps - 1) + 1 for taps, apart in zip(arguments[4], dilation, strict=True)]
+    counts, beyond = [], []
+    for own, (before, after), span, step in zip(arguments[1:3], (ends[:2], ends[2:]), spans, arguments[5], strict=True):
+        places = (own + before + after - span) / step
+        count = (math.ceil(places) if ceil else math.floor(places)) + 1
+        counts.append(count - ((count - 1) * step >= own + before))  # none begins in the padding behind
+        beyond.append(max(0, (counts[-1] - 1) * step + span - own - before - after))
+    x = functional.pad(channels_first(x), (*ends[2:], *ends[:2]), value=fill)
+    x = functional.pad(x, (0, beyond[1], 0, beyond[0]), value=min(fill, 0.0))
+    for axis in range(2):
+        x = x.unfold(2 + axis, spans[axis], arguments[5][axis]).narrow(2 + axis, 0, counts[axis])
+    return x[..., :: dilation[0], :: dilation[1]]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    arguments=pools(),
+    data=st.data(),
+    dilation=DILATIONS,
+    ceil=st.booleans(),
+    counts_padding=st.booleans(),
+    divisor=st.sampled_from([None, 5]),
+    dtype=st.sampled_from([f32, bf16]),
+    run=st.sampled_from(["eager", "source", "capture"]),
+    **WHERE,
+)
+def test_pools_take_all_their_parameters_at_once(
+    arguments, data, dilation, ceil, counts_padding, divisor, dtype, run, target, layout, is_flat
+):
     *head, kernel, stride, _ = arguments
     ends = [data.draw(st.integers(0, taps // 2)) for taps in kernel for _ in range(2)]
-    assume(all(head[1 + each] + sum(ends[2 * each : 2 * each + 2]) >= kernel[each] for each in range(2)))
+    spans = [apart * (taps - 1) + 1 for taps, apart in zip(kernel, dilation, strict=True)]
+    assume(all(head[1 + each] + sum(ends[2 * each : 2 * each + 2]) >= spans[each] for each in range(2)))
     x = tensor_of(arguments, dtype)
     given_x = placed(x, target, layout, is_flat)
 
-    def padded(y, fill=0.0):
-        return functional.pad(channels_first(y), (ends[2], ends[3], ends[0], ends[1]), value=fill)
+    def called(function):
+        return function(given_x) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(given_x)
 
-    want = functional.max_pool2d(padded(x, -math.inf), kernel, stride)
-    assert torch.equal(ttnn.to_torch(ttnn.max_pool2d(given_x, *head, kernel, stride, ends, [1, 1])), rows(want))
-    want, magnitudes, share = (
-        functional.avg_pool2d(padded(y.double()), kernel, stride) for y in (x, x.abs(), torch.ones_like(x))
+    want = windows_of(x, -math.inf, arguments, ends, dilation, ceil).amax((-2, -1))
+    got = called(lambda x: ttnn.max_pool2d(x, *head, kernel, stride, ends, dilation, ceil))
+    assert torch.equal(ttnn.to_torch(got), rows(want))
+    ones, of_ones = torch.ones_like(x).double(), float(counts_padding)
+    want, magnitudes, counted = (
+        windows_of(each, fill, arguments, ends, [1, 1], ceil).sum((-2, -1))
+        for each, fill in ((x.double(), 0.0), (x.double().abs(), 0.0), (ones, of_ones))
     )
-    if not counts_padding:
-        want, magnitudes = want / share, magnitudes / share
-    got = ttnn.avg_pool2d(given_x, *head, kernel, stride, ends, False, counts_padding)
-    assert_near(ttnn.to_torch(got), rows(want), rows(magnitudes), 12, dtype)
+    shares = divisor or counted
+    got = called(lambda x: ttnn.avg_pool2d(x, *head, kernel, stride, ends, ceil, counts_padding, divisor))
+    assert_near(ttnn.to_torch(got), rows(want / shares), rows(magnitudes / shares), 12, dtype)
 
 
 @pytest.mark.parametrize("target", DEVICES)

@@ -206,3 +206,42 @@ def test_the_place_of_a_fold_has_one_name(device):
     assert ttnn.fold(x, 2, 2, **places).memory_config() == ttnn.L1_MEMORY_CONFIG
     with pytest.raises(ArgumentError, match="`override_memory_config` and `memory_config` are two names"):
         ttnn.fold(x, 2, 2, memory_config=ttnn.DRAM_MEMORY_CONFIG, **places)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "x"])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("`input_tensor` of conv2d", lambda _, w, wrong: ttnn.conv2d(input_tensor=wrong, weight_tensor=w, **CALL)),
+        ("`weight_tensor` of conv2d", lambda x, _, wrong: ttnn.conv2d(input_tensor=x, weight_tensor=wrong, **CALL)),
+        (
+            "`weight_tensor` of conv_transpose2d",
+            lambda x, _, wrong: ttnn.conv_transpose2d(input_tensor=x, weight_tensor=wrong, **CALL),
+        ),
+        (
+            "`weight_tensor` of conv3d",
+            lambda x, _, wrong: ttnn.experimental.conv3d(x, wrong, output_channels=6, kernel_size=1),
+        ),
+        ("`input_tensor` of avg_pool2d", lambda _x, _w, wrong: ttnn.avg_pool2d(wrong, **POOL)),
+        ("`input_tensor` of global_avg_pool2d", lambda _x, _w, wrong: ttnn.global_avg_pool2d(wrong)),
+        ("`grid` of grid_sample", lambda x, _, wrong: ttnn.grid_sample(x, wrong)),
+    ],
+)
+def test_what_is_no_tensor_is_refused_by_its_name(name, function, wrong, device):
+    x, weight = on(device, X), on(device, WEIGHT)
+    before, message = programs(), f"{name} must be a ttnn.Tensor, got {wrong!r}"
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        function(x, weight, wrong)
+    for capture in (False, True):
+        with pytest.raises(CompileError, match=re.escape(message)) as caught:
+            ttnn_jit.jit(graph_capture=capture)(lambda x: function(x, weight, wrong))(x)
+        assert caught.value.location.file == __file__
+    assert before == programs()
+
+
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+def test_a_pool_is_of_floats(name, device):
+    with pytest.raises(DTypeError, match="the result of a pool has floats, and `dtype` is INT32"):
+        getattr(ttnn, name)(on(device, X), **POOL, dtype=ttnn.int32)
+    with pytest.raises(DTypeError, match="a pool takes floats, and the input is INT32"):
+        getattr(ttnn, name)(on(device, X.to(torch.int32)), **POOL)

@@ -64,10 +64,20 @@ def _read_array(attribute: Attribute | None) -> tuple[int, ...] | None:
     return tuple(map(int, attribute.get_values()))
 
 
-def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
-    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32 or len(attribute) % 2:
+def _read_i32(attribute: Attribute | None) -> int | None:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == i32 else None
+
+
+def _read_array32(attribute: Attribute | None) -> tuple[int, ...] | None:
+    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32:
         return None
-    values = tuple(map(int, attribute.get_values()))
+    return tuple(map(int, attribute.get_values()))
+
+
+def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
+    values = _read_array32(attribute)
+    if values is None or len(values) % 2:
+        return None
     return tuple(values[at : at + 2] for at in range(0, len(values), 2))
 
 
@@ -137,7 +147,9 @@ PROPERTY_TYPES = {
     "si32": PropertyType(_si32_attr, _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([_i32_attr(value) for value in values]), _read_list),
-    "array<i32>": PropertyType(_write_pairs, _read_pairs),
+    "array<i32>": PropertyType(lambda values: DenseArrayBase.from_list(i32, values), _read_array32),
+    "array<i32> of pairs": PropertyType(_write_pairs, _read_pairs),
+    "i32": PropertyType(_i32_attr, _read_i32),
     "number": PropertyType(_write_number, _read_number),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(_written_once(IntegerAttr.from_bool), _read_flag),

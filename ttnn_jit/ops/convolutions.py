@@ -21,12 +21,13 @@ from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import (
     CONVOLUTION_PRECISION,
-    DIMENSION,
     ELEMENT_TYPE,
-    EXTENTS,
+    EXTENT_ARRAY,
     LAYOUT,
     NAME,
     OPTIONAL_TENSOR,
+    PAIRS,
+    SIGNLESS,
     TENSOR,
     Parameter,
 )
@@ -230,30 +231,31 @@ RESULT = (
     Parameter("layout", LAYOUT),
     Parameter("compute_kernel_config", CONVOLUTION_PRECISION, ir_name="compute_config"),
 )
-_NUMBERS_2D = (
-    "in_channels", "out_channels", "batch_size", "input_height", "input_width", "kernel_height", "kernel_width",
-    "stride_height", "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right",
-    "dilation_height", "dilation_width", "groups",
-)  # fmt: skip
-SIZES_2D = tuple(Parameter(name, DIMENSION) for name in _NUMBERS_2D)
+_WINDOWS = (
+    Parameter("kernel_size", EXTENT_ARRAY),
+    Parameter("stride", EXTENT_ARRAY),
+    Parameter("padding", PAIRS),
+    Parameter("dilation", EXTENT_ARRAY),
+    Parameter("groups", SIGNLESS),
+)
+_CHANNELS = tuple(Parameter(name, SIGNLESS) for name in ("in_channels", "out_channels", "batch_size"))
+SIZES_2D = (*_CHANNELS, Parameter("input_height", SIGNLESS), Parameter("input_width", SIGNLESS), *_WINDOWS)
 
 
-def sizes_2d(*numbers: int) -> Convolution:
+def sizes_2d(*attributes: Any) -> Convolution:
     """The sizes that the first attributes of a `conv2d` say."""
-    inputs, outputs, batch, *extents = numbers[:5]
-    padding = numbers[9:11], numbers[11:13]
-    windows = Windows(numbers[5:7], numbers[7:9], padding, numbers[13:15])  # type: ignore[arg-type]  # pairs
-    return Convolution(batch, inputs, outputs, tuple(extents), windows, numbers[15])
+    inputs, outputs, batch, height, width, *windows, groups = attributes[: len(SIZES_2D)]
+    return Convolution(batch, inputs, outputs, (height, width), Windows(*windows), groups)
 
 
-def numbers_2d(sizes: Convolution) -> tuple[int, ...]:
+def numbers_2d(sizes: Convolution) -> tuple[Any, ...]:
     """The first attributes of a `conv2d` of such sizes."""
+    return (sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *_window_numbers(sizes))
+
+
+def _window_numbers(sizes: Convolution) -> tuple[Any, ...]:
     windows = sizes.windows
-    around = (each for pair in windows.padding for each in pair)
-    return (
-        sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *windows.kernel, *windows.stride, *around,
-        *windows.dilation, sizes.groups,
-    )  # fmt: skip
+    return windows.kernel, windows.stride, windows.padding, windows.dilation, sizes.groups
 
 
 def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
@@ -281,12 +283,12 @@ def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attri
 
 def _conv2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_2d(*attributes)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[16:])
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
     return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    sizes, activation = sizes_2d(*attributes), attributes[16]
+    sizes, activation = sizes_2d(*attributes), attributes[len(SIZES_2D)]
     return _in_torch(torch, x, weight, bias, sizes, activation).reshape(1, 1, sizes.rows, sizes.outputs)
 
 
@@ -305,27 +307,21 @@ CONV2D = Composite(
 
 # --- Three dimensions -------------------------------------------------------------------------------------------------
 
+_SIZES_3D = (*_CHANNELS, Parameter("input_extents", EXTENT_ARRAY), *_WINDOWS)
+
 
 def sizes_3d(*attributes: Any) -> Convolution:
     """The sizes that the first attributes of a `conv3d` say."""
-    inputs, outputs, batch, extents, kernel, stride, padding, dilation, groups = attributes[:9]
-    pairs = tuple(zip(padding[::2], padding[1::2], strict=True))
-    return Convolution(batch, inputs, outputs, extents, Windows(kernel, stride, pairs, dilation), groups)
+    inputs, outputs, batch, extents, *windows, groups = attributes[: len(_SIZES_3D)]
+    return Convolution(batch, inputs, outputs, extents, Windows(*windows), groups)
 
 
 def numbers_3d(sizes: Convolution) -> tuple[Any, ...]:
     """The first attributes of a `conv3d` of such sizes."""
-    windows = sizes.windows
-    around = tuple(each for pair in windows.padding for each in pair)
-    return (
-        sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, windows.kernel, windows.stride, around,
-        windows.dilation, sizes.groups,
-    )  # fmt: skip
+    return (sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, *_window_numbers(sizes))
 
 
 def _spelled_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
-    if len(attributes[6]) != 2 * len(attributes[3]):
-        raise ShapeError(f"the padding is {list(attributes[6])}: two numbers for each dimension are wanted")
     _checked(sizes_3d(*attributes), x, weight, bias, attributes[9])
     return attributes
 
@@ -345,15 +341,7 @@ CONV3D = Composite(
     name="conv3d",
     parameters=(
         *OPERANDS,
-        Parameter("in_channels", DIMENSION),
-        Parameter("out_channels", DIMENSION),
-        Parameter("batch_size", DIMENSION),
-        Parameter("input_extents", EXTENTS),
-        Parameter("kernel_size", EXTENTS),
-        Parameter("stride", EXTENTS),
-        Parameter("padding", EXTENTS),
-        Parameter("dilation", EXTENTS),
-        Parameter("groups", DIMENSION),
+        *_SIZES_3D,
         *RESULT,
     ),
     summary="`conv2d` with depth too; the result has batch, depth, height, width and channels.",

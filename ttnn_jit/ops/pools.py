@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
-from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, FLAG, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, EXTENT_ARRAY, FLAG, LAYOUT, PAIRS, TENSOR, Parameter
 from ttnn_jit.ops.reduction import CHAINS, interleaved
 from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
@@ -130,14 +130,14 @@ def _pooled(ttnn: Any, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], r
 
 # --- The operations ---------------------------------------------------------------------------------------------------
 
-_NUMBERS = (
-    "batch_size", "input_height", "input_width", "channels", "kernel_height", "kernel_width", "stride_height",
-    "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right", "dilation_height",
-    "dilation_width",
-)  # fmt: skip
+_NUMBERS = tuple(Parameter(name, DIMENSION) for name in ("batch_size", "input_height", "input_width", "channels"))
 SIZES = (
     Parameter("input_tensor", TENSOR),
-    *(Parameter(name, DIMENSION) for name in _NUMBERS),
+    *_NUMBERS,
+    Parameter("kernel_size", EXTENT_ARRAY),
+    Parameter("stride", EXTENT_ARRAY),
+    Parameter("padding", PAIRS),
+    Parameter("dilation", EXTENT_ARRAY),
     Parameter("ceil_mode", FLAG),
 )
 _RESULT = (Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
@@ -145,17 +145,14 @@ _RESULT = (Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
 
 def pool_of(*attributes: Any) -> Pool:
     """The sizes that the first attributes of a pool say."""
-    batch, height, width, channels = attributes[:4]
-    padding = attributes[8:10], attributes[10:12]
-    windows = Windows(attributes[4:6], attributes[6:8], padding, attributes[12:14])
-    return Pool(batch, (height, width), channels, windows, attributes[14])
+    batch, height, width, channels, *windows, ceil = attributes[: len(SIZES) - 1]
+    return Pool(batch, (height, width), channels, Windows(*windows), ceil)
 
 
 def attributes_of(pool: Pool) -> tuple[Any, ...]:
     """The first attributes of a pool of such sizes."""
     windows = pool.windows
-    around = (each for pair in windows.padding for each in pair)
-    taps = (*windows.kernel, *windows.stride, *around, *windows.dilation)
+    taps = (windows.kernel, windows.stride, windows.padding, windows.dilation)
     return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
 
 
@@ -215,7 +212,7 @@ MAX_POOL2D = Composite(
 
 
 def _avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
-    pool, (with_padding, divisor) = pool_of(*attributes), attributes[15:17]
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
     x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, 0.0)
     found = _pooled(ttnn, x, pool, ttnn.add, ttnn.sum)
     found = divided(ttnn, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
@@ -238,7 +235,7 @@ def _along(ttnn: Any, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -
 
 
 def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
-    pool, (with_padding, divisor) = pool_of(*attributes), attributes[15:17]
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
     elements = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
     sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), elements))
     return rows_of(sums / (divisor or counts))

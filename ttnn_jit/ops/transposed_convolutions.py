@@ -23,7 +23,7 @@ from ttnn_jit.ops.convolutions import (
     placed,
     sizes_2d,
 )
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, Parameter
+from ttnn_jit.ops.parameter import EXTENT_ARRAY, FLAG, Parameter
 from ttnn_jit.ops.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -77,6 +77,8 @@ class Transposed:
         Raises:
             ShapeError: The text says which.
         """
+        if len(self.more) != len(self.sizes.extents):
+            raise ShapeError(f"the output padding is {list(self.more)}: {len(self.sizes.extents)} numbers are wanted")
         largest = map(max, self.sizes.windows.stride, self.sizes.windows.dilation)
         if any(not 0 <= more < most for more, most in zip(self.more, largest, strict=True)):
             raise ShapeError(f"the output padding is {list(self.more)}: it is below the stride or the dilation")
@@ -123,35 +125,39 @@ def _stuffed(ttnn: Any, x: Any, transposed: Transposed) -> Any:
     return x if ends == x.shape and not any(begins) else ttnn.slice(x, begins, ends)
 
 
+_PADDING = len(SIZES_2D)
+"""The place of the output padding among the attributes: the mirror follows, and then those of the result."""
+
+
 def transposed_2d(*attributes: Any) -> Transposed:
     """The sizes that the first attributes of a `conv_transpose2d` say."""
-    return Transposed(sizes_2d(*attributes[:16]), tuple(attributes[16:18]))
+    return Transposed(sizes_2d(*attributes), attributes[_PADDING])
 
 
 def _spelled_transposed(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
     transposed = transposed_2d(*attributes)
     transposed.check()
     transposed.check_operands(x, weight, bias)
-    check_activation(attributes[19])
+    check_activation(attributes[_PADDING + 2])
     return attributes
 
 
 def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
     sizes = transposed_2d(*attributes).convolution
-    return flattened(x, sizes.rows, sizes.outputs, *attributes[20:22])
+    return flattened(x, sizes.rows, sizes.outputs, *attributes[_PADDING + 3 : _PADDING + 5])
 
 
 def _conv_transpose2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    transposed, mirror = transposed_2d(*attributes), attributes[18]
+    transposed, mirror = transposed_2d(*attributes), attributes[_PADDING + 1]
     matrix = transposed_matrix(ttnn, weight, transposed.sizes, mirror)
     x = _stuffed(ttnn, placed(ttnn, x, transposed.sizes), transposed)
     sizes = transposed.convolution
-    total = convolved(ttnn, x, matrix, bias, sizes, *attributes[19:])
+    total = convolved(ttnn, x, matrix, bias, sizes, *attributes[_PADDING + 2 :])
     return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _transposed_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    transposed, (mirror, activation) = transposed_2d(*attributes), attributes[18:20]
+    transposed, (mirror, activation) = transposed_2d(*attributes), attributes[_PADDING + 1 : _PADDING + 3]
     sizes, windows = transposed.sizes, transposed.sizes.windows
     x = x.reshape(sizes.batch, *sizes.extents, x.shape[-1])[..., : sizes.inputs].permute(0, 3, 1, 2)
     whole = torch.nn.functional.conv_transpose2d(
@@ -175,8 +181,7 @@ CONV_TRANSPOSE2D = Composite(
     parameters=(
         *OPERANDS,
         *SIZES_2D,
-        Parameter("output_padding_height", DIMENSION),
-        Parameter("output_padding_width", DIMENSION),
+        Parameter("output_padding", EXTENT_ARRAY),
         Parameter("mirror_kernel", FLAG),
         *RESULT,
     ),

@@ -49,6 +49,10 @@ class Windows:
     dilation: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        rank = len(self.kernel)
+        for what, numbers in (("stride", self.stride), ("dilation", self.dilation), ("padding", self.padding)):
+            if not rank or len(numbers) != rank:
+                raise ShapeError(f"the {what} has {len(numbers)} dimensions, and the kernel {rank}")
         for what, values in (("the kernel", self.kernel), ("the stride", self.stride), ("the dilation", self.dilation)):
             _check_positive(what, values)
         if min(map(min, self.padding)) < 0:
@@ -69,6 +73,8 @@ class Windows:
         Raises:
             ShapeError: A window is larger than the padded tensor.
         """
+        if len(extents) != len(self.kernel):
+            raise ShapeError(f"the kernel has {len(self.kernel)} dimensions, and the images {len(extents)}")
         whole = self.padded(extents)
         if any(span > extent for span, extent in zip(self.spans, whole, strict=True)):
             raise ShapeError(

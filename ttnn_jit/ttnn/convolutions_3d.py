@@ -22,7 +22,7 @@ from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
-from ttnn_jit.ttnn.window_arguments import refusals_of, result_dtype, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import refusals_of, require_tensors, result_dtype, whole_number, windows_of
 
 _CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
 
@@ -88,6 +88,8 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     """
     given = locals()
     layout = _checked_layout(config, padding_mode)
+    biases = {} if bias_tensor is None else {"bias_tensor": bias_tensor}
+    require_tensors("conv3d", input_tensor=input_tensor, weight_tensor=weight_tensor, **biases)
     x, weight = (on_device(given[name], device, f"`{name}` of conv3d") for name in ("input_tensor", "weight_tensor"))
     bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
     windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)

@@ -36,7 +36,7 @@ from ttnn_jit.ttnn.prepared_weights import (
     prepared_transposed,
     sizes_of,
 )
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, require_tensors, result_dtype, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
 _CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
@@ -57,6 +57,12 @@ class _Tensors:
     input: Any
     weight: Any
     bias: Any
+
+    def checked(self, name: str) -> _Tensors:
+        """They, where they are tensors; a bias may be None."""
+        bias = {} if self.bias is None else {"bias_tensor": self.bias}
+        require_tensors(name, input_tensor=self.input, weight_tensor=self.weight, **bias)
+        return self
 
     def there(self, device: Device | None, name: str) -> _Tensors:
         """They, on `device` where they are on the host."""
@@ -265,7 +271,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     given = locals()
     sizes = sizes_of("conv2d", given)
     extents = _counts("conv2d", sizes) if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).checked("conv2d")
     asked = _asked("conv2d", given, extents, slice_config)
     return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
 
@@ -323,7 +329,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     }  # fmt: skip
     sizes = sizes_of("conv1d", {**given, **one_row}, input_width="input_length")
     extents = _counts("conv1d", sizes)[1] if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).checked("conv1d").there(device, "conv1d")
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
@@ -380,7 +386,7 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
         raise ArgumentError(f"{name} pads with zeros, got {config.padding_mode}")
     more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
     transposed = Transposed(sizes_of(name, arguments), more)
-    given = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    given = _Tensors(input_tensor, weight_tensor, bias_tensor).checked(name)
     with refusals_of(name):
         transposed.check()
         transposed.check_operands(*given.shapes)
@@ -393,7 +399,7 @@ def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig,
         tensors = _with_prepared(
             tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
         )
-    attributes = (*numbers_2d(transposed.sizes), *transposed.more, mirror, *_of_result(tensors.input, config, asked))
+    attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, asked))
     place = _place(tensors.input, transposed.convolution, config, asked)
     value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, asked)
     return asked.result(value, tensors)

@@ -19,6 +19,7 @@ from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.transfers import typecast
+from ttnn_jit.ttnn.window_arguments import require_tensors
 
 _UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = (
     TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, RESCALE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
@@ -110,6 +111,7 @@ def grid_sample(
     """
     if padding_mode != "zeros":
         raise ArgumentError(f"`padding_mode` of grid_sample is 'zeros' here, got {padding_mode!r}")
+    require_tensors("grid_sample", input_tensor=input_tensor, grid=grid)
     keywords = {} if memory_config is None else {"memory_config": memory_config}
     if use_precomputed_grid:
         precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, bool(batch_output_channels), mode, **keywords)

@@ -26,7 +26,14 @@ from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import (
+    per_dimension,
+    refusals_of,
+    require_tensors,
+    result_dtype,
+    whole_number,
+    windows_of,
+)
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
     TtnnOperation(each.name, (each,))
@@ -46,6 +53,7 @@ def _pool(name: str, given: dict[str, Any], *, ceil: Any, dilation: Any) -> Pool
     batch, height, width, channels = (whole_number(given[each], f"`{each}` of {name}") for each in names)
     keywords = {each: given[each] for each in ("kernel_size", "stride", "padding")}
     windows = windows_of(name, 2, **keywords, dilation=dilation)
+    require_tensors(name, input_tensor=given["input_tensor"])
     pool = Pool(batch, (height, width), channels, windows, bool(ceil))
     with refusals_of(name):
         pool.check(tuple(given["input_tensor"].shape))
@@ -61,8 +69,8 @@ def _check(name: str, slices: Any, scheme: Any) -> None:
 
 def _of_result(x: Any, dtype: DataType | None, layout: Layout) -> tuple[DataType, Layout]:
     """Block floats lie in tiles alone, so that in rows they are unpacked."""
-    in_rows = x.dtype.unpacked if layout is Layout.ROW_MAJOR else x.dtype
-    return in_rows if dtype is None else dtype, layout
+    own = result_dtype(dtype, x, "a pool")
+    return own.unpacked if dtype is None and layout is Layout.ROW_MAJOR else own, layout
 
 
 def _given(**keywords: Any) -> dict[str, Any]:
@@ -200,6 +208,7 @@ def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
 
 
 def _adaptive(name: str, operation: TtnnOperation, given: dict[str, Any]) -> Any:
+    require_tensors(name, input_tensor=given["input_tensor"])
     names = ("batch_size", "input_h", "input_w", "channels")
     numbers = (whole_number(given[each], f"`{each}` of {name}") for each in names)
     counts = per_dimension(given["output_size"], f"`output_size` of {name}", 2)
@@ -285,6 +294,7 @@ def global_avg_pool2d(
     Raises:
         CompileError: The tensor has another rank, or no elements.
     """
-    wanted = input_tensor.dtype if dtype is None else dtype
+    require_tensors("global_avg_pool2d", input_tensor=input_tensor)
+    wanted = result_dtype(dtype, input_tensor, "a pool")
     found: Tensor = _GLOBAL(input_tensor, wanted, **_given(memory_config=memory_config))
     return found

@@ -19,7 +19,7 @@ from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
-from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import refusals_of, require_tensors, whole_number, windows_of
 
 
 def on_device(tensor: Any, device: Device | None, what: str) -> Any:
@@ -123,6 +123,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
         raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
     sizes = _checked_sizes(name, locals())
     dtype = _weights_dtype(conv_config, name)
+    require_tensors(name, weight_tensor=weight_tensor)
     with refusals_of(name):
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
@@ -168,6 +169,7 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     name = "prepare_conv_bias"
     sizes = _checked_sizes(name, locals())
     dtype = _weights_dtype(conv_config, name)
+    require_tensors(name, bias_tensor=bias_tensor)
     with refusals_of(name):
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
     found: Tensor = prepared_bias(on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, dtype)
@@ -217,6 +219,7 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     transposed = Transposed(sizes_of(name, locals()), (0, 0))
     sizes = transposed.sizes
     dtype = _weights_dtype(conv_config, name)
+    require_tensors(name, weight_tensor=weight_tensor)
     with refusals_of(name):
         transposed.check()
         places = (sizes.batch, *sizes.extents, sizes.inputs)

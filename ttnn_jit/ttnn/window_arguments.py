@@ -8,8 +8,22 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.windows import Pair, Windows
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, check_kind
+
+
+def require_tensors(name: str, **given: Any) -> None:
+    """Refuse arguments of the function `name` that are no tensors; in a program a tensor is what has a shape.
+
+    Raises:
+        ArgumentError: One is none.
+    """
+    in_program = maker() is not None
+    for each, value in given.items():
+        if not (in_program and hasattr(value, "shape")):
+            check_kind(value, Tensor, f"`{each}` of {name}")
 
 
 def whole_number(value: Any, what: str) -> int:
@@ -77,17 +91,17 @@ def windows_of(name: str, rank: int, *, kernel_size: Any, stride: Any, padding: 
         return Windows(kernel, steps, pairs, apart)
 
 
-def result_dtype(dtype: DataType | None, x: Any) -> Any:
-    """The element type of a convolution's result: the input's, unless another one is asked for.
+def result_dtype(dtype: DataType | None, x: Any, what: str = "a convolution") -> Any:
+    """The element type of the result of `what`: the input's, unless another one is asked for.
 
     Raises:
         DTypeError: It has no floats.
     """
     if dtype is None and isinstance(x.dtype, DataType) and x.dtype.is_integer:
-        raise DTypeError(f"a convolution takes floats, and the input is {x.dtype.name}")
+        raise DTypeError(f"{what} takes floats, and the input is {x.dtype.name}")
     wanted = x.dtype if dtype is None else dtype
     if isinstance(wanted, DataType) and wanted.is_integer:
-        raise DTypeError(f"the result of a convolution has floats, and `dtype` is {wanted.name}")
+        raise DTypeError(f"the result of {what} has floats, and `dtype` is {wanted.name}")
     return wanted
 
 

@@ -36,9 +36,10 @@ def test_attention_is_torchs(causal):
     assert all(attention.prepare(contender, fields) < 1e-5 for contender in attention.CONTENDERS)
 
 
-@pytest.mark.parametrize("pool", ["", "max", "avg"])
-def test_layers_are_torchs(monkeypatch, pool):
-    monkeypatch.setattr(convolution, "LAYERS", (convolution.Layer("layer", 8, 4, 6, 3, 2, 2 - bool(pool), pool),))
+@pytest.mark.parametrize(("pool", "norm"), [("", False), ("", True), ("max", False), ("avg", False)])
+def test_layers_are_torchs(monkeypatch, pool, norm):
+    layer = convolution.Layer("layer", 8, 4, 6, 3, 2, 2 - bool(pool), pool, norm)
+    monkeypatch.setattr(convolution, "LAYERS", (layer,))
     fields = {"layer": "layer", "dtype": "f32", "batch": 2, "threads": 1}
     assert all(convolution.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, convolution.EAGER))
 
