@@ -221,6 +221,31 @@ def test_a_tensor_without_elements_moves_as_others_do(target, dtype):
             assert (got.dtype, tuple(got.to_torch().shape)) == (dtype, shape)
 
 
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@DTYPES
+def test_a_call_that_moves_in_steps_encodes_once(target, dtype):
+    opened = ttnn.open_device(device_id=0, target=target)
+    for device in (opened, None):
+        tensor = on(device, torch.randn(64, 96, generator=torch.Generator().manual_seed(3)), dtype)
+        x = tensor.to_torch()
+        for moved, exact in [
+            (
+                lambda t: ttnn.rearrange(t, "a (b c) -> c (b a)", b=3),
+                x.reshape(64, 3, 32).permute(2, 1, 0).reshape(32, 192),
+            ),
+            (lambda t: ttnn.pad(t, [(16, 16), (1, 31)], mode="circular"), padded(x, (1, 31, 16, 16), "circular")),
+            (lambda t: ttnn.pad(t, [(16, 16), (1, 31)], mode="reflect"), padded(x, (1, 31, 16, 16), "reflect")),
+            (lambda t: ttnn.roll(t, [3, 2], [0, 1]), x.roll([3, 2], [0, 1])),
+        ]:
+            wanted = ttnn.from_torch(exact, dtype=dtype).stored_bytes()
+            for called in (moved, ttnn_jit.jit()(moved), ttnn_jit.jit(graph_capture=True)(moved))[: 3 if device else 1]:
+                assert called(tensor).stored_bytes() == wanted
+
+
+def padded(x, edges, mode):
+    return torch.nn.functional.pad(x[None, None], edges, mode=mode)[0, 0]
+
+
 def test_what_is_in_rows_is_refused_with_the_way_out(device):
     rows = ttnn.from_torch(torch.ones(32, 32), device=device)
     for action in (

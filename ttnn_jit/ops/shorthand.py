@@ -10,6 +10,7 @@ from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.movement import OPERAND, Spelling
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.typecast import TYPECAST
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -84,9 +85,19 @@ class Shorthand(Operation):
     def written_out(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `call`: an operand that is one is copied, as eager calls do.
 
+        Block floats that move several times do so as float32: each encoding would round anew.
+
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
+        if not any(_is_packed(x) for x in operands) or not self._moves_in_steps(operands, statics):
+            return self._called(call, operands, statics)
+        dtypes = [value.spec.dtype for value in self._called(Call(_specified), operands, statics)]
+        unpacked = [call(TYPECAST, [x], DataType.FLOAT32) if _is_packed(x) else x for x in operands]
+        results = self._called(call, unpacked, statics)
+        return [call(TYPECAST, [each], dtype) for each, dtype in zip(results, dtypes, strict=True)]
+
+    def _called(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
         try:
             arguments = [[*operands]] if self.is_variadic else operands
             found = self.calls(call, *arguments, *statics)
@@ -105,14 +116,11 @@ class Shorthand(Operation):
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether all that it stands for does."""
-        seen: list[bool] = []
+        return _movements(self, _values(specs), statics) is not None
 
-        def noted(operation: Operation, operands: Sequence[Value | float | None], *own: Any) -> list[Value]:
-            seen.append(operation.only_moves(_specs(operands), own))
-            return _specified(operation, operands, *own)
-
-        self.written_out(Call(noted), _values(specs), statics)
-        return all(seen)
+    def _moves_in_steps(self, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> bool:
+        """Whether it only moves, and a result is moved more than once."""
+        return (_movements(self, operands, statics) or 0) > 1
 
     @property
     def rules(self) -> str:
@@ -136,6 +144,25 @@ def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling
         examples=examples,
         **fields,
     )
+
+
+def _movements(shorthand: Shorthand, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> int | None:
+    """How often, one after the other, a result of the calls is moved; None if they do anything else."""
+    steps = dict.fromkeys((each for each in operands if isinstance(each, Value)), 0)
+    moves: list[bool] = []
+
+    def noted(operation: Operation, given: Sequence[Value | float | None], *own: Any) -> list[Value]:
+        moves.append(operation.only_moves(_specs(given), own))
+        made = _specified(operation, given, *own)
+        steps.update(dict.fromkeys(made, 1 + max((steps[x] for x in given if isinstance(x, Value)), default=0)))
+        return made
+
+    shorthand._called(Call(noted), operands, statics)
+    return max(steps.values()) if all(moves) else None
+
+
+def _is_packed(operand: Value | float | None) -> bool:
+    return isinstance(operand, Value) and operand.spec.dtype.is_block_float
 
 
 def _values(specs: Sequence[OperandSpec]) -> list[Value | float | None]:

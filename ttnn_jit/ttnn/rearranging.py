@@ -11,8 +11,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import check_whole_number
+from ttnn_jit.specs.tensor_spec import DataType, check_whole_number
 from ttnn_jit.ttnn.eager_functions import permute, reshape
+from ttnn_jit.ttnn.transfers import typecast
 
 _TOKEN = re.compile(r"\s*(?:(->)|([()])|(\.\.\.|[A-Za-z]\w*|1)(?=[\s()]|$|->))")
 _REST = "..."
@@ -50,9 +51,13 @@ def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
     order = [names.index(name) for name in _names(right, pattern)]
     split = tuple(extents[name] for name in names)
     merged = tuple(math.prod(extents[name] for name in group) for group in right)
-    result = tensor if split == shape else reshape(tensor, split)
-    result = result if order == sorted(order) else permute(result, order)
-    return reshape(result, merged)
+    if order == sorted(order):
+        return reshape(tensor, merged)
+    # Each encoding of block floats would round anew.
+    result = typecast(tensor, DataType.FLOAT32) if tensor.dtype.is_block_float else tensor
+    result = permute(result if split == shape else reshape(result, split), order)
+    result = result if tuple(result.shape) == merged else reshape(result, merged)
+    return typecast(result, tensor.dtype) if tensor.dtype.is_block_float else result
 
 
 def _sides(pattern: str, rank: int) -> tuple[list[Group], list[Group]]:
