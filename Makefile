@@ -41,6 +41,7 @@ docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and
 	$(BIN)/python -m ttnn_jit.tools.stubs
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md
 	$(BIN)/ttnn-jit env --write docs/command_line.md
+	$(BIN)/ttnn-jit opt --write docs/command_line.md
 	$(BIN)/python -m benchmarks.usage --write docs/usage.md
 
 accuracy: $(VENV)/.dev $(VENV)/.bench  ## Measure every operation against float64 and mpmath: docs/accuracy.md

@@ -128,6 +128,32 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
     return packing
 
 
+def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count: int, unit: int) -> Any:
+    """A function that packs a row of a tensor in tiles: ``write`` of a routine that writes rows (ops/routine.py).
+
+    Strides count a thirty-second of a tile, `unit` bytes; the result is an address, of which ``tile_at`` makes a
+    pointer. ``load(element)`` gives the bits of a float32. All of the row's groups are written.
+    """
+
+    @scalar
+    def pack_row(result, matrix, row, down, along, source, first, step, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        above = row % HEIGHT
+        strip = matrix + (row - above) * down
+        for half in range((width + GROUP - 1) // GROUP):
+            tile = tile_at(result + unit * (strip + half // 2 * HEIGHT * along))
+            group, begin = place_of(above, half % 2), half * GROUP
+            own = min(GROUP, width - begin)
+            shared = 0
+            for lane in range(own):
+                shared = max(shared, load(source[first + (begin + lane) * step]) >> 23 & 255)
+            tile[group] = u8(shared)
+            for lane in range(GROUP):
+                code = code_of(load(source[first + (begin + lane) * step]), shared, count) if lane < own else 0
+                store_code(tile, group * GROUP + lane, code, count)
+
+    return pack_row
+
+
 def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
     """A function that unpacks a tile to where `dense` points, with rows `down` elements apart.
 

@@ -13,6 +13,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import LlvmFloat
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.tail_copies import TailCopies
 from ttnn_jit.ops.reduction import CHAINS
 from ttnn_jit.process.dataclass import dataclass
 
@@ -74,12 +75,10 @@ class RowFold:
         lines += [f"  %sum{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
         lines += ["  %rest = sub i64 %n, %main", "  %has.rest = icmp sgt i64 %rest, 0"]
         lines += ["  br i1 %has.rest, label %tail, label %folding", "tail:"]
-        for k in range(vectors):
-            lines += [f"  %fill{k} = getelementptr <{lanes} x {element}>, ptr %scratch, i64 {k}"]
-            lines += [f"  store {self._filling(start)}, ptr %fill{k}"]
-        lines += [f"  %rest.bytes = mul i64 %rest, {itemsize}"]
         lines += [f"  %rest.at = getelementptr {element}, ptr %terms, i64 %main"]
-        lines += ["  call void @llvm.memcpy.p0.p0.i64(ptr %scratch, ptr %rest.at, i64 %rest.bytes, i1 false)"]
+        copies = TailCopies(element, itemsize, lanes, vectors, self.isa.avx512)
+        self.module.declarations |= dict.fromkeys(copies.declarations)
+        lines += copies.gather("%rest.copy", "%rest.at", "%scratch", self._filling(start))
         lines += self._combined("t", "%scratch", "0", [f"%sum{k}" for k in range(vectors)])
         lines += ["  br label %folding", "folding:"]
         lines += [f"  %all{k} = phi {kind} [%sum{k}, %after], [%sum{k}.next, %tail]" for k in range(vectors)]
@@ -89,11 +88,11 @@ class RowFold:
         return "\n".join([*lines, f"  %result = extractelement {kind} {value}, i64 0", "  ret float %result", "}"])
 
     def _filling(self, start: str) -> str:
-        """A vector of identities, with its type."""
+        """A vector of identities."""
         if not self.of_words:
-            return f"<{self.isa.lanes} x float> {start}"
+            return start
         (bits,) = struct.unpack("<i", struct.pack("<f", self.identity))
-        return f"<{self.isa.lanes} x i16> splat (i16 {bits >> 16})"
+        return f"splat (i16 {bits >> 16})"
 
     def _combined(self, prefix: str, source: str, at: str, into: list[str]) -> list[str]:
         """One vector of `source` combined into each chain; the results are ``<chain>.next``."""

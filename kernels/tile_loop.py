@@ -23,7 +23,7 @@ This avoids 4 KB aliasing: a load that agrees with an earlier store in the low 1
 store. A result that begins 64 bytes after an input in these bits, as blocks of the C library often do, would make every
 chunk wait for the one before (benchmarks/choices.py: `software pipelining`).
 
-Bound: an address increment and a branch per chunk, a short memcpy per stream and row with a tail, and a scalar load and
+Bound: an address increment and a branch per chunk, a copy per stream and row with a tail, and a scalar load and
 store per element of a strided stream.
 """
 
@@ -36,6 +36,7 @@ from dataclasses import field
 from ttnn_jit.kernels.chunk_folds import ChunkFold, ChunkFolds
 from ttnn_jit.kernels.llvm_line import Line
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.tail_copies import TailCopies
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
@@ -94,6 +95,7 @@ class TileLoop:
         fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
         prefetches: Whether it prefetches its inputs at all: not those that a loop before it has read.
         folds: By FOLDED stream, how it is reduced; of a loop without others around it, whose chunks are all chains.
+        masked: Whether the host loads and stores some lanes of a vector.
     """
 
     name: str
@@ -106,6 +108,7 @@ class TileLoop:
     fences: bool = True
     prefetches: bool = True
     folds: Mapping[int, ChunkFold] = field(default_factory=dict)
+    masked: bool = False
 
     def text(self) -> str:
         """The definition, and the declarations of the loop but not of the body."""
@@ -157,7 +160,8 @@ class TileLoop:
     def declarations(self) -> list[str]:
         """Declarations that a module with the definition needs once."""
         metadata = [NONTEMPORAL] if self._is_nontemporal else []
-        return [*metadata, _DECLARATION, *([PREFETCH_DECLARATION] if self._prefetched else [])]
+        copying = dict.fromkeys(line for copies in self._copies.values() for line in copies.declarations)
+        return [*metadata, *copying, *([PREFETCH_DECLARATION] if self._prefetched else [])]
 
     @cached_property
     def _is_nontemporal(self) -> bool:
@@ -413,18 +417,17 @@ class TileLoop:
         yield f"  br i1 %has.rest, label %gather, label %{end}"
         yield "gather:"
         for k in self._of(InnerAccess.CONTIGUOUS):
-            if k not in self._scratch_streams:
-                yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
-            elif not self.streams[k].written:
-                yield from self._clear(k)
-                yield from self._copy_run(f"%gather_{k}", k)
+            yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
+            if k in self._copies and not self.streams[k].written:
+                yield from self._copies[k].gather(f"%gather_{k}", f"%tail_{k}", f"%scratch_{k}")
         yield "  br label %gathered"
         yield "gathered:"
         yield "  br label %start"
         yield "scatter:"
-        for k in self._of(InnerAccess.CONTIGUOUS):
-            if self.streams[k].written and k in self._scratch_streams:
-                yield from self._copy_run(f"%scatter_{k}", k)
+        for k, copies in self._copies.items():
+            if self.streams[k].written:
+                yield f"  %left_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
+                yield from copies.scatter(f"%scatter_{k}", f"%scratch_{k}", f"%left_{k}")
         yield from self._folding.with_tail(dict(zip(self._written, self._computed[1], strict=True)))
         yield f"  br label %{end}"
         yield from self._fold()
@@ -446,20 +449,17 @@ class TileLoop:
             yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
             yield f"  store {vector} zeroinitializer, ptr %clear_{k}.{i}, align {self.streams[k].dtype.itemsize}"
 
-    def _copy_run(self, name: str, k: int) -> Iterator[str]:
-        """The tail of a contiguous stream to its scratch, or back if it is written."""
-        yield f"  {name}.far = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
-        yield f"  {name}.bytes = mul i64 %rest, {self.streams[k].dtype.itemsize}"
-        source, target = f"{name}.far", f"%scratch_{k}"
-        if self.streams[k].written:
-            source, target = target, source
-        yield f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {name}.bytes, i1 false)"
+    @cached_property
+    def _copies(self) -> Mapping[int, TailCopies]:
+        """Of the tails of contiguous streams."""
+        contiguous = [k for k in self._of(InnerAccess.CONTIGUOUS) if k in self._scratch_streams]
+        sizes = {k: self.streams[k].dtype.itemsize for k in contiguous}
+        return {k: TailCopies(self._element(k), sizes[k], self.lanes, self.unroll, self.masked) for k in contiguous}
 
 
 BODY_BLOCK = "body"
 """Label of the block that the body's text begins in."""
 
-_DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 _LINE_BYTES = 64
 _PREFETCH_BYTES = 256

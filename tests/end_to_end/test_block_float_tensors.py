@@ -201,6 +201,26 @@ def test_operations_decode_compute_in_float32_and_encode(target, dtype):
         assert (got.to_torch() == wanted).float().mean() > 0.99
 
 
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@DTYPES
+def test_a_tensor_without_elements_moves_as_others_do(target, dtype):
+    device = ttnn.open_device(device_id=0, target=target)
+    empty = on(device, torch.zeros(3, 0, 32, 64), dtype)
+    x = on(device, torch.randn(64, 32), dtype)
+    for tensor, moved, shape in [
+        (empty, lambda x: ttnn.transpose(x, 0, 1), (0, 3, 32, 64)),
+        (empty, lambda x: ttnn.reshape(x, (0, 32)), (0, 32)),
+        (empty, lambda x: ttnn.repeat(x, (2, 2, 2, 2)), (6, 0, 64, 128)),
+        (empty, lambda x: ttnn.concat([x, x], 1), (3, 0, 32, 64)),
+        (x, lambda x: x[32:32], (0, 32)),
+        (x, lambda x: x[:, 32:32], (64, 0)),
+        (x, lambda x: ttnn.add(x[32:32], 1.0), (0, 32)),
+    ]:
+        for called in (moved, ttnn_jit.jit()(moved), ttnn_jit.jit(graph_capture=True)(moved)):
+            got = called(tensor)
+            assert (got.dtype, tuple(got.to_torch().shape)) == (dtype, shape)
+
+
 def test_what_is_in_rows_is_refused_with_the_way_out(device):
     rows = ttnn.from_torch(torch.ones(32, 32), device=device)
     for action in (

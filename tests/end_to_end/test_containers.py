@@ -198,9 +198,20 @@ def test_a_traced_function_of_plain_records_compiles_once():
     assert compiled.num_entries == 1
 
 
-def test_a_dataclass_that_runs_code_of_its_own_is_no_result():
-    with pytest.raises(CompileError, match="Function Busy not supported"):
-        ttnn_jit.jit()(lambda x: Busy(x))(A)
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_dataclass_that_runs_code_of_its_own_is_a_result(graph_capture, monkeypatch):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: Busy(x + 1))
+    for _ in range(2):
+        assert torch.equal(jitted(A).value, A + 1)
+        assert jitted(A).other == 1
+        jitted.clear()  # from disk
+
+    def with_tensor(self):
+        self.other = self.value * 2
+
+    monkeypatch.setattr(Busy, "__post_init__", with_tensor)
+    with pytest.raises(CompileError, match="returns a Busy whose `other`, a tensor, is none of its fields"):
+        jitted(A)
 
 
 def test_comprehensions_and_several_outputs():

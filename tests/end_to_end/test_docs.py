@@ -62,7 +62,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_what_stands_bel
     for number, block in enumerate(blocks := python_blocks(page)):
         file = f"<{page.name} {number}>"
         linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
-        exec(compile(block, file, "exec"), names)
+        exec(compile(block, file, "exec", dont_inherit=True), names)
         if printed := capsys.readouterr().out:
             assert blocks[number + 1].strip() == printed.strip()
 

@@ -294,15 +294,6 @@ def test_fallback_used_is_of_the_last_call_whatever_objects_it_had(function, cal
         assert function.fallback_used is scale.flips
 
 
-def test_what_is_asked_of_a_method_names_the_instance():
-    scale, x = _Scale(2.0, False), torch.ones(2, 3)
-    assert "multiply" in str(_Scale.method.explain(scale, x))
-    for ask in (scale.method.explain, scale.method.ir):
-        with pytest.raises(ArgumentError, match=r"missing a required argument: 'x'") as refused:
-            ask(x)
-        assert "`_Scale.method.explain(instance, ...)`" in str(refused.value)
-
-
 @pytest.mark.parametrize("numpy", [False, True])
 def test_views_are_views_where_a_function_runs_as_plain_python(numpy):
     def views(x):

@@ -249,7 +249,7 @@ def test_classmethods_read_their_class_and_see_it_change(monkeypatch):
     assert torch.equal(Faster.stepped(A), A * 5.0 + 1.0)
     monkeypatch.delattr(Faster, "rate")
     assert torch.equal(Faster.stepped(A), A * 3.0 + 1.0)
-    assert "ttnn.multiply" in Faster.scaled.ir(Faster, A)
+    assert "ttnn.multiply" in Faster.scaled.ir(A)
 
 
 @pytest.mark.parametrize("times", [0, 1, 4])

@@ -361,3 +361,32 @@ def test_the_weight_of_a_method_is_named_as_the_method_names_it():
             return x * self.weight
 
     assert 'ttir.name = "self.weight"' in Scale.forward.ir(Scale(), whole())
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.randn(6))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_modules_are_found_in_a_list_from_which_some_were_deleted(graph_capture):
+    layers = torch.nn.ModuleList(Scaled() for _ in range(4))
+    del layers[0]  # what torch leaves is an ordered dict
+
+    @ttnn_jit.jit(graph_capture=graph_capture)
+    def program(x):
+        for layer in layers:
+            x = layer.forward(x)
+        return x
+
+    x = torch.randn(4, 6)
+    for count in (3, 2, 2, 1):
+        del layers[count:]
+        layers[0].scale = torch.nn.Parameter(torch.randn(6))
+        assert torch.equal(program(x), functools.reduce(lambda y, layer: y * layer.scale, layers, x))
+    assert program.num_entries == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import contextmanager
 
@@ -143,3 +144,37 @@ def test_a_tensor_that_is_written_twice_has_the_comparison_of_the_second_time(re
         ttnn.add_(x, 1.0)
         ttnn.add_(x, 1.0)
     assert report.rows("SELECT matches FROM local_tensor_comparison_records") == [(1,)]
+
+
+def test_memory_configs_are_written_as_the_visualizer_reads_them(report, device):
+    """Its patterns of layouts and shards, restated."""
+    sharded = ttnn.create_sharded_memory_config(
+        (128, 64), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.HEIGHT
+    )
+    with report():
+        ttnn.to_memory_config(tensor(device, 128, 64), sharded)
+    (whole,), (shards,) = report.rows("SELECT memory_config FROM tensors WHERE memory_config NOT NULL")
+    assert whole == (
+        "MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::DRAM,"
+        "shard_spec=std::nullopt)"
+    )
+    found = re.search(
+        r"buffer_type=BufferType::L1,shard_spec=ShardSpec\(grid=\{(\[.*?\])\},shape=\{(\d+),\s*(\d+)\},"
+        r"orientation=ShardOrientation::([A-Z_]+),halo=(\d+)\)",
+        shards,
+    )
+    assert found is not None
+    assert found.groups() == ("[(x=0,y=0) - (x=1,y=1)]", "32", "64", "ROW_MAJOR", "0")
+
+
+def test_a_call_that_is_refused_is_told_as_an_error(report, device):
+    x = tensor(device, 64, 32)
+    with report(), pytest.raises(TtnnJitError):
+        ttnn.matmul(x, x)
+    ((number, name, kind, message, stack),) = report.rows(
+        "SELECT operation_id, operation_name, error_type, error_message, stack_trace FROM errors"
+    )
+    assert report.rows(f"SELECT name, duration FROM operations WHERE operation_id = {number}") == [(name, None)]
+    assert (name, kind) == ("ttnn.matmul", "OperandShapeError")
+    assert "32" in message
+    assert __file__ in stack

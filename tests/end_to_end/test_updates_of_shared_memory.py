@@ -12,6 +12,8 @@ from tests.end_to_end.updated import BOTH, EVERY_FAMILY, FAMILIES, added, whole
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
+from ttnn_jit.runtime import warm_caller
+from ttnn_jit.runtime.generated import define
 from ttnn_jit.runtime.plan import ProgramPlan
 
 # --- Memory that arguments share ------------------------------------------------------------------------------------
@@ -82,6 +84,54 @@ def test_warm_calls_see_that_arguments_share_memory(family, cpu_device):
 def crossed_in_place(x, y):
     ttnn.add_(x, y)
     return x, ttnn.subtract(y, 1.0)
+
+
+def test_warm_calls_that_write_many_tensors_refuse_two_that_share_a_part():
+    def added_to_each(pairs):
+        return [ttnn.add_(x, y) for x, y in pairs]
+
+    jitted = ttnn_jit.jit()(added_to_each)
+
+    def made():
+        return [[whole(4, 6), whole(4, 6)] for _ in range(10)]
+
+    for _ in range(4):
+        jitted(made())
+    memory, pairs = whole(5, 6), made()
+    for (first, place), (second, other) in (((3, 0), (3, 1)), ((7, 0), (2, 1)), ((2, 0), (9, 0))):
+        shared = [[*pair] for pair in pairs]
+        shared[first][place], shared[second][other] = memory[:4], memory[1:]
+        before = memory.clone()
+        with pytest.raises(ArgumentError, match="shares memory"):
+            jitted(shared)
+        assert torch.equal(memory, before)
+
+
+def text_of_a_warm_call(count, device, monkeypatch):
+    """The lines of the function behind warm calls of a program that writes so many caches."""
+    lines = []
+
+    def defined(name, text, *arguments, **named):
+        lines.append([*text])
+        return define(name, lines[-1], *arguments, **named)
+
+    def added_to_each(caches, x):
+        for cache in caches:
+            ttnn.add_(cache, x)
+        return ttnn.add(x, 1.0)
+
+    jitted = ttnn_jit.jit()(added_to_each)
+    made = [ttnn.from_torch(whole(), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(count + 1)]
+    with monkeypatch.context() as patched:
+        patched.setattr(warm_caller, "define", defined)
+        for _ in range(3):
+            jitted(made[:-1], made[-1])
+    return len("\n".join(lines[-1]))
+
+
+def test_the_text_behind_warm_calls_grows_as_the_caches_that_are_written(cpu_device, monkeypatch):
+    few, more, most = (text_of_a_warm_call(count, cpu_device, monkeypatch) for count in (10, 30, 50))
+    assert most - more < 1.1 * (more - few)
 
 
 def test_warm_calls_refuse_what_cold_ones_do():

@@ -10,7 +10,7 @@ import inspect
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
@@ -18,6 +18,25 @@ from ttnn_jit.guards.bound_objects import bound_to
 from ttnn_jit.runtime.generated import STALE
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _AskedOfMethods:
+    """A method of jitted functions that takes the arguments of a call: of methods, those behind the instance."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+
+    def __get__(self, function: Any, owner: type) -> Any:
+        if function is None:
+            return self._method
+        asked = types.MethodType(self._method, function)
+        instance = function.receiver()
+        return asked if instance is None else types.MethodType(asked, instance)
+
+
+def asked_of_methods(method: F) -> F:
+    """`method` of a jitted function, which its methods are asked by the arguments behind their instance."""
+    return cast(F, _AskedOfMethods(method))
 
 
 class BoundFunctions(Generic[F]):

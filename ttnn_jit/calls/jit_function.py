@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.calls.bound_functions import BoundFunctions
+from ttnn_jit.calls.bound_functions import BoundFunctions, asked_of_methods
 from ttnn_jit.calls.fast_path import with_fast_path
 from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
@@ -43,8 +44,11 @@ class JitFunction(WarmCalls):
 
     Attributes:
         func: The function as it was written.
+        receiver: Gives what it was looked up on, None if it was not.
         fallback_used: Whether the last call ran the plain function instead; only with ``fallback=True``.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "receiver")
 
     fallback_used = False
 
@@ -60,6 +64,8 @@ class JitFunction(WarmCalls):
 
     def __init__(self, function: Callable[..., Any] | JitFunction, settings: Settings) -> None:
         super().__init__()
+        self.receiver: Callable[[], Any] = _no_receiver
+        self._looked_up: dict[int, JitFunction] = {}  # by the instance that it was looked up on
         plain = _python_function(function)
         functools.update_wrapper(self, plain)
         self.func = plain
@@ -170,8 +176,29 @@ class JitFunction(WarmCalls):
     # --- Methods, and arguments that are objects ----------------------------------------------------------------------
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        found = self._looked_up.get(id(instance))
+        if found is not None and found.receiver() is instance:
+            return types.MethodType(found, instance)
         self._bound.is_method = True
-        return self if instance is None else types.MethodType(self, instance)
+        if instance is None:
+            return self
+        try:
+            return types.MethodType(self._looked_up_on(instance), instance)
+        except TypeError:  # it cannot be weakly referenced, so that a call is refused
+            return types.MethodType(self, instance)
+
+    def _looked_up_on(self, instance: Any) -> JitFunction:
+        """This function, with all of its state, that knows what it was looked up on: one while `instance` lives.
+
+        Raises:
+            TypeError: It cannot be weakly referenced.
+        """
+        same: JitFunction = object.__new__(type(self))
+        same.__dict__ = self.__dict__
+        key, looked_up = id(instance), self._looked_up
+        same._warm, same.receiver = self._warm, weakref.ref(instance, lambda _: looked_up.pop(key, None))
+        looked_up[key] = same
+        return same
 
     def _method_of(self, instance: Any) -> JitFunction:
         method = self._bound.of_first(instance)
@@ -190,26 +217,22 @@ class JitFunction(WarmCalls):
 
     # --- Looking into programs ----------------------------------------------------------------------------------------
 
+    @asked_of_methods
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
+        return self._request(args, kwargs)
+
+    def _request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FunctionRequest:
         if self._bound.have_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         if objects := self._signature.objects(trees, named):
             return self._of_objects(objects).request(*self._without(objects, args), **_left(kwargs, objects))
         self._signature.follow_changes()
-        try:
-            arguments = self._signature.bind(trees, named)
-        except ArgumentError as error:
-            raise ArgumentError(error.message, help=self._help_of_method() or error.help) from None
+        arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
 
-    def _help_of_method(self) -> str | None:
-        if not self._bound.is_method:
-            return None
-        name = self.func.__qualname__
-        return f"what is asked of a method does not see its instance: write `{name}.explain(instance, ...)`"
-
+    @asked_of_methods
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`, the last to run: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
@@ -219,19 +242,24 @@ class JitFunction(WarmCalls):
         """
         from ttnn_jit.compiler import inspection
 
-        return inspection.stage_text(self.request(*args, **kwargs), stage)
+        return inspection.stage_text(self._request(args, kwargs), stage)
 
+    @asked_of_methods
     @raises_for_the_user
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
         from ttnn_jit.compiler import inspection
 
-        return inspection.explain(self.request(*args, **kwargs))
+        return inspection.explain(self._request(args, kwargs))
 
     def __repr__(self) -> str:
         hashes = [program.hash[:8] for program in self._variants.programs()]
         kept = f"programs {', '.join(hashes)}" if hashes else f"{self.num_entries} programs"
         return f"<JitFunction {self.func.__qualname__}, {kept}>"
+
+
+def _no_receiver() -> None:
+    """What a function was looked up on that is no method."""
 
 
 def _left(kwargs: Mapping[str, Any], objects: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ttnn_jit.codegen.reader_values import (
     Index,
     Known,
     LoopIndex,
+    Reading,
     Slot,
     Tile,
     Window,
@@ -69,17 +70,27 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
     return tuple(launches_of(op, numerics)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
 
 
-def launches_of(generic: GenericOp, numerics: Numerics) -> list[tuple[Operation, Kernel]]:
+def launches_of(
+    generic: GenericOp, numerics: Numerics, readings: dict[GenericOp, Reading] | None = None
+) -> list[tuple[Operation, Kernel]]:
     """The launch that `generic` describes, after those that copy views of its inputs which no loops walk together.
+
+    Args:
+        generic: A scheduled one, or one that is lowered as another.
+        numerics: Of the target.
+        readings: What was read in kernels before, to which this adds.
 
     Raises:
         CompileError: As for `read_kernels`.
     """
     copies: list[tuple[Operation, Kernel]] = []
     copied: dict[SSAValue, Operand] = {}
+    readings = {} if readings is None else readings
+    if (reading := readings.get(generic.lowered_as)) is None:
+        reading = readings[generic.lowered_as] = _read(generic.lowered_as)
     while True:
         try:
-            return [*copies, (generic, _kernel(generic, numerics, copied))]
+            return [*copies, (generic, _kernel(generic, reading, numerics, copied))]
         except NotStridedError:
             views = ((value, _view_behind(value)) for value in generic.inputs if value not in copied)
             value, view = next((pair for pair in views if pair[1] is not None), (None, None))
@@ -95,16 +106,30 @@ def _view_behind(value: SSAValue) -> ViewLayoutOp | None:
     return owner if isinstance(owner, ViewLayoutOp) else None
 
 
-def _kernel(generic: GenericOp, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:
+def _read(generic: GenericOp) -> Reading:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reduced = reader.check()
-    inputs = tuple(copied.get(value) or Operand.of(value) for value in reader.inputs)
+    accumulation = reader.accumulation
+    return Reading(reader.steps, None if reduced is None or accumulation is None else (accumulation.op, reduced))
+
+
+def _kernel(generic: GenericOp, reading: Reading, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:
+    inputs = tuple(copied.get(value) or Operand.of(value) for value in _streamed_inputs(generic))
     outputs = tuple(map(Operand.of, generic.results or generic.outputs))
-    if reduced is None or reader.accumulation is None:
-        return kernel_over(inputs, outputs, reader.steps, numerics)
-    inputs, outputs, axis = accumulated_operands(generic, reader.accumulation.op, reduced, (*inputs, *outputs))
-    return kernel_over(inputs, outputs, reader.steps, numerics, axis=axis)
+    if reading.accumulated is None:
+        return kernel_over(inputs, outputs, reading.steps, numerics)
+    inputs, outputs, axis = accumulated_operands(generic, *reading.accumulated, (*inputs, *outputs))
+    return kernel_over(inputs, outputs, reading.steps, numerics, axis=axis)
+
+
+def _streamed_inputs(generic: GenericOp) -> tuple[SSAValue, ...]:
+    """Of which each is a stream; two factors are two, though they be one tensor: its rows, and its columns."""
+    return tuple(generic.inputs if _reduces(generic) else dict.fromkeys(generic.inputs))
+
+
+def _reduces(generic: GenericOp) -> bool:
+    return any(kind.data != "parallel" for kind in generic.iterator_types)
 
 
 @dataclass
@@ -129,9 +154,8 @@ class _Reader:
         generic = self.generic
         self.input_count = len(generic.inputs)
         self.specs = [spec_of(value.type) for value in generic.operands]
-        self.reduces = any(kind.data != "parallel" for kind in generic.iterator_types)
-        # Two factors are two streams, though they be one tensor: its rows, and its columns.
-        self.inputs = tuple(generic.inputs if self.reduces else dict.fromkeys(generic.inputs))
+        self.reduces = _reduces(generic)
+        self.inputs = _streamed_inputs(generic)
         distinct = {value: k for k, value in enumerate(self.inputs)}
         self.streams = [*range(self.input_count)] if self.reduces else [distinct[value] for value in generic.inputs]
         self.streams += range(len(self.inputs), len(self.inputs) + len(generic.outputs))

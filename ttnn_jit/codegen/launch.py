@@ -197,6 +197,10 @@ def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, 
     return longest if longest is not None and walked.extents[longest] >= DOTS_TOGETHER else None
 
 
+NO_TILES = LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), (0, 1))
+"""The loops over the tiles of a tensor without elements."""
+
+
 @lru_cache(maxsize=4096)
 def tile_nest_of(dense: View, packed: View) -> LoopNest:
     """The loops over the tiles of block floats that are made of `dense`, in blocks of whole tiles or within one.
@@ -207,6 +211,8 @@ def tile_nest_of(dense: View, packed: View) -> LoopNest:
     Raises:
         NotStridedError: The elements of a tile do not lie in rows of it.
     """
+    if not math.prod(packed.shape):
+        return NO_TILES
     rank = len(packed.spec.padded_shape)
     shape = (*(1,) * (rank - len(packed.shape)), *packed.shape)
     *batch, height, width = shape

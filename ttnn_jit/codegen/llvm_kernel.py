@@ -47,6 +47,8 @@ from ttnn_jit.kernels.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
+from ttnn_jit.kernels.tile_copies import TileCopies
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -177,8 +179,12 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
 
 
 def _repacked(body: KernelBody) -> _Draft:
-    """A kernel that packs or unpacks block floats."""
+    """A kernel that packs, unpacks or copies block floats."""
     read, written = (stream.dtype for stream in body.streams)
+    if body.copies_tiles:
+        copies, module = TileCopies(KERNEL, read, body.rank), ModuleText()
+        module.declarations[TILES_COPIED] = None
+        return _Draft([copies.text()], module, _PICOSECONDS_OF_PACKING, remarks=[f"; stream: {read.mlir}"])
     nontemporal = body.streams[1].nontemporal
     loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.rank, nontemporal), ModuleText()
     module.declarations.update(dict.fromkeys(loops.declarations))

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.declared_ops import TypecastOp
+from ttnn_jit.dialects.declared_ops import RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -76,10 +76,13 @@ def _constant(op: ForOp, bound: AffineMapAttr) -> int:
 
 
 def refuse_packed(op: Operation) -> None:
-    """Refuses an op on block floats that is no cast of them, which alone has a kernel.
+    """Refuses an op on block floats that is no cast of them and updates no rows of them: these alone have kernels.
 
     Raises:
         CompileError: It is one.
     """
-    if not isinstance(op, TypecastOp | ReturnOp) and any(map(is_packed, (*op.operands, *op.results))):
+    if isinstance(op, TypecastOp | ReturnOp):
+        return
+    values = op.operands[1:] if isinstance(op, RoutineOp) and op.packs_rows else (*op.operands, *op.results)
+    if any(map(is_packed, values)):
         raise refusal(op, "the elements of block floats are packed", "run the stage `ttir-decompose-composites`")

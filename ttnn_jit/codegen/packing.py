@@ -1,4 +1,4 @@
-"""Kernels of the casts to and from block floats, which no `d2m.generic` holds: whole tiles are packed and unpacked."""
+"""Kernels of casts to and from block floats, which no `d2m.generic` holds: tiles are packed, unpacked and copied."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import itertools
 import math
 
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_of_nest, kernel_over
-from ttnn_jit.codegen.launch import LoopNest, View, tile_nest_of
+from ttnn_jit.codegen.launch import NO_TILES, LoopNest, View, tile_nest_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.specs.access import Access, Part
-from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE, DataType
 from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -39,12 +39,17 @@ def packing_kernels(op: TypecastOp, numerics: Numerics) -> list[Kernel]:
     return packed_into(source, result, numerics)
 
 
+def copied_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
+    """The launch that copies block floats as they lie."""
+    return _over_tiles(source, result, numerics)
+
+
 def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Kernel]:
     """The launches that pack `source`: of whole tiles, and of those at its edges.
 
     Elements that do not lie in rows of tiles are copied first.
     """
-    if not source.view.spec.volume:
+    if not result.view.spec.volume:
         return [_over_tiles(source, result, numerics)]
     try:
         return [_packing(source, result, part, numerics) for part in _parts(result.view.spec)]
@@ -102,14 +107,12 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
     batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
     rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
-        return kernel_of_nest(
-            (source,), (result,), (Repack(),), numerics, LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), _OWN_LOOPS)
-        )
+        return kernel_of_nest((source,), (result,), (Repack(),), numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
-    strides = (packed, dense) if source.view.spec.dtype.is_block_float else (dense, packed)
-    nest = LoopNest(extents, strides, (0, 0), _OWN_LOOPS)
+    read, written = (packed if each.view.spec.dtype.is_block_float else dense for each in (source, result))
+    nest = LoopNest(extents, (read, written), (0, 0), _OWN_LOOPS)
     return kernel_of_nest((source,), (result,), (Repack(),), numerics, nest)
 
 
@@ -122,6 +125,8 @@ def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
 def packing_source(body: KernelBody) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     read, written = (stream.dtype for stream in body.streams)
+    if body.copies_tiles:
+        return _copying_source(body, read)
     packs = written.is_block_float
     dense, tiles = (0, 1) if packs else (1, 0)
     elements, packed = body.streams[dense].dtype, body.streams[tiles].dtype
@@ -150,6 +155,32 @@ def packing_source(body: KernelBody) -> str:
             "    if params[0]:",
             *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
             f"{_INDENT * (2 + len(outer))}repack({element}, {down}, {tile}, {bits}, params[0], params[1])",
+            "",
+        ]
+    )
+
+
+def _copying_source(body: KernelBody, dtype: DataType) -> str:
+    """The same of tiles that are copied."""
+    loops = body.rank + 1
+    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
+    source, target = (
+        f"{dtype.name.lower()}_at(pointers[{k}] + {dtype.stride_bytes} * ("
+        + " + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer)
+        + "))"
+        for k in range(2)
+    )
+    inside = _INDENT * (2 + len(outer))
+    return "\n".join(
+        [
+            f"from ttnn_jit.kernels.scalar_math import {dtype.name.lower()}_at",
+            "",
+            "def kernel(pointers, params):",
+            "    if params[0]:",
+            *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
+            f"{inside}source, target = {source}, {target}",
+            f"{inside}for byte in range({dtype.itemsize}):",
+            f"{inside}{_INDENT}target[byte] = source[byte]",
             "",
         ]
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation
 
-from ttnn_jit.codegen.steps import Constant
+from ttnn_jit.codegen.steps import Constant, Step
 from ttnn_jit.dialects.d2m import AccumulatingOp, AcquireDstOp
 from ttnn_jit.process.dataclass import dataclass
 
@@ -82,3 +84,16 @@ def covers(index: Index, step: int, extent: int) -> bool:
     if isinstance(index, LoopIndex):
         return index.upper == extent and index.step == step
     return index == 0 and step >= extent
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a kernel's region says.
+
+    Attributes:
+        steps: What it does to a tile of each stream.
+        accumulated: The op that accumulates, and the dimension along which it does; None where none is reduced.
+    """
+
+    steps: Sequence[Step]
+    accumulated: tuple[AccumulatingOp, int] | None

@@ -9,6 +9,7 @@ from ttnn_jit.codegen.copies import copies_of
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
 from ttnn_jit.codegen.launch import LoopNest, View
 from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.packing import copied_tiles
 from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
@@ -19,7 +20,8 @@ from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.index_expressions import dims_of
 from ttnn_jit.specs.strided_walk import NotStridedError, walk
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.target import TILE_WIDTH, Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _INDENT = "    "
 
@@ -46,6 +48,7 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
         op.operation.constants(*op.statics),
         short,
         op.operation.native,
+        op.operation.writes_rows,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))
@@ -55,6 +58,8 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
 def _begun(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
     """The launches that make the result the operand that the routine updates."""
     updated, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
+    if op.packs_rows:
+        return [copied_tiles(updated, result, numerics)]
     return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, numerics)
 
 
@@ -78,7 +83,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
     for each in operands:
         access = each.view.access
         assert access is not None, "every operand of a routine has a place in its loops"
-        addresses.append(access.address(each.view.spec.shape, each.view.spec.element_strides))
+        addresses.append(access.address(each.view.spec.shape, _strides(each.view.spec)))
     try:
         walked = walk(tuple(max(1, extent) for extent in loops.extents), addresses)
     except NotStridedError:
@@ -88,28 +93,40 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
     return LoopNest(loops.extents, walked.strides, walked.offsets, tuple(range(loops.own)))
 
 
+def _strides(spec: TensorSpec) -> tuple[int, ...]:
+    """Of its dimensions, as launches count them: of block floats, what rows and columns of a tile share of it."""
+    strides = spec.element_strides
+    if not spec.dtype.is_block_float:
+        return strides
+    *outer, along = strides
+    return (*(stride // TILE_WIDTH for stride in outer), along)
+
+
 def routine_source(body: KernelBody, call: Call) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     source, target = body.streams[0].dtype, next(stream.dtype for stream in body.streams if stream.written)
-    builder, storing = PythonScalar(), PythonScalar()
+    builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
-    element = "number" if target.is_integer else _stored(storing, target, body.numerics)
+    elements, imported = _packed_elements(target, body.numerics) if target.is_block_float else _stored(target, body)
+    if call.writes_rows and not target.is_block_float:
+        elements += ["write = called(written_in_rows(load, store))", ""]
     kinds = [stream.dtype for stream in body.streams]
-    names = sorted({"called"} | {f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | storing.imported)
+    names = sorted({"called"} | {f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | imported)
     return "\n".join(
         [
-            "from ttnn_jit.kernels.compiled_routine import compiled",
+            f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' if call.writes_rows else ''}",
+            *(
+                ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
+                * target.is_block_float
+            ),
             f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
             "",
             "@called",
             "def load(element):",
             *(_INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
-            "@called",
-            "def store(number):",
-            *(_INDENT + line for line in (*storing.lines, f"return {element}")),
-            "",
-            f"routine = compiled({call.routine!r}, load, store)",
+            *elements,
+            f"routine = compiled({call.routine!r}, {'write' if call.writes_rows else 'load, store'})",
             "",
             "def kernel(pointers, params):",
             f"    # rows of {'at most' if call.has_short_rows else 'more than'} {SHORT_ROW} elements",
@@ -119,9 +136,28 @@ def routine_source(body: KernelBody, call: Call) -> str:
     )
 
 
-def _stored(builder: PythonScalar, dtype: DataType, numerics: Numerics) -> str:
-    number = builder.assign(builder.call("f32", "number"))
-    return str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
+def _stored(dtype: DataType, body: KernelBody) -> tuple[list[str], set[str]]:
+    """The function that makes an element of a number, and what it imports."""
+    builder, element = PythonScalar(), "number"
+    if not dtype.is_integer:
+        number = builder.assign(builder.call("f32", "number"))
+        element = str(builder.stored(builder.round_to(number, dtype, body.numerics), dtype))
+    lines = (*builder.lines, f"return {element}")
+    return ["@called", "def store(number):", *(_INDENT + line for line in lines), ""], builder.imported
+
+
+def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
+    """The function that packs rows, and what it imports."""
+    bits = "whole_bits(f32(load(element)))"
+    lines = [
+        "@called",
+        "def bits(element):",
+        f"{_INDENT}return {f'without_nan({bits})' if numerics is Numerics.DEVICE else bits}",
+        "",
+        f"write = row_packer(bits, {dtype.name.lower()}_at, {dtype.traits.magnitude_bits}, {dtype.stride_bytes})",
+        "",
+    ]
+    return lines, {"f32"}
 
 
 def _loops(body: KernelBody, call: Call) -> Iterator[str]:
@@ -137,7 +173,9 @@ def _loops(body: KernelBody, call: Call) -> Iterator[str]:
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(body.streams, call.moves, strict=True)):
         place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
-        arguments.append(f"{stream.dtype.name.lower()}_at(pointers[{k}] + {stream.dtype.itemsize} * ({place}))")
+        address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({place})"
+        packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
+        arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in reversed(range(call.own))]
     arguments += map(_constant, call.constants)

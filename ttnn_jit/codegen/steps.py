@@ -139,6 +139,7 @@ class Call:
         constants: Numbers that it gets.
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
         native: What it does where that is compiled without numba.
+        writes_rows: Whether it writes whole rows.
     """
 
     routine: str
@@ -147,11 +148,12 @@ class Call:
     constants: tuple[bool | int | float, ...]
     has_short_rows: bool
     native: NativeLoop | None = None
+    writes_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Repack:
-    """The tiles of the stream that is read packed into block floats, or unpacked from them; by itself a body."""
+    """The tiles of the stream that is read packed into block floats, unpacked, or copied packed; by itself a body."""
 
 
 Step = Load | Apply | Cast | LookUp | Accumulate | Contract | Store | Call | Repack
@@ -257,7 +259,12 @@ class KernelBody:
     @property
     def packs_or_unpacks(self) -> bool:
         """Whether it packs, or unpacks, tiles of block floats."""
-        return isinstance(self.steps[0], Repack)
+        return isinstance(self.steps[0], Repack) and not self.copies_tiles
+
+    @property
+    def copies_tiles(self) -> bool:
+        """Whether it copies tiles of block floats as they lie."""
+        return isinstance(self.steps[0], Repack) and all(stream.dtype.is_block_float for stream in self.streams)
 
     @property
     def contraction(self) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp, TypecastOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.block_floats import packed, unpacked
+from ttnn_jit.kernels.compiled_routine import written_in_rows
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
@@ -70,11 +71,15 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     ]
     outer = len(loops.extents) - loops.own
     stored = _stored_as(results[0].dtype, math_, numerics)
-    loop, constants = op.operation.loop(_loaded, stored), op.operation.constants(*op.statics)
+    elements = (written_in_rows(_loaded, stored),) if op.operation.writes_rows else (_loaded, stored)
+    loop, constants = op.operation.loop(*elements), op.operation.constants(*op.statics)
     moving = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
     for index in np.ndindex(*loops.extents[:outer]):
         windows = (_window(*each, index, loops.own) for each in zip(flat, addresses, moving, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
+    if op.packs_rows:
+        (spec,), (values,) = results, made
+        return [_packed_numbers(values.reshape(spec.shape), spec.dtype, numerics)]
     return made
 
 
@@ -122,10 +127,14 @@ def _repacked(op: TypecastOp, operands: Sequence[Tensor], _: NumpyVector, numeri
     (operand,), dtype = operands, spec_of(op.results[0].type).dtype
     if not dtype.is_block_float:
         return [operand.values]
-    values = operand.values
+    return [_packed_numbers(operand.values, dtype, numerics)]
+
+
+def _packed_numbers(values: Array, dtype: DataType, numerics: Numerics) -> Array:
+    """What values are once they were packed; again, they are that already."""
     if numerics is Numerics.DEVICE:
         values = np.where(np.isnan(values), np.float32(np.inf), values)
-    return [unpacked_array(packed_array(values, dtype), values.shape, dtype)]
+    return unpacked_array(packed_array(values, dtype), values.shape, dtype)
 
 
 def packed_array(values: Array, dtype: DataType) -> Array:

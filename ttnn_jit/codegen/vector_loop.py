@@ -90,6 +90,7 @@ def vector_loop(
         fences,
         prefetches,
         _folds(body, isa, module),
+        isa.avx512,
     )
     usual = usual_lines(loop.code)  # which the emitter writes now
     return VectorLoop(loop, usual, emitter.instructions, module)

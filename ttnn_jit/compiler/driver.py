@@ -135,7 +135,9 @@ def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callabl
         verify(module)
     if observer:
         _show(observer, pipeline.FRONTEND, module)
-    _run_passes(module, pipeline.passes_around_codegen(options)[0], options, observer)
+    # A text of a stage shows every kernel, and so does what a failure is to be seen again with.
+    shared = not _is_checked(options, observer) and Environment.read().reproducers is None
+    _run_passes(module, pipeline.passes_around_codegen(options, shared=shared)[0], options, observer)
     return backend_for(options.backend).program(module)
 
 

@@ -54,6 +54,25 @@ class DTypeError(ArgumentError, TypeError):
     """An element type that the operation or the target cannot take; the text names the cast."""
 
 
+class OperandError(CompileError, ArgumentError):
+    """An operation does not take such arguments: those of the call, if it is called eagerly, else the program's."""
+
+    @staticmethod
+    def of(name: str, error: ArgumentError) -> OperandError:
+        """What `error` is as an error of the operation `name`, in its words."""
+        kinds = {ShapeError: OperandShapeError, DTypeError: OperandDTypeError}
+        kind = next((own for base, own in kinds.items() if isinstance(error, base)), OperandError)
+        return kind(f"`{name}`: {error.message}" if name else error.message, help=error.help)
+
+
+class OperandShapeError(OperandError, ShapeError):
+    """Shapes that do not fit the operation, its attributes, or each other."""
+
+
+class OperandDTypeError(OperandError, DTypeError):
+    """Element types that the operation does not take, or not beside each other."""
+
+
 class LayoutError(ArgumentError):
     """A layout or memory config that the target cannot take."""
 

@@ -89,6 +89,16 @@ class GenericOp(QuickOperation, IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator())
 
+    @property
+    def lowered_as(self) -> GenericOp:
+        """The kernel that is lowered for this one: itself, or an earlier one that equals it (`lower_as`)."""
+        kernel: GenericOp = vars(self).get("_lowered_as", self)
+        return kernel
+
+    def lower_as(self, other: GenericOp) -> None:
+        """Leaves the lowering to `other`, which holds the same; only this process knows, no text says so."""
+        self._lowered_as = other
+
     @staticmethod
     def make(  # noqa: PLR0913 - one argument per property of the op
         inputs: Sequence[SSAValue],

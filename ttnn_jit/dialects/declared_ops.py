@@ -218,6 +218,14 @@ class RoutineOp(TensorOp):
         """The declaration of its loops."""
         return self.declared
 
+    @property
+    def packs_rows(self) -> bool:
+        """Whether it writes rows of block floats where these lie."""
+        if not self.operation.writes_rows:
+            return False
+        updated, result = (spec_of(value.type) for value in (self.operands[0], self.results[0]))
+        return updated.dtype.is_block_float and updated.dtype is result.dtype and updated.volume > 0
+
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
         """What it takes is said by its rule for results, operand by operand."""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT, has_member, is_of_c, member_of, own_attribute, python_member
+
+_DICTS = (dict, collections.OrderedDict)
+"""The classes of the dicts: a list of modules from which one was deleted has an ordered one."""
 
 MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 """The attributes of a module that hold the dicts, in the order in which it looks."""
@@ -19,7 +23,7 @@ def table_of_attribute(module: Any, name: str) -> str | None:
     if python_member(kind, "__getattribute__") or has_member(kind, name) or own_attribute(module, name) is not ABSENT:
         return None
     tables = {table: own_attribute(module, table) for table in MODULE_TABLES}
-    if any(type(held) is not dict for held in tables.values()):
+    if any(type(held) not in _DICTS for held in tables.values()):
         return None
     holding = [table for table, held in tables.items() if name in held]
     return holding[0] if len(holding) == 1 else None
@@ -31,7 +35,7 @@ def key_of_item(modules: Any, index: Any) -> str | None:
     lists = () if nn is None else (nn.ModuleList, nn.Sequential)
     plain = any(member_of(kind, "__getitem__") is member_of(cls, "__getitem__") for cls in lists)
     held = own_attribute(modules, "_modules")
-    return str(index) if plain and type(index) is int and type(held) is dict and str(index) in held else None
+    return str(index) if plain and type(index) is int and type(held) in _DICTS and str(index) in held else None
 
 
 def sets_plainly(setter: Any) -> bool:

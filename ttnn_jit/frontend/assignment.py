@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -76,6 +77,12 @@ def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -
     interpreter.natively(setattr, owner, name, value)
 
 
+def set_past_the_class(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
+    """``object.__setattr__(owner, name, value)``, as instances of frozen dataclasses are filled."""
+    _check_is_own(interpreter, owner, name, leaves_tensor=interpreter.recorder.is_foreign(owner), node=interpreter.at)
+    interpreter.natively(object.__setattr__, owner, name, value)
+
+
 def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_tensor: bool, node: ast.AST) -> None:
     """Refuse what belongs to another; in a trace too, where it would leave a tensor there, which has no data."""
     if type(name) is str and not _is_own(interpreter, owner, name):
@@ -90,7 +97,8 @@ def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_ten
 def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
     """Whether `value` is an object that the program made itself, and no code of the user's writes that attribute."""
     if id(value) in interpreter.made:
-        return member_of(type(interpreter.class_member(value, name)), "__set__") is ABSENT
+        member = interpreter.class_member(value, name)
+        return type(member) is types.MemberDescriptorType or member_of(type(member), "__set__") is ABSENT
     return issubclass(type(value), OpenConfig) and interpreter.recorder.path_of(value) is None
 
 

@@ -17,6 +17,7 @@ from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_att
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.contexts import MadeContext, is_context_function
+from ttnn_jit.frontend.dataclass_instances import GENERATED, is_made_by_dataclasses, made_record
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import SourceError, function_source
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -145,6 +146,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
+        case type() if is_made_by_dataclasses(function):
+            return made_record(interpreter, function, args, kwargs)
         case type() if _is_made_by_python(function):
             return _made_object(interpreter, function, args, kwargs)
         case _:
@@ -297,11 +300,8 @@ def _is_made_by_python(cls: type) -> bool:
     maker = python_member(cls, "__init__")
     makes = member_of(type(cls), "__call__") is vars(type)["__call__"]
     bases = (makes, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
-    written = maker is not None and maker.__code__.co_filename != _GENERATED and not is_of_a_library(maker)
+    written = maker is not None and maker.__code__.co_filename != GENERATED and not is_of_a_library(maker)
     return all(bases) and written
-
-
-_GENERATED = "<string>"  # by `dataclasses`
 
 
 def _made_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

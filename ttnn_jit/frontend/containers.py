@@ -43,8 +43,10 @@ from ttnn_jit.frontend.special_methods import (
 from ttnn_jit.frontend.tensor_classes import class_of
 
 _TABLE = {0: 0}
+_ORDERED = collections.OrderedDict(_TABLE)
 _ITERABLES: tuple[Any, ...] = (
     [], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items(), collections.deque(),
+    _ORDERED,
 )  # fmt: skip
 ITERATORS: tuple[type, ...] = (
     *{type(iter(made)) for made in _ITERABLES}, type(reversed([0])), type(reversed(_TABLE)),
@@ -55,7 +57,9 @@ ITERATORS: tuple[type, ...] = (
     itertools.zip_longest,
 )  # fmt: skip
 _SEQUENCES = (list, tuple, collections.deque)
-VIEWS: tuple[type, ...] = (type(_TABLE.keys()), type(_TABLE.values()), type(_TABLE.items()))
+VIEWS: tuple[type, ...] = tuple(
+    type(view) for table in (_TABLE, _ORDERED) for view in (table.keys(), table.values(), table.items())
+)
 
 
 class Reach:

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitErro
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.program_device import without_device
-from ttnn_jit.frontend.tensor_metadata import known_element_type
+from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.created_tensors import making
@@ -29,8 +29,8 @@ def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], 
         CompileError: The function refuses the arguments.
     """
     location = emitter.location()
-    given = [without_device(known_element_type(emitter.operand(value))) for value in args]
-    named = {name: without_device(known_element_type(emitter.operand(value))) for name, value in kwargs.items()}
+    given = [without_device(known_term(emitter.operand(value))) for value in args]
+    named = {name: without_device(known_term(emitter.operand(value))) for name, value in kwargs.items()}
     try:
         with making(_Maker(emitter, location)):
             return function(*given, **named)

@@ -19,7 +19,7 @@ from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.frontend.tensor_metadata import known_element_type
+from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.unsupported import (
     function_of_the_host,
     fused_activation,
@@ -141,8 +141,8 @@ class Emitter(ABC):
         if creation is not None:
             return create(self, creation, args, kwargs)
         if self.family in _WITH_OWN_ELEMENT_TYPES:
-            args = [known_element_type(value) for value in args]
-            kwargs = {name: known_element_type(value) for name, value in kwargs.items()}
+            args = [known_term(value) for value in args]
+            kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":

@@ -15,7 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, LayoutError
+from ttnn_jit.diagnostics.errors import CompileError, LayoutError, OperandDTypeError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import set_system_desc
 from ttnn_jit.dialects.argument_notes import ArgumentNotes, argument_attributes
@@ -166,6 +166,8 @@ class ModuleBuilder:
         try:
             results = operation.written_out(Call(made), values, attributes)
         except CompileError as error:
+            if location is None:
+                raise
             raise CompileError(error.message, location=location, help=error.help) from None
         return tuple((result.handle, result.spec) for result in results)
 
@@ -302,7 +304,8 @@ class ModuleBuilder:
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
                 allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
-                raise CompileError(
+                kind = OperandDTypeError if location is None else CompileError
+                raise kind(
                     f"`{operation.name}` does not take {spec.dtype.name} tensors",
                     location=location,
                     help=f"it takes {allowed}",
@@ -403,6 +406,8 @@ def _results(
             results = tuple(result.with_(dtype=dtype) for result in results)
         return *operation.written(specs, attributes), results
     except (CompileError, LayoutError) as error:  # of a layout: block floats in rows
+        if location is None:
+            raise
         raise CompileError(error.message, location=location, help=error.help) from None
 
 

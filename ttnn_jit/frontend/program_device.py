@@ -20,6 +20,11 @@ class ProgramDevice:
         self._emitter = emitter
         self._rows, self._columns = emitter.builder.target.grid
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """So that ``isinstance(x.device(), ttnn.Device)`` says what it says at run time."""
+        return Device
+
     def arch(self) -> Arch:
         """The target's architecture."""
         return Arch(self._emitter.builder.target.arch)
@@ -44,6 +49,22 @@ class ProgramDevice:
     def core_grid(self) -> CoreGrid:
         """Columns (x) and rows (y) of cores."""
         return CoreGrid(x=self._columns, y=self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the program's.
+
+        Raises:
+            CompileError: `other` is a device, and the program runs on every one of its target.
+        """
+        if isinstance(other, Device):
+            raise CompileError(
+                "whether the program runs on this device is not known before the call",
+                location=self._emitter.location(),
+                help="compare devices outside of the function",
+            )
+        return isinstance(other, ProgramDevice)
+
+    __hash__ = object.__hash__
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):

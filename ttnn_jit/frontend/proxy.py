@@ -21,7 +21,15 @@ from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.tensor_classes import claimed_class, class_at_run_time
-from ttnn_jit.frontend.tensor_metadata import device_of, element_type, length, library_of, metadata_attribute
+from ttnn_jit.frontend.tensor_metadata import (
+    device_of,
+    element_type,
+    extents,
+    layout_of,
+    length,
+    library_of,
+    metadata_attribute,
+)
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -103,6 +111,13 @@ class ProxyTensor(TensorQueries):
         return self.asked or self._spec
 
     @property
+    def tile(self) -> Any:
+        """The shape of its tiles; of a tensor of torch's, the method of another meaning."""
+        if library_of(self) == "torch":
+            self.refuse("a tensor has no attribute `tile` while a function is compiled", "write `ttnn.repeat(x, ...)`")
+        return super().tile
+
+    @property
     def operand(self) -> TensorOperand:
         """What it holds where the program stands."""
         return self.held if self.view_of is None else current_value(self.emitter, self, self.view_of)
@@ -112,7 +127,7 @@ class ProxyTensor(TensorQueries):
         """What it held when it was last looked at."""
         return self._value, self._spec
 
-    def put(self, operand: TensorOperand) -> None:
+    def rebind(self, operand: TensorOperand) -> None:
         """Have it hold `operand`."""
         self._value, self._spec = operand
 
@@ -155,12 +170,24 @@ class ProxyTensor(TensorQueries):
         return element_type(self)
 
     @property
+    def shape(self) -> Any:
+        """Logical extents: of a tensor of torch's or numpy's, as its library has them."""
+        return extents(self)
+
+    @property
+    def layout(self) -> Any:
+        """ROW_MAJOR or TILE; of a tensor of torch's, that of torch."""
+        return layout_of(self)
+
+    @property
     def device(self) -> Any:
         """What says of the program's device what the target decides; a method, but of torch's and numpy's tensors."""
         return types.MethodType(_device_of_program, self) if library_of(self) is None else device_of(self)
 
     def storage_type(self) -> StorageType:
         """A program's tensors lie on a device."""
+        if library_of(self) == "torch":
+            self.refuse("a tensor says no `storage_type` while a function is compiled", "its `.dtype` is known")
         return StorageType.DEVICE
 
     def is_allocated(self) -> bool:

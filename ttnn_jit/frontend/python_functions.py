@@ -24,8 +24,15 @@ from typing import Any
 from ttnn_jit.foreign.library_values import is_library_value_class
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
-from ttnn_jit.frontend import attributes, builtin_functions, containers, object_copies, special_methods
-from ttnn_jit.frontend.assignment import set_attribute
+from ttnn_jit.frontend import (
+    attributes,
+    builtin_functions,
+    containers,
+    generator_methods,
+    object_copies,
+    special_methods,
+)
+from ttnn_jit.frontend.assignment import set_attribute, set_past_the_class
 from ttnn_jit.frontend.containers import Reach, materialised
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import ROOMS_OF_VALUES
@@ -175,19 +182,26 @@ METHODS: dict[str, Way] = {
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": Way(containers.native_contains),
     "__getitem__": Way(containers.get_native_item),
+    "__setattr__": Way(set_past_the_class),
     "__setitem__": Way(containers.set_item, changes=True),
     "append": Way(builtin_functions.adding("append"), changes=True),
     "appendleft": Way(builtin_functions.adding("appendleft"), changes=True),
     "count": Way(containers.count),
     "get": Way(containers.get),
     "index": Way(containers.index),
+    "close": Way(generator_methods.close),
+    "send": Way(generator_methods.send),
+    "throw": Way(generator_methods.throw),
     "insert": Way(builtin_functions.insert, changes=True),
     "sort": Way(builtin_functions.sort, changes=True),
     "update": Way(builtin_functions.update, changes=True),
 }
 """Methods of values of Python's own that are more than C computing; handlers are given the object first."""
 
-_VALUES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice)
+_VALUES = (
+    bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice,
+    types.GeneratorType,
+)  # fmt: skip
 """Types all of whose methods may be called."""
 
 
@@ -203,7 +217,7 @@ def is_pure(function: Any) -> bool:
             return function in FUNCTIONS
         return is_a(owner, *_VALUES) or id(owner) in _IDS  # of a class, whose metaclass may compare
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
-        return function.__objclass__ in _VALUES
+        return function.__objclass__ in _VALUES or function is object.__setattr__
     return False
 
 

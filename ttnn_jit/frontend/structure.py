@@ -9,7 +9,9 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
+from ttnn_jit.foreign.values import own_attributes
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.process.dataclass import dataclass
 
@@ -65,11 +67,30 @@ def results_of(
         values.append(leaf.operand[0])
         return len(values) - 1
 
+    _refuse_hidden_tensors(returned, name, location)
     outline = map_leaves(returned, index_of)
     if not values and not written:
         raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
     is_one = isinstance(returned, ProxyTensor) and not written
     return Results([*values, *updates], None if is_one else outline, _updates(written, count))
+
+
+def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:
+    """Refuse a container with a tensor in an attribute that is none of its items: nobody would fill it."""
+    container = names_and_items(value)
+    if container is None:
+        return
+    names, items = container
+    of_items = names if names is not None and is_record(value) else ()
+    for attribute, held in own_attributes(value).items():
+        if attribute not in of_items and any(type(leaf) is ProxyTensor for leaf in leaves(held)):
+            raise CompileError(
+                f"`{name}` returns a {type(value).__name__} whose `{attribute}`, a tensor, is none of its fields",
+                location=location,
+                help=f"make `{attribute}` a field, or return it beside the {type(value).__name__}",
+            )
+    for item in items:
+        _refuse_hidden_tensors(item, name, location)
 
 
 def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:

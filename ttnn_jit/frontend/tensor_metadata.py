@@ -17,6 +17,7 @@ from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.view_rules import are_dense
 from ttnn_jit.runtime.families import NUMPY, TORCH, Family
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
+from ttnn_jit.specs.tensor_spec import Layout
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.proxy import ProxyTensor
@@ -51,8 +52,24 @@ def element_type(tensor: ProxyTensor) -> Any:
     return dtype.torch if family is TORCH else dtype
 
 
-def known_element_type(value: Any) -> Any:
-    """The `DataType` that an element type of torch's or numpy's is; any other value as it is."""
+def extents(tensor: ProxyTensor) -> Any:
+    """Its ``.shape``, as its library has it."""
+    shape, library = tensor.spec.shape, library_of(tensor)
+    if library is None:
+        return shape
+    return sys.modules["torch"].Size(shape) if library == "torch" else tuple(shape)
+
+
+def layout_of(tensor: ProxyTensor) -> Any:
+    """Its ``.layout``: torch has one of that name too, and numpy none."""
+    return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
+
+
+def known_term(value: Any) -> Any:
+    """The element type or layout of ttnn that one of torch's or numpy's is; any other value as it is."""
+    torch = sys.modules.get("torch")
+    if torch is not None and value is torch.strided:
+        return Layout.ROW_MAJOR
     return dtype_named_elsewhere(value) or value
 
 
@@ -85,7 +102,7 @@ def length(tensor: ProxyTensor) -> int:
     """``len(tensor)``."""
     if not tensor.shape:
         _fail(tensor, "TypeError: len() of a 0-d tensor")
-    return next(iter(tensor.shape))
+    return next(iter(tensor.spec.shape))
 
 
 def _fail(tensor: ProxyTensor, message: str) -> NoReturn:

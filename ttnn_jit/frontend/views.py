@@ -114,7 +114,7 @@ def current_value(emitter: Emitter, tensor: ProxyTensor, view: View) -> TensorOp
     if view.seen != seen:
         if not view.is_certain:
             _refuse_uncertain(tensor, "reads", view)
-        tensor.put(_moved(emitter, view, view.base.operand, view.spelled))
+        tensor.rebind(_moved(emitter, view, view.base.operand, view.spelled))
         view.seen = seen
     return tensor.held
 
@@ -138,7 +138,7 @@ def put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: L
         target.view_of.seen = root_of(target).writes
     else:
         target.writes += 1
-    target.put(value)
+    target.rebind(value)
 
 
 def replaced(emitter: Emitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:

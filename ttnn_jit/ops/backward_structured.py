@@ -54,7 +54,7 @@ def _product(f: Formula, g: Term, x: Term, dim: int | None) -> Term:
 
 # --- Of gammas --------------------------------------------------------------------------------------------------------
 
-_GAMMAS = (0.2, 9.0)
+_GAMMAS = (-9.0, 9.0)
 
 
 def _multigammaln(f: Formula, g: Term, x: Term) -> Term:
@@ -62,6 +62,34 @@ def _multigammaln(f: Formula, g: Term, x: Term) -> Term:
     for place in range(1, 4):
         total += f.digamma(x - place / 2)
     return g * total
+
+
+def _polygamma(f: Formula, x: Term, k: int) -> Term:
+    """The derivative number k of digamma; below 0 by reflection: psi(1 - x) - psi(x) is pi times cot(pi x)."""
+    is_above = x > 0.0
+    above = f.polygamma(f.where(is_above, x, 1.0 - x), k)
+    turn = x - f.round(x)
+    sine = f.sin(turn * math.pi)
+    cosine = f.sin((0.5 - f.abs(turn)) * math.pi)  # 0 halfway between the poles, where cos of what pi rounds to is not
+    cotangent = f.where(f.eq(sine, 0.0), math.inf, cosine / sine)
+    square = cotangent * cotangent
+    first, second, *others = reversed(_derivative_of_cotangent(k)[(k + 1) % 2 :: 2])
+    derivative = square * first + second
+    for coefficient in others:
+        derivative = derivative * square + coefficient
+    if k % 2 == 0:
+        derivative = derivative * cotangent
+    below = (above if k % 2 == 0 else -above) - derivative * math.pi ** (k + 1)
+    return f.where(is_above, above, below)
+
+
+def _derivative_of_cotangent(k: int) -> list[float]:
+    """The coefficients of the derivative number k of cot, a polynomial in cot: that of cot is -(1 + cot**2)."""
+    powers = [0.0, 1.0]
+    for _ in range(k):
+        slopes = [place * factor for place, factor in enumerate(powers)][1:]
+        powers = [-(a + b) for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)]
+    return powers
 
 
 OPERATIONS = (
@@ -85,16 +113,16 @@ OPERATIONS = (
     ),
     gradient(
         "digamma",
-        "`digamma`, where x is above 0",
+        "`digamma`",
         lambda torch, x: torch.digamma(x),
-        lambda f, g, x: g * f.polygamma(x, 1),
+        lambda f, g, x: g * _polygamma(f, x, 1),
         domain=_GAMMAS,
     ),
     gradient(
         "polygamma",
-        "`polygamma`, where x is above 0",
+        "`polygamma`",
         lambda torch, x, n: torch.polygamma(int(n), x),
-        lambda f, g, x, n: g * f.polygamma(x, n + 1),
+        lambda f, g, x, n: g * _polygamma(f, x, int(n) + 1),
         Parameter("n", integers(0, 9)),
         values=(2.0,),
         domain=_GAMMAS,

@@ -6,10 +6,11 @@ A cache is [users, heads, positions, channels], or in pages [pages, heads, posit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.parameter import TENSOR, Parameter
+from ttnn_jit.ops.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -38,15 +39,14 @@ def check_ranks(cache: Extents, x: Extents, wanted: str) -> None:
 # --- Written ----------------------------------------------------------------------------------------------------------
 
 
-def _rows_loop(load: Any, store: Any) -> Any:
+def _rows_loop(write: Any) -> Any:
     """A row of channels of every user at the position that its index names; one that the cache lacks is left out."""
 
     def loop(x, xu, xc, index, iu, cache, cn, cp, cc, users, parts, positions, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
             position, part = int(index[user * iu]), user if parts > 1 else 0
             if 0 <= position < positions:
-                for i in range(width):
-                    cache[part * cn + position * cp + i * cc] = store(load(x[user * xu + i * xc]))
+                write(cache, part * cn, position, cp, cc, x, user * xu, xc, width)
 
     return loop
 
@@ -100,30 +100,30 @@ UPDATE_ROWS = Routine(
     result=lambda cache, *_: (interleaved(cache),),
     operand_dtypes=(FLOATS, FLOATS, INTEGERS),
     updates=True,
+    writes_rows=True,
     golden=rows_in_torch,
     examples=(),
 )
 
 
-def _pages_loop(load: Any, store: Any) -> Any:
+def _pages_loop(write: Any) -> Any:
     """The same where a table says which page of the cache holds a user's positions."""
 
-    def loop(x, xu, xc, index, iu, table, tu, tp, cache, cn, cp, cc, users, count, rows, of_user, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, xu, xc, index, iu, table, tu, tp, cache, cn, cp, cc, users, count, of_user, rows, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
             position = int(index[user * iu])
             if position < 0 or position >= of_user * rows:
                 continue
             page = int(table[user * tu + position // rows * tp])
             if 0 <= page < count:
-                for i in range(width):
-                    cache[page * cn + position % rows * cp + i * cc] = store(load(x[user * xu + i * xc]))
+                write(cache, page * cn, position % rows, cp, cc, x, user * xu, xc, width)
 
     return loop
 
 
 def _pages_loops(cache: Extents, x: Extents, _: Extents, table: Extents) -> RoutineLoops:
-    extents = (cache[1], x[1], cache[0], cache[2], table[1], cache[3])
-    head, user, page, row, place, channel = map(Dim, range(6))
+    extents = (cache[1], x[1], cache[0], table[1], cache[2], cache[3])
+    head, user, page, place, row, channel = map(Dim, range(6))
     return RoutineLoops(
         extents,
         5,
@@ -170,29 +170,28 @@ UPDATE_PAGES = Routine(
     result=lambda cache, *_: (interleaved(cache),),
     operand_dtypes=(FLOATS, FLOATS, INTEGERS, INTEGERS),
     updates=True,
+    writes_rows=True,
     golden=pages_in_torch,
     examples=(),
 )
 
 
-def _fill_loop(load: Any, store: Any) -> Any:
+def _fill_loop(write: Any) -> Any:
     """All positions of users, page by page; a page that the cache lacks is left out."""
 
-    def loop(x, xu, xp, xc, table, tu, tp, cache, cn, cp, cc, users, positions, count, rows, of_user, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, xu, xp, xc, table, tu, tp, cache, cn, cp, cc, users, positions, count, of_user, rows, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
             for position in range(min(positions, of_user * rows)):
                 page = int(table[user * tu + position // rows * tp])
                 if 0 <= page < count:
-                    for i in range(width):
-                        to = page * cn + position % rows * cp + i * cc
-                        cache[to] = store(load(x[user * xu + position * xp + i * xc]))
+                    write(cache, page * cn, position % rows, cp, cc, x, user * xu + position * xp, xc, width)
 
     return loop
 
 
 def _fill_loops(cache: Extents, x: Extents, table: Extents) -> RoutineLoops:
-    extents = (x[1], x[0], x[2], cache[0], cache[2], table[1], cache[3])
-    head, user, position, page, row, place, channel = map(Dim, range(7))
+    extents = (x[1], x[0], x[2], cache[0], table[1], cache[2], cache[3])
+    head, user, position, page, place, row, channel = map(Dim, range(7))
     return RoutineLoops(
         extents,
         6,
@@ -236,7 +235,61 @@ FILL_PAGES = Routine(
     result=lambda cache, *_: (interleaved(cache),),
     operand_dtypes=(FLOATS, FLOATS, INTEGERS),
     updates=True,
+    writes_rows=True,
     golden=filled_pages_in_torch,
+    examples=(),
+)
+
+
+def _placing_loop(write: Any) -> Any:
+    """Rows of users from a user and a position on."""
+
+    def loop(x, xu, xp, xc, cache, cn, cp, cc, users, rows, parts, positions, width, user, position):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        for part in range(min(users, parts - user)):
+            for row in range(min(rows, positions - position)):
+                write(cache, (user + part) * cn, position + row, cp, cc, x, part * xu + row * xp, xc, width)
+
+    return loop
+
+
+def _placing_loops(cache: Extents, x: Extents, *_: Any) -> RoutineLoops:
+    extents = (x[1], x[0], x[2], cache[0], cache[2], cache[3])
+    head, user, row, part, position, channel = map(Dim, range(6))
+    return RoutineLoops(
+        extents, 5, (Access(extents, (user, head, row, channel)), Access(extents, (part, head, position, channel)))
+    )
+
+
+def _spelled_places(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
+    wanted = "[users, heads, positions, channels], and fits into the cache from `begins` on"
+    check_ranks(cache, x, wanted)
+    user, position = begins
+    if x[1] != cache[1] or not 0 <= user <= cache[0] - x[0] or not 0 <= position <= cache[2] - x[2]:
+        raise refusal(cache, x, wanted)
+    return (tuple(begins),)
+
+
+def placed_in_torch(_: Any, cache: Any, x: Any, begins: Sequence[int]) -> Any:
+    """What `place_cache_rows` is in torch."""
+    updated, (user, position) = cache.clone(), begins
+    updated[user : user + x.shape[0], :, position : position + x.shape[2]] = x
+    return updated
+
+
+PLACE_ROWS = Routine(
+    name="place_cache_rows",
+    parameters=(CACHE, INPUT, Parameter("begins", EXTENTS)),
+    summary="A cache with rows of users from `begins`, a user and a position, on.",
+    source="ttnn.update_cache",
+    loop=_placing_loop,
+    loops=_placing_loops,
+    spelled=_spelled_places,
+    result=lambda cache, *_: (interleaved(cache),),
+    constants=tuple,
+    operand_dtypes=(FLOATS, FLOATS),
+    updates=True,
+    writes_rows=True,
+    golden=placed_in_torch,
     examples=(),
 )
 
@@ -300,5 +353,5 @@ GATHER_PAGES = Routine(
 )
 
 
-OPERATIONS = (UPDATE_ROWS, UPDATE_PAGES, FILL_PAGES, GATHER_PAGES)
+OPERATIONS = (UPDATE_ROWS, UPDATE_PAGES, FILL_PAGES, PLACE_ROWS, GATHER_PAGES)
 """Operations that programs have in the place of those that ttnn names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import OperandError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
@@ -57,7 +57,7 @@ class Composite(Operation):
         try:
             return self, self.spelled(*shapes, *statics)
         except ShapeError as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
@@ -65,7 +65,7 @@ class Contraction(Operation):
         """The dimensions of a call, and the extent of each; those that are kept are broadcast from 1.
 
         Raises:
-            CompileError: The shapes do not fit each other.
+            ShapeError: The shapes do not fit each other.
         """
         left, right = shapes
         try:
@@ -117,9 +117,9 @@ class Contraction(Operation):
         """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""
         return None if self.precision_place is None else statics[self.precision_place]
 
-    def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> CompileError:
+    def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> ShapeError:
         left, right = (list(shape) for shape in shapes)
-        return CompileError(f"`{self.name}` of shapes {left} and {right}: {why}", help=help_)
+        return ShapeError(f"shapes {left} and {right}: {why}", help=help_)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The first operand's dtype and layout, in DRAM, interleaved.
@@ -128,11 +128,14 @@ class Contraction(Operation):
             CompileError: The shapes do not fit each other, or the result is larger than any tensor.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
-        named, extents = self.extents([spec.shape for spec in tensors], statics)
+        try:
+            named, extents = self.extents([spec.shape for spec in tensors], statics)
+        except ShapeError as error:
+            raise OperandShapeError(f"`{self.name}` of {error.message}", help=error.help) from None
         try:
             return (interleaved(tensors[0]).with_(shape=tuple(extents[label] for label in named.result)),)
         except ShapeError as error:
-            raise CompileError(error.message, help=error.help) from None
+            raise OperandError.of("", error) from None
 
     @property
     def rules(self) -> str:

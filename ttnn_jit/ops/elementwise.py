@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import OperandDTypeError, OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.arithmetic import dtypes_of
 from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
@@ -141,7 +141,7 @@ class Elementwise(Operation):
         naming = [spec for spec in specs[self.dtype_from :] if isinstance(spec, TensorSpec)]
         first = tensors[0]
         if first.memory_config.is_sharded() and tuple(first.shape) != shape:
-            raise CompileError(
+            raise OperandShapeError(
                 f"`{self.name}` would broadcast its first tensor, which is sharded, from {list(first.shape)} to "
                 f"{list(shape)}",
                 help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
@@ -149,14 +149,14 @@ class Elementwise(Operation):
         try:
             return (first.with_(shape=shape, dtype=(naming or tensors)[0].dtype),)
         except ShapeError as error:
-            raise CompileError(error.message, help=error.help) from None
+            raise OperandError.of("", error) from None
 
     def _check_dtypes(self, tensors: Sequence[TensorSpec]) -> None:
         """Refuses integers beside numbers of another type."""
         dtypes = {spec.dtype for spec in tensors}
         if len(dtypes) > 1 and any(dtype.is_integer for dtype in dtypes):
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
-            raise CompileError(
+            raise OperandDTypeError(
                 f"`{self.name}` got tensors of {named}", help="cast them to one dtype first, with `ttnn.typecast`"
             )
 
@@ -169,7 +169,7 @@ class Elementwise(Operation):
                 continue
             rank = len(first.shape)
             if 2 < rank != len(spec.shape) and spec.volume > 1:
-                raise CompileError(
+                raise OperandShapeError(
                     f"`{operand.name}` of `{self.name}` has shape {list(spec.shape)}: it holds a number per channel, "
                     f"which is dimension 1 of {list(first.shape)}",
                     help=f"reshape it to {[1, spec.volume, *[1] * (rank - 2)]} before the call",
@@ -186,7 +186,7 @@ def _broadcast(name: str, specs: Sequence[TensorSpec]) -> tuple[int, ...]:
         extents = {(1,) * (rank - len(spec.shape)) + tuple(spec.shape) for spec in specs}
         sizes = {extent[axis] for extent in extents} - {1}
         if len(sizes) > 1:
-            raise CompileError(
+            raise OperandShapeError(
                 f"`{name}` got shapes that do not fit: {' and '.join(str(list(s.shape)) for s in specs)}",
                 help="extents must be equal or 1, counted from the last dimension",
             )

@@ -10,6 +10,7 @@ from ttnn_jit.ops.cache_routines import (
     CACHE,
     FILL_PAGES,
     INPUT,
+    PLACE_ROWS,
     UPDATE_PAGES,
     UPDATE_ROWS,
     check_ranks,
@@ -31,7 +32,9 @@ Extents = tuple[int, ...]
 
 
 def _placed(call: Call, cache: Value, x: Value, *begins: int) -> Value:
-    """The cache with `x` from these places on."""
+    """The cache with `x` from these places on; of block floats, whose groups are parts of rows, row by row."""
+    if cache.spec.dtype.is_block_float and not x.spec.dtype.is_integer:
+        return call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
     ends = tuple(begin + extent for begin, extent in zip(begins, x.shape, strict=True))
     return call(SLICE_WRITE, [cache, in_dtype_of(call, cache, x)], begins, ends, ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, OperandDTypeError, OperandError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
@@ -80,7 +80,7 @@ class Movement(Operation):
             operation, written = self.spelled(shapes, *statics) if self.is_variadic else self.spelled(*shapes, *statics)
             return operation, operation.with_numbers_of(_tensors(specs)[0].dtype, written)
         except (ShapeError, ArgumentError) as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The first operand's dtype and layout; its memory too, unless it is sharded: then DRAM, interleaved.
@@ -94,7 +94,7 @@ class Movement(Operation):
         first = tensors[0]
         if len(dtypes := {spec.dtype for spec in tensors}) > 1:
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
-            raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
+            raise OperandDTypeError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
         try:
             return (
                 first.with_(
@@ -102,7 +102,7 @@ class Movement(Operation):
                 ),
             )
         except ShapeError as error:
-            raise CompileError(error.message, help=error.help) from None
+            raise OperandError.of("", error) from None
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - whatever they are
         """Every call does."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import OperandDTypeError
 from ttnn_jit.ops.config_kinds import PrecisionKind
 from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
 from ttnn_jit.ops.parameter import (
@@ -281,7 +281,7 @@ class Operation(Declaration):
         """
         for operand, spec, allowed in zip(self.operands, specs, dtypes, strict=True):
             if isinstance(spec, TensorSpec) and spec.dtype.unpacked not in allowed:
-                raise CompileError(
+                raise OperandDTypeError(
                     f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
                     help=f"it takes {', '.join(sorted(dtype.name for dtype in allowed))}",
                 )

@@ -153,7 +153,9 @@ def _chunked(call: Call, x: Value, chunks: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     if chunks < 1:
         raise ShapeError(f"a tensor has at least one chunk, got {chunks}")
-    return _split_evenly(call, x, max(1, math.ceil(x.shape[axis] / chunks)), axis)
+    if not x.shape[axis]:
+        return _parts(call, x, axis, [(0, 0)] * chunks)  # as many as torch has
+    return _split_evenly(call, x, math.ceil(x.shape[axis] / chunks), axis)
 
 
 CHUNK = Shorthand(
@@ -166,7 +168,7 @@ CHUNK = Shorthand(
     golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
     aten="chunk",
     is_view=True,
-    examples=((((6, 40),), (4, 1)), (((7, 33),), (3, 0)), (((2, 5),), (4, -1))),
+    examples=((((6, 40),), (4, 1)), (((7, 33),), (3, 0)), (((2, 5),), (4, -1)), (((0, 5),), (3, 0))),
 )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
@@ -65,9 +65,9 @@ class Reduction(Operation):
         try:
             axes = axes_of(dims, len(shape))
         except ShapeError as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
         if not self.reduces_nothing and any(shape[axis] == 0 for axis in axes):
-            raise CompileError(f"`{self.name}` of no elements: the tensor has shape {list(shape)}")
+            raise OperandShapeError(f"`{self.name}` of no elements: the tensor has shape {list(shape)}")
         return self, (axes, keepdim)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:

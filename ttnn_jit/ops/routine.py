@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, OperandDTypeError, OperandError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
@@ -66,10 +66,14 @@ class Routine(Operation):
         same_dtype: Which operands have one element type.
         updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
             of: the loop writes some elements of it, and no other launch does where the operand may be written.
+        writes_rows: It updates whole rows of the last dimension alone, and ``loop(write)`` is the function: ``write(
+            result, matrix, row, down, along, source, first, step, width)`` puts `width` elements, `step` apart from
+            `first` on, in a row. `matrix` is where the result's matrix begins, `down` and `along` are its strides. So
+            rows of block floats are packed where they lie; the loops of rows and of their elements are the last two.
         native: What the loop does where that is compiled without numba.
     """
 
-    loop: Callable[[Any, Any], Callable[..., None]]
+    loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., tuple[TensorSpec, ...]]
@@ -77,6 +81,7 @@ class Routine(Operation):
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
+    writes_rows: bool = False
     native: NativeLoop | None = None
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
@@ -95,12 +100,14 @@ class Routine(Operation):
         self.check_operands(tensors, self.operand_dtypes)
         if len({tensors[place].dtype for place in self.same_dtype}) > 1:
             named = " and ".join(f"`{self.operands[place].name}`" for place in self.same_dtype)
-            raise CompileError(f"{named} of `{self.name}` have different element types", help="cast one of them first")
+            raise OperandDTypeError(
+                f"{named} of `{self.name}` have different element types", help="cast one of them first"
+            )
         try:
             written = self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import OperandError, ShapeError
 from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.movement import OPERAND, Spelling
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
@@ -91,7 +91,7 @@ class Shorthand(Operation):
             arguments = [[*operands]] if self.is_variadic else operands
             found = self.calls(call, *arguments, *statics)
         except ShapeError as error:
-            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+            raise OperandError.of(self.name, error) from None
         results = found if isinstance(found, list) else [found]
         return [call(RESHAPE, [each], each.shape) if each in operands else each for each in results]
 

@@ -226,6 +226,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     # Held: other threads may deallocate the tensors, or pack them.
     packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
     call = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
+    if device.recorder is not None:
+        device.recorder.note_circular_buffers(program.circular_buffer_bytes)
     if call is not None:
         found = {i: buffer for i, (buffer, _) in packed.items()}
         device.launch(call, [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)])

@@ -288,6 +288,10 @@ class Device:
                 f"{max(0, capacity - used):,} left"
             )
 
+    def live_specs(self) -> list[TensorSpec]:
+        """Of the tensors in its memory, those of a trace's results among them; of several that share it one."""
+        return _live_specs(self)
+
     def _mapped_bytes(self) -> int:
         pools = {HOST_POOL, self.pool, *(trace.pool for trace in self.traces.values())}
         return sum(pool.mapped_bytes for pool in pools)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -26,6 +29,24 @@ def overlap(address: int, spec: TensorSpec, other_address: int, other_spec: Tens
         return bool(shares_memory(_array(address, spec), _array(other_address, other_spec), MAX_WORK))
     except numpy.exceptions.TooHardError:
         return True
+
+
+def meet(written: Sequence[tuple[int, int]], read: Iterable[tuple[int, int]]) -> bool:
+    """Whether bytes of one of `written` are another's of these, or one's of `read`; each is where it begins and ends.
+
+    Bound: a sort of `written`, and a search in it for each of `read`.
+    """
+    ordered = sorted(written)
+    if any(begin < end for (_, end), (begin, _) in pairwise(ordered)):
+        return True
+    begins = [begin for begin, _ in ordered]
+    for begin, end in read:
+        place = bisect_right(begins, begin)
+        if place and begin < ordered[place - 1][1]:
+            return True
+        if place < len(begins) and begins[place] < end:
+            return True
+    return False
 
 
 def has_common_elements(spec: TensorSpec) -> bool:

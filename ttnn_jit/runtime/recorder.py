@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ttnn_jit.diagnostics.errors import TraceError
@@ -100,6 +100,10 @@ class Recorder(ABC):
         """A program would run on these buffers."""
 
     @abstractmethod
+    def note_circular_buffers(self, nbytes: int) -> None:
+        """On every core the program that comes takes so many bytes of L1 while it runs, beside its tensors."""
+
+    @abstractmethod
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """A tensor of `spec` would get the elements of one that differs in layout and memory config at most."""
 
@@ -121,9 +125,21 @@ class Recorder(ABC):
 
 
 class NothingRuns(Recorder):
-    """Results are allocated, and no call runs: what tensors hold is unspecified."""
+    """Results are allocated, and no call runs: what tensors hold is unspecified.
+
+    Args:
+        noted: Is told what circular buffers every program would take of a core.
+    """
 
     pool = HOST_POOL
+
+    def __init__(self, noted: Callable[[int], None]) -> None:
+        super().__init__()
+        self._noted = noted
+
+    def note_circular_buffers(self, nbytes: int) -> None:
+        """Tell it."""
+        self._noted(nbytes)
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
         """Nothing."""
@@ -158,6 +174,9 @@ class TraceRecorder(Recorder):
         self._freed: list[Buffer] = []
         self._calls: list[NativeCall] = []
         self._words: list[ctypes.Array[ctypes.c_int64]] = []
+
+    def note_circular_buffers(self, nbytes: int) -> None:
+        """Nothing: a replay does not allocate."""
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
         """Note a run of a program."""

@@ -17,6 +17,7 @@ from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.families import Family, WarmCall
 from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.overlap import meet
 from ttnn_jit.runtime.panels import memory_of
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import run_recorder
@@ -26,6 +27,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.runnable import Runnable
+
+PAIRS = 64
+"""Of an input that is written and another one, up to which each is compared by an expression of its own: less than a
+sort takes. The text of thousands takes long to compile, and tens of megabytes (benchmarks/model_costs.py: memory)."""
 
 Rebuild = Callable[[tuple[Any, ...]], Any]
 """From a program's results to what the user's function returns."""
@@ -75,6 +80,7 @@ def warm_caller(
         **_memory(plan),
         **_native_names(program, family),
         "STALE": STALE,
+        "meet": meet,
         "TtnnJitError": TtnnJitError,
         # The target itself stands there too, so that no other can come to have its identity.
         "OPEN_TARGET": id(target),
@@ -108,15 +114,28 @@ def _in_panels(i: int) -> str:
 def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
     """Expressions that are true where an input that is written in place may lie in the memory of another.
 
-    One in panels does in none of another tensor's.
+    One in panels does in none of another tensor's. Of few tensors each pair is an expression; a model that writes the
+    caches of all its layers would have thousands of them.
     """
-    for index in plan.in_place:
-        for other in plan.used_inputs:
-            if other != index:
+    written, read = plan.in_place, [index for index in plan.used_inputs if index not in plan.in_place]
+    packed = [index for index in plan.used_inputs if index in factors]
+    if len(written) * len(plan.used_inputs) <= PAIRS:
+        yield from (f"a{index} is a{other}" for index in written for other in packed if other != index)
+        for k, index in enumerate(written):
+            for other in (*written[k + 1 :], *read):
                 (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
-                if other in factors:
-                    yield f"a{index} is a{other}"
                 yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
+        return
+    if packed:
+        identities = ["".join(f"id(a{index}), " for index in each) for each in (written, {*packed} - {*written})]
+        yield f"not {{{identities[0]}}}.isdisjoint(({identities[1]}))"
+        yield f"len({{{identities[0]}}}) < {len(written)}"
+    ends = ["".join(_ends(index, *_span(plan.inputs[index])) for index in each) for each in (written, read)]
+    yield f"meet(({ends[0]}), ({ends[1]}))"
+
+
+def _ends(index: int, low: int, high: int) -> str:
+    return f"(p{index} + {low}, p{index} + {high}), "
 
 
 def _span(spec: TensorSpec) -> tuple[int, int]:

@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
     opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
     opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
+    opt.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
     opt.set_defaults(run=_opt)
 
     run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")

@@ -17,6 +17,7 @@ from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module, verify
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions, Environment
+from ttnn_jit.tools import markdown
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
 
@@ -25,6 +26,9 @@ def main(options: argparse.Namespace) -> int:
     """Reads, runs the passes, writes; nothing is written if a pass fails."""
     for file in options.load:
         load_passes(file)
+    if options.write:
+        options.write.write_text(with_stages(options.write.read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
     if options.list:
         print("\n".join(_listed()))
         return 0
@@ -48,6 +52,15 @@ def main(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     return 0
+
+
+def with_stages(document: str) -> str:
+    """`document` with the stages between its marks renewed.
+
+    Raises:
+        ArgumentError: It has no marks.
+    """
+    return markdown.with_section(document, "stages", "\n".join(["```text", *driver.stages(), "```"]))
 
 
 def _emitted(module: ModuleOp, stage: str | None) -> str:

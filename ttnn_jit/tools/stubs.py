@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
@@ -11,10 +12,19 @@ import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
 from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
+from ttnn_jit.ttnn.declared_functions import declared_functions
+from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
-_HEAD_OF_NAMES = "# Written by `make docs` from the table in lazy_names.py; a test proves it current.\n"
+_HEAD_OF_NAMES = "# Written by `make docs` from lazy_names.py and host_functions.py; a test proves it current.\n"
+_HEAD_OF_FUNCTIONS = """\
+\"\"\"Which file has which functions of the host API, so that a name loads its file and no other.
+
+Written by `make docs` from the files; a test proves it current.
+\"\"\"
+
+"""
 
 
 def stubs() -> dict[Path, str]:
@@ -23,6 +33,7 @@ def stubs() -> dict[Path, str]:
     return {
         package / "ttnn" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
         **{package / "ttnn" / f"{each}.pyi": _HEAD + "\n".join(_submodule(each)) + "\n" for each in _WITH_OPERATIONS},
+        package / "ttnn" / "host_functions.py": _HEAD_OF_FUNCTIONS + "\n".join(_host_functions()) + "\n",
         package / "ttnn" / "lazy_names.pyi": _HEAD_OF_NAMES + "\n".join(_lazy_names()) + "\n",
         package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
     }
@@ -82,13 +93,30 @@ def _submodule(home: str) -> Iterator[str]:
     yield from (f"{name}: {each}" for name, each in sorted(own.items()))
 
 
+def _loaded_on_demand() -> dict[str, str]:
+    """Functions of the host API that the namespace does not import -> their modules."""
+    namespace = ast.parse(inspect.getsource(ttnn_jit.ttnn))
+    imports = [node for node in namespace.body if isinstance(node, ast.ImportFrom)]
+    imported = {alias.name for node in imports for alias in node.names}
+    return {name: module for name, module in sorted(declared_functions().items()) if name not in imported}
+
+
+def _host_functions() -> Iterator[str]:
+    yield "HOST_FUNCTIONS = {"
+    yield from (f'    "{name}": "{module}",' for name, module in _loaded_on_demand().items())
+    yield "}"
+    yield '"""Name -> its module."""'
+
+
 def _lazy_names() -> Iterator[str]:
     """The names as imports, and what else the module has."""
-    for module in dict.fromkeys(MODULE_OF.values()):
-        names = sorted(name for name, home in MODULE_OF.items() if home == module)
+    others = {name: module for name, module in MODULE_OF.items() if name not in HOST_FUNCTIONS}
+    module_of = others | _loaded_on_demand()
+    for module in dict.fromkeys(module_of.values()):
+        names = sorted(name for name, home in module_of.items() if home == module)
         yield from (f"from {module} import {name} as {name}" for name in names)
     yield from (f"from ttnn_jit.ttnn import {name} as {name}" for name in SUBMODULES)
-    yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*MODULE_OF, *SUBMODULES])), "]", ""]
+    yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*module_of, *SUBMODULES])), "]", ""]
     yield "MODULE_OF: dict[str, str]"
     yield "SUBMODULES: tuple[str, ...]"
     yield "WITHOUT_EFFECT: dict[str, str]"

@@ -12,18 +12,11 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
+from ttnn_jit.transforms.stage_order import STAGE_ORDER
+
 DIALECTS = ("d2m", "ttcore", "ttir", "ttnn")
-PASSES = (
-    "convert-ttnn-to-ttir",
-    "ttir-decompose-composites",
-    "convert-ttir-to-d2m",
-    "d2m-scalarize-const-tensors",
-    "d2m-generic-fusion",
-    "d2m-generic-tile-compute-loops",
-    "d2m-op-scheduler",
-    "d2m-insert-dst-register-access",
-    "convert-d2m-to-ttnn",
-)
+XDSLS_OWN = ("canonicalize", "cse")
+PASSES = tuple(stage for stage in STAGE_ORDER if stage not in XDSLS_OWN)
 
 
 def _dialect(name: str) -> Dialect:

@@ -109,6 +109,7 @@ class _Outlining:
         self._name = function.sym_name.data
         self._configuration = configuration
         self._dst_capacity = dst_capacity
+        self._count = 0
         self.kernels: list[FuncOp] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
@@ -118,14 +119,16 @@ class _Outlining:
             return _created(op, values)
         if not isinstance(op, d2m.GenericOp):
             return None
-        symbol = f"{self._name}_kernel{len(self.kernels)}"
+        symbol = f"{self._name}_kernel{self._count}"
+        self._count += 1
         launch = ttnn.GenericOp.make(
             [values[operand] for operand in op.operands],
             ProgramAttr(self._program(op, symbol)),
             op.result_types,
             op.location,
         )
-        self.kernels.append(_kernel_function(op, symbol))
+        if op.lowered_as is op:
+            self.kernels.append(_kernel_function(op, symbol))
         for old, new in zip(op.results, launch.results, strict=True):
             values[old] = new
         return (launch,)

@@ -23,9 +23,11 @@ from ttnn_jit.transforms.tile_graph import TileGraph
 
 
 def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
-    """Every kernel of the module's functions, in program order."""
+    """Every kernel of the module's functions that is lowered, in program order."""
     for block in function_blocks(module):
-        yield from generics_in(block)
+        for generic in generics_in(block):
+            if generic.lowered_as is generic:
+                yield generic
 
 
 def generics_in(block: Block) -> list[d2m.GenericOp]:

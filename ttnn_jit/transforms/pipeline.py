@@ -1,4 +1,4 @@
-"""The lowering, in order, on one page; and where passes of the user's own go.
+"""Running the stages of `stage_order.py`; and where passes of the user's own go.
 
 A user's pass is a frozen dataclass, child of `xdsl.passes.ModulePass`, with a `name`; its fields are its options.
 `register_pass` makes it known under that name, with the stage that it follows by default. It runs in the compiles whose
@@ -15,31 +15,28 @@ import difflib
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from enum import Enum
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ttnn_jit.diagnostics.errors import ArgumentError, PassError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, PassError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
-from ttnn_jit.transforms.canonicalize import Canonicalize
-from ttnn_jit.transforms.convert_d2m_to_ttnn import ConvertD2MToTTNN
-from ttnn_jit.transforms.convert_ttir_to_d2m import ConvertTTIRToD2M
-from ttnn_jit.transforms.convert_ttnn_to_ttir import ConvertTTNNToTTIR
-from ttnn_jit.transforms.cse import CSE
 from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
-from ttnn_jit.transforms.d2m_generic_tile_compute_loops import D2MGenericTileComputeLoops
 from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
-from ttnn_jit.transforms.d2m_op_scheduler import D2MOpScheduler
-from ttnn_jit.transforms.d2m_scalarize_const_tensors import D2MScalarizeConstTensors
+from ttnn_jit.transforms.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.stage_order import STAGE_ORDER
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
-from ttnn_jit.transforms.ttir_decompose_composites import TTIRDecomposeComposites
 
 Observer = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
@@ -48,27 +45,36 @@ FRONTEND = "frontend"
 """The stage before the first pass, as `until`, `start_after` and ``after-frontend{...}`` name it."""
 
 
+STAGES = STAGE_ORDER
+"""Names of the stages after `FRONTEND`, in order."""
+
+
+def _class_of(stage: str) -> type[ModulePass]:
+    """The pass of a stage: the one in the file of its name."""
+    module = import_module(f"ttnn_jit.transforms.{stage.replace('-', '_')}")
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, ModulePass) and getattr(value, "name", None) == stage:
+            return value
+    raise InternalError(f"{module.__file__} has no pass whose name is {stage!r}")
+
+
+_CLASSES = tuple(_class_of(stage) for stage in STAGES)
+
+
 def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
-    """The passes of a compile in order, without the user's own."""
-    return (
-        ConvertTTNNToTTIR(math_fidelity=options.math_fidelity.name, fp32_dest_acc=options.fp32_dest_acc),
-        TTIRDecomposeComposites(),
-        Canonicalize(),
-        CSE(),
-        ConvertTTIRToD2M(max_grid=options.max_grid, fp32_dest_acc=options.fp32_dest_acc),
-        D2MScalarizeConstTensors(),
-        D2MGenericFusion(fuse=options.fuse, fp32_dest_acc=options.fp32_dest_acc),
-        D2MGenericTileComputeLoops(),
-        D2MOpScheduler(),
-        D2MInsertDstRegisterAccess(),
-        ConvertD2MToTTNN(math_fidelity=options.math_fidelity.name, fp32_dest_acc=options.fp32_dest_acc),
-    )
+    """The passes of a compile in order, without the user's own.
+
+    A field of a pass has the value of the option that is called so, if there is one: its name, if that is an enum's.
+    """
+    return tuple(cls(**_options_of(cls, options)) for cls in _CLASSES)
+
+
+def _options_of(cls: type[ModulePass], options: CompileOptions) -> dict[str, Any]:
+    values = {field.name: getattr(options, field.name) for field in fields(cls) if hasattr(options, field.name)}
+    return {name: value.name if isinstance(value, Enum) else value for name, value in values.items()}
 
 
 _DEFAULT_PASSES = stage_passes(CompileOptions())
-
-STAGES: tuple[str, ...] = tuple(stage.name for stage in _DEFAULT_PASSES)
-"""Names of the stages after `FRONTEND`, in order."""
 
 SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage that codegen reads, and no other."""
@@ -122,10 +128,21 @@ def passes_between(
     return tuple(chosen)
 
 
-def passes_around_codegen(options: CompileOptions) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
-    """The passes to the module that codegen reads, and those behind it, the user's own included."""
+def passes_around_codegen(
+    options: CompileOptions, *, shared: bool = False
+) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
+    """The passes to the module that codegen reads, and those behind it, the user's own included.
+
+    Args:
+        options: Of the compile.
+        shared: Whether equal kernels are lowered once, where nobody looks at a stage behind fusion.
+    """
     every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
-    return to_schedule, every[len(to_schedule) :]
+    behind = every[len(to_schedule) :]
+    if shared:
+        fused = passes_between(options, until=D2MGenericFusion.name)
+        to_schedule = (*fused, ShareEqualKernels(), *to_schedule[len(fused) :])
+    return to_schedule, behind
 
 
 def run_passes(

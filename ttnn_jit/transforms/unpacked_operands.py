@@ -56,6 +56,8 @@ class _Unpacking:
             values[op.results[0]] = self._cast_by_user(op, values[op.operands[0]])
         elif isinstance(op, ttir.FullOp):
             values[op.results[0]] = self._full(op)
+        elif isinstance(op, RoutineOp) and op.packs_rows:
+            self._on_packed_rows(op, values)
         elif isinstance(op, ttir.TensorOp):
             self._on_unpacked(op, values)
         else:
@@ -81,6 +83,19 @@ class _Unpacking:
         packed = self._typed(full.result, op.result.type, op)
         self.exact[packed] = full.result
         return packed
+
+    def _on_packed_rows(self, op: RoutineOp, values: ValueMap) -> None:
+        """The op, which packs what it writes; what it reads is unpacked."""
+        updated, *read = (values[operand] for operand in op.operands)
+        again = type(op).create(
+            operands=[updated, *(self._numbers(each, COMPUTE_TYPE, op) if is_packed(each) else each for each in read)],
+            result_types=[result.type for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
+        self._written.append(again)
+        values[op.results[0]] = again.results[0]
 
     def _on_unpacked(self, op: ttir.TensorOp, values: ValueMap) -> None:
         given = [values[operand] for operand in op.operands]

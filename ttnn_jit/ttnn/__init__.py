@@ -73,7 +73,7 @@ from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.names_on_demand import construct, loaded, unknown_name
+from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
     empty,
@@ -230,7 +230,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name in eager_functions.__all__:
             value = getattr(eager_functions, name)
-        elif name in lazy_names.__all__:
+        elif name in lazy_names.__all__ or is_newly_declared(name):
             value = loaded(name)
         else:
             raise unknown_name(name, __all__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
@@ -15,6 +17,10 @@ from ttnn_jit.ttnn.devices import (
     open_device,
     synchronize_device,
 )
+from ttnn_jit.ttnn.names_on_demand import loaded
+
+_LATER = ("get_memory_view",)
+"""Names whose module is loaded when they are asked for."""
 
 __all__ = [
     "Arch",
@@ -31,6 +37,12 @@ __all__ = [
     "open_device",
     "synchronize_device",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return loaded(name)
+    raise AttributeError(f"module 'ttnn_jit.ttnn.device' has no attribute {name!r}", name=name)
 
 
 def is_blackhole(device: Device | None = None) -> bool:

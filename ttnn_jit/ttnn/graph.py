@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import weakref
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
@@ -21,6 +22,7 @@ __all__ = [
     "begin_graph_capture",
     "end_graph_capture",
     "extract_calltrace",
+    "extract_circular_buffers_peak_size_per_core",
     "extract_output_info",
     "extract_peak_L1_memory_usage",
     "pretty_print",
@@ -44,6 +46,7 @@ class _Capture(Observer):
         self._open: list[JsonNode] = []
         self._idle: list[Device] = []
         self._tensors: dict[int, tuple[weakref.ref[Any], JsonNode]] = {}
+        self._numbers = count()
         self._node("capture_start", {})
 
     def have_nothing_run(self) -> None:
@@ -53,13 +56,19 @@ class _Capture(Observer):
             raise TraceError(f"begin_graph_capture: {busy[0]} captures already", help="end that first")
         self._idle = devices
         for device in devices:
-            device.record(NothingRuns())
+            device.record(NothingRuns(self._note_circular_buffers))
 
     def have_devices_run(self) -> None:
         """Have them run calls again."""
         for device in self._idle:
             if isinstance(device.recorder, NothingRuns):
                 device.record(None)
+
+    def _note_circular_buffers(self, nbytes: int) -> None:
+        if nbytes and self._open:
+            allocated = self._node("circular_buffer_allocate", {"size": str(nbytes), "globally_allocated": "0"})
+            freed = self._node("circular_buffer_deallocate_all", {})
+            self._open[-1]["connections"] += [allocated["counter"], freed["counter"]]
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         tensors = _device_tensors([*args, *kwargs.values()])
@@ -112,7 +121,7 @@ class _Capture(Observer):
             node = self._node(
                 "tensor",
                 {
-                    "tensor_id": str(len(self._tensors)),
+                    "tensor_id": str(next(self._numbers)),
                     "shape": str(spec.shape),
                     "dtype": str(spec.dtype),
                     "layout": str(spec.layout),
@@ -184,7 +193,8 @@ def end_graph_capture() -> list[JsonNode]:
     """The nodes since `begin_graph_capture`, JSON values (ttnn.graph.end_graph_capture).
 
     Each has a ``counter``, its place in the list; a ``node_type``: capture_start, function_start, function_end, tensor,
-    buffer, buffer_allocate, buffer_deallocate, error or capture_end; ``params``, texts; and ``connections``, counters.
+    buffer, buffer_allocate, buffer_deallocate, circular_buffer_allocate, circular_buffer_deallocate_all, error or
+    capture_end; ``params``, texts; and ``connections``, counters.
 
     Raises:
         ArgumentError: No capture goes on.
@@ -206,14 +216,25 @@ def extract_calltrace(captured_graph: Sequence[JsonNode]) -> list[str]:
 
 
 def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # noqa: N802 - ttnn's name
-    """The most bytes that tensors made by the operations took in L1 at once."""
+    """The most L1 that was taken at once, as ttnn adds it up: by tensors on all cores, by circular buffers on one.
+
+    These are known of what is captured with ``RunMode.NO_DISPATCH``.
+    """
     now = peak = 0
     for node in captured_graph:
+        if node["node_type"] == "circular_buffer_allocate":
+            peak = max(peak, now + int(node["params"]["size"]))
         if node["params"].get("type") != "L1" or node["node_type"] == "buffer":
             continue
         now += int(node["params"]["size"]) * (1 if node["node_type"] == "buffer_allocate" else -1)
         peak = max(peak, now)
     return peak
+
+
+def extract_circular_buffers_peak_size_per_core(captured_graph: Sequence[JsonNode]) -> int:
+    """The most bytes that circular buffers of one program took on a core; 0 unless with ``RunMode.NO_DISPATCH``."""
+    allocated = (node for node in captured_graph if node["node_type"] == "circular_buffer_allocate")
+    return max((int(node["params"]["size"]) for node in allocated), default=0)
 
 
 def extract_output_info(captured_graph: Sequence[JsonNode]) -> list[dict[str, str]]:

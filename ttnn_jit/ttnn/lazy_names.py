@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 
 _NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
 _NO_LINKS = "there are no links between chips"
@@ -12,7 +13,7 @@ _NO_QUEUE = "kept and returned; operations run where their tensors lie"
 
 @dataclass(frozen=True)
 class Home:
-    """Names that a module has.
+    """Names that a module has, besides functions of the host API, which declare themselves.
 
     Attributes:
         module: The module, below the package.
@@ -53,9 +54,6 @@ HOMES = (
         "corerange_to_cores create_sharded_memory_config_ grid_to_cores num_cores_to_corerangeset "
         "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
     ),
-    Home("ttnn.allocations", "allocate_tensor_on_device allocate_tensor_on_host"),
-    Home("ttnn.transfers", "move reallocate to_dtype"),
-    Home("ttnn.tensor_files", "as_tensor dump_tensor load_tensor"),
     Home(
         "ttnn.session_config",
         "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
@@ -71,10 +69,7 @@ HOMES = (
     Home("ttnn.device_registry", "ReadDeviceProfiler", _NO_PROFILER),
     Home("ttnn.core", "element_size has_storage_type_of has_tile_padding tile_size"),
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
-    Home("ttnn.tensor_constructor", "from_buffer"),
-    Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
-    Home("ttnn.found_elements", "nonzero unique"),
-    Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.random_tensors", "manual_seed"),
     Home(
         "ttnn.gradients",
         "abs_bw acos_bw acosh_bw add_bw addalpha_bw addcdiv_bw addcmul_bw asin_bw asinh_bw assign_bw atan2_bw "
@@ -89,17 +84,10 @@ HOMES = (
         "softshrink_bw softsign_bw sqrt_bw square_bw squared_difference_bw sub_bw subalpha_bw tan_bw tanh_bw "
         "tanhshrink_bw threshold_bw trunc_bw unary_sub_bw where_bw xlogy_bw",
     ),
-    Home("ttnn.batch_norm", "batch_norm"),
     Home("ttnn.moreh", "moreh_cumsum"),
     Home("ttnn.token_sampling", "sampling"),
     Home("ttnn.complex_tensors", "angle complex_tensor conj imag is_imag is_real polar real"),
     Home("ttnn.complex_gradients", "angle_bw conj_bw imag_bw polar_bw real_bw"),
-    Home("ttnn.assignments", "bcast fill_ones_rm fill_rm plus_one unary_chain"),
-    Home(
-        "ttnn.tilizing",
-        "pad_to_tile_shape tilize tilize_with_val_padding tilize_with_zero_padding untilize untilize_with_unpadding",
-    ),
-    Home("ttnn.partial_shards", "interleaved_to_sharded_partial sharded_to_interleaved_partial"),
     Home(
         "ttnn.group_norm_parameters",
         "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "
@@ -112,12 +100,12 @@ HOMES = (
         "concat_mesh_to_tensor_composer create_mesh_composer create_mesh_mapper distribute "
         "replicate_tensor_to_mesh_mapper shard_tensor_to_mesh_mapper",
     ),
-    Home("ttnn.collectives", "all_gather all_reduce mesh_partition reduce_scatter"),
     Home(
         "ttnn.host_shards",
         "MeshCoordinate aggregate_tensor combine_device_tensors distribute_tensor from_host_shards",
     ),
     Home("specs.sub_devices", "SubDevice SubDeviceId SubDeviceManagerId", "a CPU has no parts: programs run in order"),
+    Home("ttnn.memory_banks", "get_memory_view"),
     Home("ttnn.semaphores", "create_global_semaphore reset_global_semaphore_value", _NO_LINKS),
     Home("ttnn.hooks", "register_post_operation_hook register_pre_operation_hook"),
     Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),
@@ -126,14 +114,9 @@ HOMES = (
         "MeshEvent QueueId command_queue event_synchronize get_current_command_queue_id_for_thread record_event "
         "wait_for_event",
     ),
-    Home("ttnn.convolving", "conv1d conv2d conv_transpose2d get_conv_output_dim"),
-    Home("ttnn.pooling", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d"),
-    Home("ttnn.interpolating", "grid_sample upsample"),
+    Home("ttnn.convolving", "get_conv_output_dim"),
     Home("ttnn.prepared_grids", "prepare_grid_sample_grid"),
-    Home(
-        "ttnn.prepared_weights",
-        "prepare_conv_bias prepare_conv_transpose2d_bias prepare_conv_transpose2d_weights prepare_conv_weights",
-    ),
+    Home("ttnn.prepared_weights", "prepare_conv_transpose2d_bias prepare_conv_transpose2d_weights"),
     Home("specs.conv_configs", "Conv1dConfig Conv2dConfig Conv3dConfig PaddingMode"),
     Home(
         "specs.conv_configs",
@@ -157,7 +140,10 @@ SUBMODULES = (
 )
 """Modules that ttnn has, which are names too."""
 
-MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}
+MODULE_OF = {
+    **{name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()},
+    **HOST_FUNCTIONS,
+}
 """Name -> the module that has it."""
 
 WITHOUT_EFFECT = {

@@ -1,4 +1,4 @@
-# Written by `make docs` from the table in lazy_names.py; a test proves it current.
+# Written by `make docs` from lazy_names.py and host_functions.py; a test proves it current.
 from ttnn_jit.specs.arch import Arch as Arch
 from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy as ShardDistributionStrategy
 from ttnn_jit.specs.shard_distribution import ShardMode as ShardMode
@@ -34,14 +34,6 @@ from ttnn_jit.specs.core_sets import grid_to_cores as grid_to_cores
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_corerangeset
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
 from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
-from ttnn_jit.ttnn.allocations import allocate_tensor_on_device as allocate_tensor_on_device
-from ttnn_jit.ttnn.allocations import allocate_tensor_on_host as allocate_tensor_on_host
-from ttnn_jit.ttnn.transfers import move as move
-from ttnn_jit.ttnn.transfers import reallocate as reallocate
-from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
-from ttnn_jit.ttnn.tensor_files import as_tensor as as_tensor
-from ttnn_jit.ttnn.tensor_files import dump_tensor as dump_tensor
-from ttnn_jit.ttnn.tensor_files import load_tensor as load_tensor
 from ttnn_jit.ttnn.session_config import CONFIG as CONFIG
 from ttnn_jit.ttnn.session_config import Config as Config
 from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_config_from_dictionary
@@ -66,14 +58,10 @@ from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
 from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
 from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
-from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
 from ttnn_jit.ttnn.random_tensors import bernoulli as bernoulli
 from ttnn_jit.ttnn.random_tensors import manual_seed as manual_seed
 from ttnn_jit.ttnn.random_tensors import rand as rand
 from ttnn_jit.ttnn.random_tensors import randn as randn
-from ttnn_jit.ttnn.found_elements import nonzero as nonzero
-from ttnn_jit.ttnn.found_elements import unique as unique
-from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn.gradients import abs_bw as abs_bw
 from ttnn_jit.ttnn.gradients import acos_bw as acos_bw
 from ttnn_jit.ttnn.gradients import acosh_bw as acosh_bw
@@ -178,7 +166,6 @@ from ttnn_jit.ttnn.gradients import trunc_bw as trunc_bw
 from ttnn_jit.ttnn.gradients import unary_sub_bw as unary_sub_bw
 from ttnn_jit.ttnn.gradients import where_bw as where_bw
 from ttnn_jit.ttnn.gradients import xlogy_bw as xlogy_bw
-from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
 from ttnn_jit.ttnn.token_sampling import sampling as sampling
 from ttnn_jit.ttnn.complex_tensors import angle as angle
@@ -194,19 +181,6 @@ from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
 from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
 from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
 from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
-from ttnn_jit.ttnn.assignments import bcast as bcast
-from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
-from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
-from ttnn_jit.ttnn.assignments import plus_one as plus_one
-from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
-from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
-from ttnn_jit.ttnn.tilizing import tilize as tilize
-from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
-from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
-from ttnn_jit.ttnn.tilizing import untilize as untilize
-from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
-from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
-from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
@@ -229,10 +203,6 @@ from ttnn_jit.ttnn.mesh_mappers import create_mesh_mapper as create_mesh_mapper
 from ttnn_jit.ttnn.mesh_mappers import distribute as distribute
 from ttnn_jit.ttnn.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
 from ttnn_jit.ttnn.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
-from ttnn_jit.ttnn.collectives import all_gather as all_gather
-from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
-from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
-from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
 from ttnn_jit.ttnn.host_shards import MeshCoordinate as MeshCoordinate
 from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
 from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
@@ -241,6 +211,7 @@ from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
 from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.memory_banks import get_memory_view as get_memory_view
 from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
 from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
@@ -261,13 +232,6 @@ from ttnn_jit.ttnn.convolving import conv1d as conv1d
 from ttnn_jit.ttnn.convolving import conv2d as conv2d
 from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
 from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
-from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
-from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
-from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
-from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
-from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
-from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
-from ttnn_jit.ttnn.interpolating import upsample as upsample
 from ttnn_jit.ttnn.prepared_grids import prepare_grid_sample_grid as prepare_grid_sample_grid
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
@@ -287,6 +251,43 @@ from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
 from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
 from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
 from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
+from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
+from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
+from ttnn_jit.ttnn.collectives import all_gather as all_gather
+from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_device as allocate_tensor_on_device
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.tensor_files import as_tensor as as_tensor
+from ttnn_jit.ttnn.tensor_files import dump_tensor as dump_tensor
+from ttnn_jit.ttnn.tensor_files import load_tensor as load_tensor
+from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.assignments import bcast as bcast
+from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
+from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
+from ttnn_jit.ttnn.assignments import plus_one as plus_one
+from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
+from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
+from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
+from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
+from ttnn_jit.ttnn.transfers import move as move
+from ttnn_jit.ttnn.transfers import reallocate as reallocate
+from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
+from ttnn_jit.ttnn.found_elements import nonzero as nonzero
+from ttnn_jit.ttnn.found_elements import unique as unique
+from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
+from ttnn_jit.ttnn.tilizing import tilize as tilize
+from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
+from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
+from ttnn_jit.ttnn.tilizing import untilize as untilize
+from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
+from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import dot_access as dot_access
 from ttnn_jit.ttnn import experimental as experimental
@@ -470,6 +471,7 @@ __all__ = [
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
+    "get_memory_view",
     "global_avg_pool2d",
     "graph",
     "grid_sample",

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.ttnn.declared_functions import declared_functions
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
 
@@ -19,7 +20,12 @@ def loaded(name: str) -> Any:
     """
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
-    return getattr(import_module(MODULE_OF[name]), name)
+    return getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name)
+
+
+def is_newly_declared(name: str) -> bool:
+    """Whether it is a function of the host API that was declared after `make docs` made the table of them."""
+    return name in declared_functions()
 
 
 def construct(*args: Any, **keywords: Any) -> Any:

@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import core_bytes, in_l1, page_bytes
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import Layout, Shape
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape
 from ttnn_jit.ttnn.mesh import MeshTensor
 from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
 
@@ -55,6 +56,9 @@ TABLES = {
     "buffer_pages": (
         "operation_id int, device_id int, address int, core_y int, core_x int, bank_id int, page_index int, "
         "page_address int, page_size int, buffer_type int"
+    ),
+    "errors": (
+        "operation_id int, operation_name text, error_type text, error_message text, stack_trace text, timestamp text"
     ),
     "nodes": "operation_id int, unique_id int, node_operation_id int, name text",
     "edges": (
@@ -115,6 +119,13 @@ class ReportLog(Observer):
             duration = time.perf_counter() - start
             with self._lock:
                 report.end(number, duration, result, pages=self._detail().pages)
+
+    def failed(self, operation: Any, error: BaseException) -> None:
+        """Write what it raised."""
+        if (call := vars(self._of_thread)["call"]) is not None:
+            report, number, _ = call
+            with self._lock:
+                report.fail(number, name_of(operation), error)
 
     def compared(self, found: Comparison) -> None:
         """Write how a tensor compares with its golden."""
@@ -184,6 +195,13 @@ class _Report:
             self._insert("buffer_pages", [(number, *page) for page in found])
         self._connection.commit()
 
+    def fail(self, number: int, name: str, error: BaseException) -> None:
+        """Write what a call raised."""
+        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+        row = number, name, type(error).__name__, str(error), stack_of_the_user(), moment
+        self._insert("errors", [row])
+        self._connection.commit()
+
     def write_comparison(self, found: Comparison) -> None:
         """Write a golden, and how alike a tensor is; what was written of the same tensor before it, which it was."""
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
@@ -218,7 +236,7 @@ class _Report:
         if _is_in_memory(tensor):
             self._write_device(_device_of(tensor))
             device, address, _, kind = _buffer(tensor)
-            where = str(spec.memory_config), device, address, kind
+            where = _text_of_config(spec.memory_config), device, address, kind
         self._insert("tensors", [(number, str(spec.shape), str(spec.dtype), str(spec.layout), *where)])
         return number
 
@@ -236,6 +254,25 @@ class _Report:
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
     found = (tensor for tensor in tensors_in(list(values)) if isinstance(tensor, Tensor))
     return [own for tensor in found for own in (tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,))]
+
+
+def _text_of_config(config: MemoryConfig) -> str:
+    """A memory config as tt-metal writes it, and the visualizer reads it."""
+    shards = "std::nullopt"
+    if config.shard_spec is not None:
+        spec = config.shard_spec
+        ranges = ", ".join(
+            f"[(x={each.start.x},y={each.start.y}) - (x={each.end.x},y={each.end.y})]" for each in spec.grid.ranges()
+        )
+        height, width = spec.shape
+        shards = (
+            f"ShardSpec(grid={{{ranges}}},shape={{{height}, {width}}},"
+            f"orientation=ShardOrientation::{spec.orientation.name},halo=0)"
+        )
+    return (
+        f"MemoryConfig(memory_layout=TensorMemoryLayout::{config.memory_layout.name},"
+        f"buffer_type=BufferType::{config.buffer_type.name},shard_spec={shards})"
+    )
 
 
 def _is_in_memory(tensor: Tensor) -> bool:

@@ -125,8 +125,7 @@ def execute_trace(
     """
     _check(mesh_device, trace_id, "execute_trace", cq_id)
     mesh_device.require_host_access("execute_trace")
-    if trace_id.released is not None:
-        raise TraceError(f"execute_trace: {trace_id} was released at {trace_id.released}")
+    _check_unreleased(trace_id, "execute_trace")
     for member in mesh_device.members():
         with member.order:
             if trace := member.traces.get(trace_id):  # or another thread has released it meanwhile
@@ -134,16 +133,17 @@ def execute_trace(
 
 
 def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
-    """Give a trace's memory back (ttnn.release_trace); a second time does nothing, and a capture that goes on ends.
+    """Give a trace's memory back (ttnn.release_trace); a capture that goes on ends.
 
     What the captured calls gave stays as it is.
 
     Raises:
         ArgumentError: `trace_id` is none.
         DeviceError: The device is closed.
-        TraceError: The trace is of another device.
+        TraceError: The trace is of another device, or was released.
     """
     _check(mesh_device, trace_id, "release_trace", None)
+    _check_unreleased(trace_id, "release_trace")
     place = place_of_the_user()
     for member in mesh_device.members():
         if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
@@ -161,6 +161,11 @@ def _check(device: Device, trace_id: MeshTraceId, name: str, cq_id: int | None) 
     check_queue(device, cq_id, name)
     if trace_id.device is not device:
         raise TraceError(f"{name}: {trace_id} is a trace of {trace_id.device}, not of {device}")
+
+
+def _check_unreleased(trace_id: MeshTraceId, name: str) -> None:
+    if trace_id.released is not None:
+        raise TraceError(f"{name}: {trace_id} was released at {trace_id.released}")
 
 
 def _stopped(device: Device) -> Trace:

@@ -45,6 +45,29 @@ def test_a_name_is_what_the_namespace_says_of_it(name, status):
     assert usage.status(name) == status
 
 
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *(
+            (name, True)
+            for name in ("matmul", "add_", "conv2d", "all_gather", "moe", "generic_op", "dropout_of_tomorrow")
+        ),
+        *((name, False) for name in ("SDPAProgramConfig", "Topology.Ring", "bfloat8_b", "execute_trace", "to_dtype")),
+    ],
+)
+def test_operations_are_what_computes_or_moves_tensors(name, is_one):
+    category = "Host API, creation, configs" if name == "to_dtype" else "Matmul, linear, attention"
+    assert usage.is_operation(usage.Use("A", category, name, 1, {})) is is_one
+
+
+def test_the_shares_that_are_aimed_at_are_reached():
+    named = [use for use in usage.uses() if use.set != "keywords"]
+    operations = [use for use in named if usage.is_operation(use)]
+    honoured = usage.STATUSES[:1]
+    assert usage.HERE_THEN + (1 - usage.HERE_THEN) * usage._share(named, honoured) >= 0.96
+    assert usage._share(operations, honoured) >= 0.93
+
+
 def test_names_are_counted_once_and_uses_are_numbers():
     found = usage.uses()
     assert len({use.name for use in found}) == len(found) > 250

@@ -66,6 +66,31 @@ print("done", ttnn_jit.cache_info().disk_hits)
 """
 
 
+USE_OF_HOST_FUNCTION = """
+import torch
+import ttnn_jit
+from ttnn_jit import ttnn
+
+assert "first_row" not in vars(ttnn) and not hasattr(ttnn, "second_row")
+told = []
+with ttnn.register_pre_operation_hook(lambda operation, args, kwargs: told.append(operation.__name__)):
+    assert ttnn.first_row(ttnn.from_torch(torch.eye(3))) == [1.0, 0.0, 0.0]
+assert "first_row" in told
+assert ttnn.first_row.__doc__ == "The numbers of the first row."
+
+
+@ttnn_jit.jit()
+def f(x):
+    return x * ttnn.first_row(x)[0]
+
+
+try:
+    f(torch.eye(3))
+except ttnn_jit.diagnostics.errors.UnsupportedFunction as error:
+    print(error)
+"""
+
+
 def declared_in(text):
     """Of the first block of a section, what declares: imports, functions and names in capitals; and the last name."""
     block = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0]
@@ -111,3 +136,24 @@ def test_the_page_adds_an_operation_of_every_family_with_one_declaration_and_no_
     )
     assert done.stdout.startswith("done"), done.stderr
     assert int(done.stdout.split()[1]) > 0
+
+
+@pytest.mark.process
+def test_the_page_adds_a_function_of_the_host_api_with_one_declaration_and_no_other_file(tmp_path):
+    page = (ROOT / "docs" / "adding_an_operation.md").read_text()
+    section = page.partition("\n## Host: ")[2].partition("\n## ")[0]
+    block = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)[0]
+    copy = package_with_own("ttnn", tmp_path)
+    (copy / "ttnn" / "rows_of_tensors.py").write_text(block.partition("\n\n\nprint(")[0])
+    (tmp_path / "use.py").write_text(USE_OF_HOST_FUNCTION)
+    done = subprocess.run(
+        [sys.executable, "use.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "return x * ttnn.first_row(x)[0]\n" in done.stdout
+    assert "`ttnn.first_row` runs on the host" in done.stdout

@@ -60,8 +60,8 @@ def _stages(module, options=None, **bounds):
     return seen
 
 
-def test_the_stages_are_those_of_the_design_in_its_order():
-    assert pipeline.STAGES == (
+def test_the_stages_of_the_design_run_in_its_order():
+    design = (
         "convert-ttnn-to-ttir",
         "ttir-decompose-composites",
         "canonicalize",
@@ -74,6 +74,7 @@ def test_the_stages_are_those_of_the_design_in_its_order():
         "d2m-insert-dst-register-access",
         "convert-d2m-to-ttnn",
     )
+    assert tuple(stage for stage in pipeline.STAGES if stage in design) == design
     assert _stages(cosh(tiled(32, 32))) == list(pipeline.STAGES)
 
 

@@ -54,7 +54,8 @@ def only_moves(kernel: Kernel) -> bool:
 def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:
     """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
     body = kernel.body
-    if len(set(inputs)) != len(inputs) or any(isinstance(step, Call) for step in body.steps):
+    own = body.copies_tiles or any(isinstance(step, Call) for step in body.steps)
+    if own or len(set(inputs)) != len(inputs):
         return None
     if body.packs_or_unpacks and (inputs[0].view.spec.dtype.is_block_float or outputs != kernel.outputs):
         return None

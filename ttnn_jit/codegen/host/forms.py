@@ -46,11 +46,13 @@ class RoutineForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class Repacked(Form):
-    """Loops over tiles that are packed or unpacked, a group of 16 elements at a time."""
+    """Loops over tiles that are packed or unpacked, a group of 16 elements at a time, or copied."""
 
     @property
     def remark(self) -> str:
-        """Which of the two."""
+        """Which of the three."""
+        if self.body.copies_tiles:
+            return "block floats copied"
         return "block floats packed" if self.body.streams[1].dtype.is_block_float else "block floats unpacked"
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.kernel import Kernel, readers_of
+from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
@@ -129,7 +130,7 @@ def readers_in(launches: Sequence[HostLaunch]) -> Readers:
 
 
 def _names_in(op: Operation) -> Iterator[str]:
-    for inner in op.walk():
+    for inner in (op.lowered_as if isinstance(op, GenericOp) else op).walk():
         if isinstance(inner, DeclaredOp):
             yield inner.operation.name
 

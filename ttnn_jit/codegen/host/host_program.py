@@ -19,6 +19,7 @@ from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
+from ttnn_jit.codegen.reader_values import Reading
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
@@ -78,16 +79,19 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
 def _launches(module: ModuleOp) -> Iterator[HostLaunch]:
     """One for every kernel of the module, in program order."""
     numerics = system_desc_of(module).numerics
+    readings: dict[GenericOp, Reading] = {}
     for op in the_function(module).body.block.ops:
-        for own, kernel in _kernels(op, numerics):
+        for own, kernel in _kernels(op, numerics, readings):
             yield HostLaunch((own,), kernel, Form(kernel.body))
 
 
-def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Kernel]]:
+def _kernels(
+    op: Operation, numerics: Numerics, readings: dict[GenericOp, Reading]
+) -> Iterable[tuple[Operation, Kernel]]:
     refuse_packed(op)
     match op:
         case GenericOp():
-            return launches_of(op, numerics)
+            return launches_of(op, numerics, readings)
         case _ if has_kernels(op):
             return ((op, kernel) for kernel in kernels_of(op, numerics))
         case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():

@@ -121,7 +121,7 @@ def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
         case Call():
             return f"call {step.routine}, whose own loops are the {step.own} innermost"
         case Repack():
-            return "pack s0 into s1, or unpack it"
+            return "pack s0 into s1, unpack it, or copy its tiles"
         case Store():
             return f"store t{step.operand} to s{numbers[step.stream]}"
         case _:

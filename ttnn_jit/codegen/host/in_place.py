@@ -53,7 +53,7 @@ def written_in_place(
 
 
 def _only_copies(kernel: Kernel) -> bool:
-    return all(isinstance(step, Load | Store) for step in kernel.body.steps)
+    return kernel.body.copies_tiles or all(isinstance(step, Load | Store) for step in kernel.body.steps)
 
 
 def _reads_or_writes(kernel: Kernel, value: SSAValue, *, written: bool = False) -> bool:

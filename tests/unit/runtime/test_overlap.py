@@ -1,0 +1,24 @@
+"""Whether any of many tensors that are written lies where another does."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttnn_jit.runtime.overlap import meet
+
+SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda each: (each[0], sum(each))), max_size=6)
+
+
+def have_a_common_byte(one, other):
+    return not {*range(*one)}.isdisjoint(range(*other))
+
+
+@given(SPANS, SPANS)
+def test_written_spans_meet_where_a_byte_is_written_and_read_or_written_twice(written, read):
+    pairs = [(one, other) for k, one in enumerate(written) for other in (*written[k + 1 :], *read)]
+    assert meet(written, read) == any(have_a_common_byte(*pair) for pair in pairs)
+
+
+def test_what_is_only_read_may_lie_in_one_place():
+    assert not meet([(0, 4)], [(4, 8), (4, 8), (5, 6)])
