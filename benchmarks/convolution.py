@@ -109,6 +109,7 @@ LAYERS = (
     Layer("MobileNet 14x14, batch norm", 14, 384, 384, 3, 1, 384, norm=True),
     Layer("max pool 3x3, stride 2", 112, 64, 64, 3, 2, pool="max"),
     Layer("max pool 2x2", 128, 64, 64, 2, 2, pool="max"),
+    Layer("max pool 4x4", 56, 128, 128, 4, 4, pool="max"),
     Layer("avg pool 3x3, stride 2", 112, 64, 64, 3, 2, pool="avg"),
     Layer("avg pool 7x7", 7, 2048, 2048, 7, 7, pool="avg"),
 )

@@ -25,6 +25,8 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 MAX_TAPS_TOGETHER = 12
 """Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
 columns give in memory, so that windows which overlap share them (benchmarks/convolution.py)."""
+MAX_TAPS_ALONE = 25
+"""The same of windows that do not overlap, which share nothing; the places of more taps do not fit in registers."""
 
 Shape = Sequence[int]
 Reduce = Callable[[Any, int], Any]
@@ -111,7 +113,8 @@ def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
 def _pooled(ttnn: Any, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
     """Every window of a padded tensor as one element: columns, then rows."""
     windows, counts = pool.windows, pool.counts
-    if math.prod(windows.kernel) <= MAX_TAPS_TOGETHER:
+    overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
+    if math.prod(windows.kernel) <= (MAX_TAPS_TOGETHER if overlap else MAX_TAPS_ALONE):
         rows = taps_of(ttnn, x, windows, counts, 1)
         return _folded(combine, [_folded(combine, taps_of(ttnn, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):
