@@ -69,7 +69,8 @@ def unpacked(checkout, tmp_path_factory):
     folder = tmp_path_factory.mktemp("unpacked")
     before = files_below(checkout)
     with tarfile.open(build("sdist", checkout, folder / "sdist")) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # there from Python 3.11.4 on
+        archive.extractall(folder)
     shutil.rmtree(checkout / "ttnn_jit.egg-info")
     assert files_below(checkout) == before
     (found,) = folder.glob("ttnn_jit-*")
