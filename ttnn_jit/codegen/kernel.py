@@ -40,7 +40,7 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
-from ttnn_jit.kernels.packing_loops import LINE
+from ttnn_jit.kernels.packing_blocks import LINE
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
