@@ -1,14 +1,12 @@
 """LLVM IR text of kernels that pack tiles into block floats, and unpack them: a group of 16 elements in vectors.
 
-All is arithmetic of integers, the same on every host; kernels/block_floats.py says what it computes. LLVM cuts the
-vectors of 16 words into those that the host has.
+All is arithmetic of integers, and a sum of floats that rounds significands of float32, the same on every host;
+kernels/block_floats.py says what it computes. LLVM cuts the vectors of 16 words into those that the host has.
 
 Bound: the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed, or the instructions. With
-AVX-512 packing a row of a tile, 32 elements, takes 76 of float32 (162 bytes) and 52 of bfloat16 (98 bytes), loop and
-prefetches among them; unpacking takes 61. At three a cycle these are 6.4 and 5.7 bytes a cycle, so that a core whose
-copies move 16 packs at 0.4 of a copy, and several cores at more, up to what memory gives all of them. 0.8 on one leaves
-38 and 23 instructions, where rounding, sign, zeros, loads and stores of both groups take 40 and 24 without the shared
-exponents, which are 22 and 21 now and 14 at least (benchmarks/block_floats.py).
+AVX-512 packing a row of a tile, 32 elements, takes 45 of float32 (162 bytes) and 29 of bfloat16 (98 bytes), of which 8
+and 6 find exponents; unpacking takes 61. In cache that is 0.35 to 0.48 of a copy, in memory with two threads 0.6 to 0.8
+of float32 and 0.6 to 1.1 of bfloat16, the less the faster memory is (benchmarks/block_floats.py).
 """
 
 from __future__ import annotations
