@@ -104,6 +104,8 @@ NOT_OF_FUNCTIONS = {
     "scalar_call",
     "block_floats",
     "packed_tiles",
+    "packing_blocks",
+    "packing_groups",
     "packing_loops",
 }
 
