@@ -25,7 +25,7 @@ from ttnn_jit.runtime.native import kernel_address
 
 TRY_SECONDS = 5e-3
 ACCUMULATORS = 12
-FMA_ITERATIONS = 100_000
+FMA_ITERATIONS = 2_000_000  # milliseconds, of which waking a second thread is little
 NEAR_NOTHING = ", !nontemporal !0"
 
 
@@ -132,7 +132,7 @@ done:
 
 
 def seconds_together(calls: Sequence[Callable[[], None]]) -> float:
-    """Seconds from the first start to the last end of calls that start together, a thread each."""
+    """Seconds from the first start to the last end of calls that start together, a thread each, on a CPU of its own."""
     if len(calls) == 1:
         start = time.perf_counter()
         calls[0]()
@@ -140,13 +140,17 @@ def seconds_together(calls: Sequence[Callable[[], None]]) -> float:
     barrier = threading.Barrier(len(calls))
     times: list[tuple[float, float]] = []
 
-    def run(call: Callable[[], None]) -> None:
+    def run(call: Callable[[], None], cpu: int) -> None:
+        if cpus:
+            os.sched_setaffinity(0, {cpu})
         barrier.wait()
         start = time.perf_counter()
         call()
         times.append((start, time.perf_counter()))
 
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    places = (cpus * len(calls))[: len(calls)] or [0] * len(calls)
+    threads = [threading.Thread(target=run, args=each) for each in zip(calls, places, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:
