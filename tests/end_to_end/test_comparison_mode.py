@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -209,6 +210,21 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     assert "2 of 4 comparisons" in page
 
 
+def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "comparison.json").write_text("[]")
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        pytest.raises(OSError, match="disk full"),
+        ttnn.manage_config("enable_comparison_mode", True),
+    ):
+        ttnn.exp(tensor(device))
+    assert [(path.name, path.read_text()) for path in (tmp_path / "run").iterdir()] == [("comparison.json", "[]")]
+    assert not ttnn.CONFIG.enable_comparison_mode
+
+
 def test_a_report_whose_name_is_taken_away_before_the_mode_ends_is_written(device, tmp_path):
     with (
         ttnn.manage_config("root_report_path", tmp_path),
@@ -254,7 +270,11 @@ def test_the_environment_turns_it_on_from_the_first_call_and_reports_are_written
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "is no JSON"), ("[]", "holds no JSON object"), ('{"no_such": 1}', "has no setting `no_such`")],
+    [
+        ("{", "is no JSON"),
+        ("[]", "holds no JSON object"),
+        ('{"no_such": 1}', "TTNN_CONFIG_OVERRIDES: .*has no setting `no_such`\nhelp: it"),
+    ],
 )
 def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
     from ttnn_jit.ttnn import session_config

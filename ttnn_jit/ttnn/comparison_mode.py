@@ -21,6 +21,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.random_state import drawing_from, next_draw
 from ttnn_jit.runtime.tensor import Tensor
@@ -273,8 +274,8 @@ class ComparisonMode(Observer):
         """``comparison.json``, and ``comparison.html`` with the first bad operation on top."""
         folder.mkdir(parents=True, exist_ok=True)
         rows = [asdict(record) for record in self.records]
-        (folder / "comparison.json").write_text(json.dumps(rows, indent=2), encoding="utf-8")
-        (folder / "comparison.html").write_text("\n".join(_html(self.records)), encoding="utf-8")
+        write_complete(folder / "comparison.json", [json.dumps(rows, indent=2).encode()])
+        write_complete(folder / "comparison.html", ["\n".join(_html(self.records)).encode()])
 
 
 def _mapped(

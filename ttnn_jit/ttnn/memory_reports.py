@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.memory_config import BufferType
 from ttnn_jit.ttnn.memory_banks import BankMemory, get_memory_view
@@ -46,7 +47,7 @@ def dump_device_memory_state(device: Device, prefix: str = "") -> None:
     for name, lines in reports.items():
         path = _FOLDER / f"{prefix}{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_complete(path, [f"{line}\n".encode() for line in lines])
 
 
 def _memory_usage_summary(views: dict[BufferType, BankMemory]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-import uuid
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.observers import observed
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
@@ -84,7 +84,8 @@ def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
     told = json.dumps(
         {"specs": [spec_to_json(own.spec) for own in tensors], "mesh": mesh, "source": source}, separators=(",", ":")
     )
-    _write(path, _header([own.spec for own in tensors], told, parts), parts)
+    header = _header([own.spec for own in tensors], told, parts)
+    write_complete(path, [len(header).to_bytes(_LENGTH, "little"), header, *parts])
 
 
 def _stored(tensor: Tensor) -> bytes:
@@ -172,20 +173,6 @@ def _checksum(told: str, parts: Sequence[bytes | memoryview]) -> int:
     for part in parts:
         value = zlib.crc32(part, value)
     return value
-
-
-def _write(path: Path, header: bytes, parts: Sequence[bytes]) -> None:
-    """Put a complete file at `path` in one step, so that readers and other writers never meet half of one."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(len(header).to_bytes(_LENGTH, "little") + header)
-            for part in parts:
-                file.write(part)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def _read(path: Path) -> _Contents:
