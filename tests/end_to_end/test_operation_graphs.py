@@ -269,6 +269,7 @@ def test_memory_of_calls_names_the_largest_tensors_that_live_when_each_ends(devi
         ("ttnn.concat", 0, 3 * nbytes, "ttnn.concat"),
         ("ttnn.exp", nbytes, 3 * nbytes, "ttnn.concat"),
     ]
+    assert (calls[2].name, calls[2].l1_bytes, calls[2].dram_bytes) == ("ttnn.deallocate", nbytes, 0)
     (added,) = (call for call in calls if call.name == "ttnn.add")
     assert (added.l1_bytes, added.dram_bytes, len(added.largest)) == (2 * nbytes, 0, 1)
     assert (added.circular_buffer_bytes > 0) == (mode is ttnn.graph.RunMode.NO_DISPATCH)

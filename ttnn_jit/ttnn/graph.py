@@ -89,12 +89,12 @@ class _Capture(Observer):
         begun = self._open.pop()
         given = {id(tensor) for tensor in _device_tensors(args)}
         made = [self._made(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
-        ended = self._node("function_end", {"name": name_of(operation)})
-        begun["connections"].append(ended["counter"])
-        ended["connections"] += [tensor["counter"] for tensor in made]
         for tensor in _device_tensors(args):
             if not tensor.is_allocated():
                 self._freed(id(tensor))
+        ended = self._node("function_end", {"name": name_of(operation)})
+        begun["connections"].append(ended["counter"])
+        ended["connections"] += [tensor["counter"] for tensor in made]
 
     def failed(self, operation: Any, error: BaseException) -> None:
         begun = self._open.pop()
