@@ -238,6 +238,19 @@ def test_integers_are_close_where_they_are_equal(cpu_device):
     assert comparison_records()[0].allclose is True
 
 
+@pytest.mark.filterwarnings("ignore::ttnn_jit.ttnn.comparison_mode.ComparisonWarning")
+def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infinity(device, tmp_path):
+    operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * float("inf"))
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        ttnn.manage_config("enable_comparison_mode", True),
+    ):
+        operation(tensor(device))
+    text = (tmp_path / "run" / "comparison.json").read_text()
+    assert json.loads(text, parse_constant=pytest.fail)[0]["max_ulp"] == "inf"
+
+
 def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "comparison.json").write_text("[]")
