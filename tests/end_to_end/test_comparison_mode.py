@@ -194,6 +194,17 @@ def test_the_first_place_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
     assert (found.differing_nans, found.first_nan) == (2, (1, 2, 7))
 
 
+@pytest.mark.usefixtures("comparing")
+def test_an_infinity_in_one_alone_is_no_match_though_its_correlation_is_ttnns(cpu_device):
+    x = tensor(cpu_device, torch.ones(2, 40), ttnn.float32)
+    infinite = ttnn_jit.tile_op(lambda x: x * 1.0, golden=lambda x: torch.full_like(x, torch.inf))
+    with pytest.warns(ComparisonWarning, match="the worst element is inf ulp off"):
+        infinite(x)
+    huge = ttnn_jit.tile_op(lambda x: x * 3e38 * 3e38, golden=lambda x: x * 9e76)
+    huge(x)
+    assert [record.matches for record in comparison_records() if record.level == "locally"] == [False, True]
+
+
 def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     operation = made_wrong()
     with (

@@ -54,7 +54,7 @@ class ComparisonRecord:
         max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
             of which has its own.
         differing_nans: How many elements are NaN in one of the two alone.
-        matches: Whether the correlation is what is asked for, and NaN are where the golden has them.
+        matches: Whether the correlation is what is asked for, and NaN and infinities are where the golden has them.
         place: The user's line.
         note: Why nothing was compared, or empty.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
@@ -229,7 +229,7 @@ class ComparisonMode(Observer):
         differing = (got.isnan() != golden.isnan()).nonzero()
         nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
         wanted = self._wanted_pcc()
-        matches = pcc >= wanted and not nans
+        matches = pcc >= wanted and not nans and ulp != math.inf
         found = (pcc, ulp, nans, matches, place)
         self._tell(Comparison(tensor, golden, level == "globally", matches, wanted, pcc))
         self.records.append(
