@@ -194,6 +194,17 @@ def test_the_first_place_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
     assert (found.differing_nans, found.first_nan) == (2, (1, 2, 7))
 
 
+@pytest.mark.usefixtures("comparing")
+def test_an_infinity_in_one_alone_is_no_match_though_its_correlation_is_ttnns(cpu_device):
+    x = tensor(cpu_device, torch.ones(2, 40), ttnn.float32)
+    infinite = ttnn_jit.tile_op(lambda x: x * 1.0, golden=lambda x: torch.full_like(x, torch.inf))
+    with pytest.warns(ComparisonWarning, match="the worst element is inf ulp off"):
+        infinite(x)
+    huge = ttnn_jit.tile_op(lambda x: x * 3e38 * 3e38, golden=lambda x: x * 9e76)
+    huge(x)
+    assert [record.matches for record in comparison_records() if record.level == "locally"] == [False, True]
+
+
 def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     operation = made_wrong()
     with (
@@ -236,6 +247,19 @@ def test_integers_are_close_where_they_are_equal(cpu_device):
     x = tensor(cpu_device, torch.arange(32, dtype=torch.int32).reshape(1, 32), ttnn.int32)
     ttnn.add(x, x)
     assert comparison_records()[0].allclose is True
+
+
+@pytest.mark.filterwarnings("ignore::ttnn_jit.ttnn.comparison_mode.ComparisonWarning")
+def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infinity(device, tmp_path):
+    operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * float("inf"))
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        ttnn.manage_config("enable_comparison_mode", True),
+    ):
+        operation(tensor(device))
+    text = (tmp_path / "run" / "comparison.json").read_text()
+    assert json.loads(text, parse_constant=pytest.fail)[0]["max_ulp"] == "inf"
 
 
 def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ up. A jitted function is run again operation by operation, each beside its golde
 from __future__ import annotations
 
 import json
+import math
 import threading
 import warnings
 import weakref
@@ -53,7 +54,7 @@ class ComparisonRecord:
         max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
             of which has its own.
         differing_nans: How many elements are NaN in one of the two alone.
-        matches: Whether the correlation is what is asked for, and NaN are where the golden has them.
+        matches: Whether the correlation is what is asked for, and NaN and infinities are where the golden has them.
         place: The user's line.
         note: Why nothing was compared, or empty.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
@@ -228,7 +229,7 @@ class ComparisonMode(Observer):
         differing = (got.isnan() != golden.isnan()).nonzero()
         nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
         wanted = self._wanted_pcc()
-        matches = pcc >= wanted and not nans
+        matches = pcc >= wanted and not nans and ulp != math.inf
         found = (pcc, ulp, nans, matches, place)
         self._tell(Comparison(tensor, golden, level == "globally", matches, wanted, pcc))
         self.records.append(
@@ -280,7 +281,7 @@ class ComparisonMode(Observer):
     def write_report(self, folder: Path) -> None:
         """``comparison.json``, and ``comparison.html`` with the first bad operation on top."""
         folder.mkdir(parents=True, exist_ok=True)
-        rows = [asdict(record) for record in self.records]
+        rows = [{name: _in_json(value) for name, value in asdict(record).items()} for record in self.records]
         write_complete(folder / "comparison.json", [json.dumps(rows, indent=2).encode()])
         write_complete(folder / "comparison.html", ["\n".join(_html(self.records)).encode()])
 
@@ -359,6 +360,11 @@ def _table(title: str, records: Sequence[ComparisonRecord]) -> Iterator[str]:
         cells = "".join(_cell(getattr(record, column)) for column in _COLUMNS)
         yield f"<tr{'' if record.matches else ' class=bad'}>{cells}</tr>"
     yield "</table>"
+
+
+def _in_json(value: Any) -> Any:
+    """Infinities and NaN as text: JSON has none."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cell(value: object) -> str:

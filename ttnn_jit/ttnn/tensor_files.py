@@ -284,7 +284,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     path = cache_path(cache_file_name, dtype, layout)
     mapper = None if isinstance(mesh_mapper, ReplicateTensorToMesh) else mesh_mapper
     shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
-    source = None if tensor is None else _source(tensor)
+    source = None if tensor is None else _source(tensor, mapper)
     asked = _Asked(
         shape,
         dtype,
@@ -313,8 +313,8 @@ class _Asked:
     source: str | None
 
 
-def _source(tensor: object) -> str | None:
-    """What tells weights from others: element type, shape, and a checksum of the elements (one read of them).
+def _source(tensor: object, mapper: TensorToMesh | None) -> str | None:
+    """What tells weights from others: element type, shape, a checksum of the elements (one read of them), and the cut.
 
     None of what has no elements at hand: tensors of torch's meta device, and whatever `preprocess` makes a tensor of.
     """
@@ -327,7 +327,8 @@ def _source(tensor: object) -> str | None:
     ):
         return None
     words = tensor.detach().resolve_conj().resolve_neg().reshape(-1).view(torch.uint8).numpy()
-    return f"{tensor.dtype}{list(tensor.shape)} of checksum {zlib.crc32(words):08x}"
+    cut = "" if mapper is None else f", cut by {mapper.settings}"
+    return f"{tensor.dtype}{list(tensor.shape)} of checksum {zlib.crc32(words):08x}{cut}"
 
 
 def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layout | None) -> Path:

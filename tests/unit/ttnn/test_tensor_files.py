@@ -235,6 +235,18 @@ def test_weights_that_are_preprocessed_or_cut_for_a_mesh_are_told_from_others_to
     ttnn.close_mesh_device(mesh)
 
 
+def test_the_same_weights_cut_otherwise_are_refused(tmp_path):
+    mesh, x = ttnn.open_mesh_device((2, 2)), torch.randn(4, 4)
+    mappers = [ttnn.ShardTensor2dMesh(mesh, (2, 2), dims) for dims in ((0, 1), (1, 0))]
+    for _ in range(2):
+        ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[0])
+    with pytest.raises(
+        TensorFileError, match=r"cut by ShardTensor2dMesh of .*\(0, 1\).* and one of .*\(1, 0\).* asked"
+    ):
+        ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[1])
+    ttnn.close_mesh_device(mesh)
+
+
 def test_a_renamed_file_of_another_dtype_or_layout_is_refused_by_name(tmp_path):
     kept_as_w(tmp_path, torch.zeros(3), ttnn.float32)
     (tmp_path / "w_dtype_FLOAT32_layout_ROW_MAJOR.tensorbin").rename(
