@@ -143,7 +143,8 @@ class FewRowsContraction(ContractingLoops):
         yield "depth.loop:"
         swept = "swept" if self.panels else "depth.loop"
         yield f"  %term = phi i64 [0, %columns.loop], [%term.next, %{swept}]"
-        yield from self._terms_of_both("term", str(DEPTH * self._terms))
+        depth = self._steps if self._rounds_tiles else DEPTH  # each call over panels rounds once, at its end
+        yield from self._terms_of_both("term", str(depth * self._terms))
         rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
         yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, ptr %left.at, {rows})"
         yield "  %is.first = icmp eq i64 %term, 0"

@@ -198,6 +198,33 @@ def test_attention_on_devices_is_near_torchs_and_compiled_as_eager(target, dtype
             assert all(torch.equal(ttnn.to_torch(one), other) for one, other in zip(jitted, eager, strict=True))
 
 
+@FRONTENDS
+@TARGETS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_row_that_sees_no_key_is_zeros_as_in_torch(dtype, target, graph_capture):
+    device = ttnn.open_device(device_id=0, target=target)
+    tensors = [each.to(dtype) for each in tensors_of((2, 1, 2, 33, 40))]
+    mask = torch.zeros(2, 1, 33, 33).masked_fill(torch.rand(2, 1, 33, 33) < 0.4, -math.inf)
+    mask[0, 0, 5], mask[1, 0, 32] = -math.inf, -math.inf
+    placed = [
+        ttnn.from_torch(each.to(dtype), layout=ttnn.TILE_LAYOUT, device=device)
+        for each in (*tensors, mask, *tensors_of((1, 1, 1, 1, 40), 4))
+    ]
+
+    def attend(query, key, value, mask, far, keys, values):
+        masked = SDPA(query, key, value, attn_mask=mask, is_causal=False)
+        return masked, DECODE(far, keys, values, cur_pos=[9], sliding_window_size=3)
+
+    want = attention(*tensors, mask=mask)
+    want[0, :, 5], want[1, :, 32] = 0.0, 0.0
+    for called in (attend, jit(graph_capture=graph_capture)(attend)):
+        masked, beyond = (ttnn.to_torch(each) for each in called(*placed))
+        assert_near(masked, want, 3e-5 if dtype is torch.float32 else 4e-2)
+        assert not masked[0, :, 5].any()
+        assert not masked[1, :, 32].any()
+        assert not beyond.any()
+
+
 def test_probabilities_meet_values_in_the_type_of_the_values():
     query, key = torch.zeros(1, 1, 1, 2), torch.zeros(1, 1, 3, 2)
     value = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])[None, None]

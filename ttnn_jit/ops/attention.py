@@ -37,6 +37,7 @@ CAUSAL = Parameter("is_causal", FLAG, default=True)
 SCALE = Parameter("scale", OPTIONAL_FLOAT)
 WINDOW = Parameter("sliding_window_size", OPTIONAL_COUNT)
 _MINUS_INFINITY = -math.inf
+_LEAST_FINITE = -float(COMPUTE_TYPE.traits.largest)
 
 
 # --- What all forms compute -----------------------------------------------------------------------------------------
@@ -99,20 +100,28 @@ def attended(
     scores = ttnn.multiply(ttnn.matmul(spread(query), key, False, True), scale)
     scores = scores if added is None else ttnn.add(scores, added)
     scores = scores if sees is None else ttnn.where(sees, scores, _MINUS_INFINITY)
-    probabilities = _weights(ttnn, scores, unseen)
+    may_see_none = mask is not None or (seen is not None and seen.window is not None)
+    probabilities = _weights(ttnn, scores, unseen, may_see_none=may_see_none)
     if value.spec.dtype.unpacked is not COMPUTE_TYPE:
         probabilities = ttnn.typecast(probabilities, value.spec.dtype.unpacked)
     return reshaped(ttnn, ttnn.matmul(probabilities, value), (users, heads, positions, value.shape[3]))
 
 
-def _weights(ttnn: Any, scores: Any, unseen: Any) -> Any:
-    """The softmax of scores and of a last one, which is left out; None: there is none."""
+def _weights(ttnn: Any, scores: Any, unseen: Any, *, may_see_none: bool) -> Any:
+    """The softmax of scores and of a last one, which is left out; None: there is none.
+
+    Of a row of which all scores are -infinity, as where `may_see_none`, the weights are 0, as torch has them.
+    """
     top = ttnn.max(scores, 3, True)
     top = top if unseen is None else ttnn.maximum(top, unseen)
+    if may_see_none:
+        top = ttnn.maximum(top, _LEAST_FINITE)
     exponentials = ttnn.exp(ttnn.subtract(scores, top))
     weight = ttnn.sum(exponentials, 3, True)
     if unseen is not None:
         weight = ttnn.add(weight, ttnn.exp(ttnn.subtract(unseen, top)))
+    if may_see_none:
+        weight = ttnn.maximum(weight, 1.0)  # the exponential of the largest score is 1, so no other sum is less
     return ttnn.divide(exponentials, weight)
 
 

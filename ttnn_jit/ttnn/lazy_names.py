@@ -6,6 +6,10 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 
 _NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
+_NO_CORES_BUT_LOFI = (
+    "chooses how a chip splits its work over cores; beside one, eager products on chip targets are LoFi, as in ttnn, "
+    "unless both tensors are float32 or a `compute_kernel_config` says otherwise"
+)
 _NO_LINKS = "there are no links between chips"
 _NO_PROFILER = "there is no device profiler; time the calls"
 _NO_QUEUE = "kept and returned; operations run where their tensors lie"
@@ -42,12 +46,16 @@ HOMES = (
     Home("specs.compute_config", "ThrottleLevel", "a CPU slows down by itself"),
     Home(
         "specs.program_configs",
-        "LayerNormDefaultProgramConfig LayerNormShardedMultiCoreProgramConfig "
-        "MatmulMultiCoreReuseMultiCast1DProgramConfig MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig "
-        "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig MatmulMultiCoreReuseMultiCastProgramConfig "
-        "MatmulMultiCoreReuseProgramConfig MinimalMatmulConfig SDPAProgramConfig "
+        "LayerNormDefaultProgramConfig LayerNormShardedMultiCoreProgramConfig MinimalMatmulConfig SDPAProgramConfig "
         "SoftmaxDefaultProgramConfig SoftmaxProgramConfig SoftmaxShardedMultiCoreProgramConfig",
         _NO_CORES,
+    ),
+    Home(
+        "specs.program_configs",
+        "MatmulMultiCoreReuseMultiCast1DProgramConfig MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig "
+        "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig MatmulMultiCoreReuseMultiCastProgramConfig "
+        "MatmulMultiCoreReuseProgramConfig",
+        _NO_CORES_BUT_LOFI,
     ),
     Home(
         "specs.core_sets",
