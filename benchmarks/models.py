@@ -98,24 +98,12 @@ def built(model: Model, *, quick: bool, target: str = "cpu", jitted: bool = Fals
 
 @cache
 def _call(name: str, batch: int | None, contender: str, quick: bool) -> Callable[[], Any] | None:
-    """What runs a model as a contender does; None: a trace, or the chip's L1, cannot hold what it does."""
+    """What runs a model as a contender does; None: a trace cannot hold what it does."""
     target = "wormhole_b0" if contender == CHIP else "cpu"
     device, run, reference = built(Model(name, batch), quick=quick, target=target, jitted=contender in {JIT, TRACE})
     if contender == TRACE:
         return _traced(device, run)
-    if contender == CHIP:
-        return _within_memory(run)
     return run if contender in OURS else in_torch(reference, contender)  # type: ignore[no-any-return]
-
-
-def _within_memory(run: Callable[[], Any]) -> Callable[[], Any] | None:
-    from ttnn_jit.diagnostics.errors import L1CapacityError
-
-    try:
-        run()
-    except L1CapacityError:
-        return None
-    return run
 
 
 def _traced(device: Any, run: Callable[[], Any]) -> Callable[[], Any] | None:

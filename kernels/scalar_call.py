@@ -165,7 +165,7 @@ def llvm_text(function: ScalarFunction) -> str:
 
 
 @cache
-def _library_of_text() -> type:
+def library_of_text() -> type:
     """A library of numba's that is linked and optimised, and goes to no engine that would assemble it."""
     from numba.core.codegen import JITCodeLibrary
 
@@ -195,7 +195,7 @@ def numba_text(function: Any, signature: Any) -> tuple[str, str]:
     flags.no_compile = True  # no machine code: it would be read by nobody
     with global_compiler_lock:
         context = cpu_target.target_context
-        library = _library_of_text()(context.codegen(), "kernel")
+        library = library_of_text()(context.codegen(), "kernel")
         made = compiler.compile_extra(
             cpu_target.typing_context, context, function, signature.args, signature.return_type, flags, {}, library
         )

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import _dynfunc, njit, types
 from numba.core import cgutils
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
+from ttnn_jit.kernels.scalar_call import library_of_text
 from ttnn_jit.specs.dtypes import DataType
 
 LIBM_ULP = 0.51
@@ -27,7 +30,22 @@ f32, f64 = np.float32, np.float64
 i8, i16, i32 = np.int8, np.int16, np.int32
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
-_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+class _Linked(Compiler):  # type: ignore[misc]
+    """Compiles a function to LLVM that kernels link, and to no machine code: nothing would call that."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, library or library_of_text()(target.codegen(), "called"), *rest)
+        self.state.targetctx = copy(self.state.targetctx)
+        self.state.targetctx.get_executable = _no_machine_code
+
+
+def _no_machine_code(library: Any, descriptor: Any, environment: Any) -> Any:
+    """What numba knows the function by; nobody may call it."""
+    return _dynfunc.make_function(descriptor.lookup_module(), descriptor.qualname, "", 0, environment, (library,))
+
+
+_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _Linked}
 """No Python calls it: numba compiles no entry points for that, which take longer than short functions do."""
 
 called = njit(**_CALLED_BY_KERNELS)

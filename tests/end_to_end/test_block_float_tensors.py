@@ -242,6 +242,18 @@ def test_a_call_that_moves_in_steps_encodes_once(target, dtype):
                 assert called(tensor).stored_bytes() == wanted
 
 
+@DTYPES
+def test_heads_that_keep_their_groups_are_split_in_packed_bytes_of_l1(dtype):
+    device = ttnn.open_device(device_id=0, target="wormhole_b0")
+    rows = on(device, torch.randn(4, 64, 3 * 1024), dtype)
+    x = ttnn.to_memory_config(rows, ttnn.L1_MEMORY_CONFIG)
+    packed = device.memory_view().used
+    heads = ttnn.transformer.split_query_key_value_and_split_heads(x, num_heads=32, transpose_key=True)
+    # The rows, the results, and as much between them: each as large as it is packed.
+    assert device.memory_view().high_water <= 4 * packed
+    assert all(each.dtype is dtype for each in heads)
+
+
 def padded(x, edges, mode):
     return torch.nn.functional.pad(x[None, None], edges, mode=mode)[0, 0]
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -193,6 +194,17 @@ def test_the_first_place_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
     assert (found.differing_nans, found.first_nan) == (2, (1, 2, 7))
 
 
+@pytest.mark.usefixtures("comparing")
+def test_an_infinity_in_one_alone_is_no_match_though_its_correlation_is_ttnns(cpu_device):
+    x = tensor(cpu_device, torch.ones(2, 40), ttnn.float32)
+    infinite = ttnn_jit.tile_op(lambda x: x * 1.0, golden=lambda x: torch.full_like(x, torch.inf))
+    with pytest.warns(ComparisonWarning, match="the worst element is inf ulp off"):
+        infinite(x)
+    huge = ttnn_jit.tile_op(lambda x: x * 3e38 * 3e38, golden=lambda x: x * 9e76)
+    huge(x)
+    assert [record.matches for record in comparison_records() if record.level == "locally"] == [False, True]
+
+
 def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     operation = made_wrong()
     with (
@@ -207,6 +219,62 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     page = (tmp_path / "run" / "comparison.html").read_text()
     assert page.index("The first of them") < page.index("tile_op.doubled") < page.index("ttnn.exp")
     assert "2 of 4 comparisons" in page
+    assert "<th>allclose</th>" in page
+    assert "None" not in page
+
+
+@pytest.mark.usefixtures("comparing")
+@pytest.mark.parametrize(
+    ("dtype", "off", "allclose"),
+    [
+        (ttnn.float32, 1e-7, True),
+        (ttnn.float32, 1e-4, False),
+        (ttnn.bfloat16, 1e-3, True),
+        (ttnn.bfloat16, 0.1, False),
+        (ttnn.bfloat8_b, 0.0, None),
+    ],
+)
+def test_records_say_whether_a_tensor_is_close_by_torch_s_tolerances(cpu_device, dtype, off, allclose):
+    operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * (2.0 + off))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ComparisonWarning)
+        operation(tensor(cpu_device, torch.randn(32, 32), dtype))
+    assert [record.allclose for record in comparison_records()] == [allclose, allclose]
+
+
+@pytest.mark.usefixtures("comparing")
+def test_integers_are_close_where_they_are_equal(cpu_device):
+    x = tensor(cpu_device, torch.arange(32, dtype=torch.int32).reshape(1, 32), ttnn.int32)
+    ttnn.add(x, x)
+    assert comparison_records()[0].allclose is True
+
+
+@pytest.mark.filterwarnings("ignore::ttnn_jit.ttnn.comparison_mode.ComparisonWarning")
+def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infinity(device, tmp_path):
+    operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * float("inf"))
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        ttnn.manage_config("enable_comparison_mode", True),
+    ):
+        operation(tensor(device))
+    text = (tmp_path / "run" / "comparison.json").read_text()
+    assert json.loads(text, parse_constant=pytest.fail)[0]["max_ulp"] == "inf"
+
+
+def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "comparison.json").write_text("[]")
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        pytest.raises(OSError, match="disk full"),
+        ttnn.manage_config("enable_comparison_mode", True),
+    ):
+        ttnn.exp(tensor(device))
+    assert [(path.name, path.read_text()) for path in (tmp_path / "run").iterdir()] == [("comparison.json", "[]")]
+    assert not ttnn.CONFIG.enable_comparison_mode
 
 
 def test_a_report_whose_name_is_taken_away_before_the_mode_ends_is_written(device, tmp_path):
@@ -254,7 +322,11 @@ def test_the_environment_turns_it_on_from_the_first_call_and_reports_are_written
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "is no JSON"), ("[]", "holds no JSON object"), ('{"no_such": 1}', "has no setting `no_such`")],
+    [
+        ("{", "is no JSON"),
+        ("[]", "holds no JSON object"),
+        ('{"no_such": 1}', "TTNN_CONFIG_OVERRIDES: .*has no setting `no_such`\nhelp: it"),
+    ],
 )
 def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
     from ttnn_jit.ttnn import session_config

@@ -250,3 +250,28 @@ def test_tensors_that_die_leave_their_numbers_to_no_other(device):
     (given,) = ttnn.graph.extract_output_info(graph)
     assert given["tensor_id"] == "5"
     assert given["shape"] == str(result.shape)
+
+
+@pytest.mark.parametrize("mode", list(ttnn.graph.RunMode))
+def test_memory_of_calls_names_the_largest_tensors_that_live_when_each_ends(device, mode):
+    x = tensor(device)
+    ttnn.graph.begin_graph_capture(mode)
+    wide = ttnn.concat([x, x, x], dim=-1)
+    small = ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG)
+    ttnn.deallocate(wide)
+    again = ttnn.add(small, small)
+    with pytest.raises(CompileError, match="shapes"):
+        ttnn.matmul(small, ttnn.zeros((7, 7), device=device))
+    calls = ttnn.graph.extract_memory_of_calls(ttnn.graph.end_graph_capture(), largest=1)
+    nbytes = x.spec.nbytes
+    found = [(call.name, call.l1_bytes, call.dram_bytes, call.largest[0].made_by) for call in calls[:2]]
+    assert found == [
+        ("ttnn.concat", 0, 3 * nbytes, "ttnn.concat"),
+        ("ttnn.exp", nbytes, 3 * nbytes, "ttnn.concat"),
+    ]
+    assert (calls[2].name, calls[2].l1_bytes, calls[2].dram_bytes) == ("ttnn.deallocate", nbytes, 0)
+    (added,) = (call for call in calls if call.name == "ttnn.add")
+    assert (added.l1_bytes, added.dram_bytes, len(added.largest)) == (2 * nbytes, 0, 1)
+    assert (added.circular_buffer_bytes > 0) == (mode is ttnn.graph.RunMode.NO_DISPATCH)
+    assert (calls[0].largest[0].memory, calls[0].largest[0].shape) == ("DRAM", str(wide.shape))
+    ttnn.deallocate(again)

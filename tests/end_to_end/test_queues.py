@@ -74,7 +74,9 @@ def test_a_queue_that_does_not_exist_is_an_error_by_name(device, two_queues, cal
             ArgumentError, match=r"has no command queue 1; it was opened with queue 0 alone\nhelp: open it"
         ):
             call(x, 1)
-        with pytest.raises(ArgumentError, match="has no command queue 2; it was opened with 2 queues"):
+        with pytest.raises(
+            ArgumentError, match=r"has no command queue 2; .* with 2 queues\nhelp: there are queues 0 and"
+        ):
             call(y, 2)
     with pytest.raises(ArgumentError, match="command queue must be a whole number"):
         call(x, "one")

@@ -328,6 +328,24 @@ def test_bounds_hold_every_value_of_an_expression(access_and_shape):
         assert max(values) <= high
 
 
+@given(composed(), st.sampled_from([2, 4]))
+def test_runs_that_are_said_to_stay_whole_do(access_and_shape, length):
+    access, shape = access_and_shape
+    found = list(addresses(access, dense_strides(shape)))
+    runs = [found[start : start + length] for start in range(0, len(found), length)]
+    whole = all(run[0] % length == 0 and run == list(range(run[0], run[0] + length)) for run in runs)
+    assert whole or not access.keeps_runs(shape, length)
+
+
+def test_heads_split_and_merged_keep_runs():
+    rows, heads = (6, 384, 1024), (6, 384, 16, 64)
+    assert reshaped(rows, heads).keeps_runs(rows, 16)
+    assert reshaped(heads, rows).keeps_runs(heads, 16)
+    assert not reshaped(rows, (6, 384, 128, 8)).keeps_runs(rows, 16)
+    assert not Access((4, 64, 32), (Dim(0), Dim(2), Dim(1))).keeps_runs((4, 32, 64), 16)
+    assert Access((4, 64, 32), (Dim(1), Dim(0), Dim(2))).keeps_runs((64, 4, 32), 16)
+
+
 def test_an_access_beyond_its_source_is_seen():
     assert Access((4,), (Dim(0),)).stays_inside((4,))
     assert not Access((5,), (Dim(0),)).stays_inside((4,))

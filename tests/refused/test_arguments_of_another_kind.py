@@ -88,6 +88,8 @@ OTHERS = [
     ),
     (lambda d: ttnn.full((32, 64), "1", device=d), "`fill_value` must be a number, got str"),
     (lambda d: ttnn.full_like(on(d), None), "`fill_value` must be a number, got NoneType"),
+    (lambda d: ttnn.concat([]), "`tensors` of `concat` must be a list or tuple of tensors, got an empty one"),
+    (lambda d: ttnn.stack(on(d)), "`tensors` of `stack` must be a list or tuple of tensors, got ttnn.Tensor"),
     (lambda d: ttnn.from_torch(X, spec=3), "`spec` must be a ttnn.TensorSpec, got 3"),
     (lambda d: ttnn.from_torch(X, tile=(32, 32)), "`tile` must be a ttnn.Tile, got a tuple"),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -58,12 +59,23 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
     )
 
 
+@cache
+def _called(text: str) -> dict[str, Any]:
+    """What the functions of a source are that its kernel calls; numba compiles them once a process."""
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<ttnn_jit kernels>", "exec"), scope)
+    return scope
+
+
 def _text(name: str, source: str) -> str:
     from numba import types
     from numba.core.errors import NumbaError
 
-    scope: dict[str, Any] = {}
-    exec(compile(source, f"<ttnn_jit kernel {name}>", "exec"), scope)
+    above, start, kernel = source.rpartition("\ndef kernel(")
+    lines = above.count("\n") + 1
+    # What stands above says how elements are loaded and stored, and is the same of many kernels but for comments.
+    scope = dict(_called(re.sub("^#.*", "", above, flags=re.MULTILINE)))
+    exec(compile("\n" * lines + start[1:] + kernel, f"<ttnn_jit kernel {name}>", "exec"), scope)
     words = types.CPointer(types.int64)
     try:
         text, symbol = numba_text(scope["kernel"], types.void(words, words))

@@ -52,4 +52,6 @@ def library_of_frame(frame: types.FrameType) -> str:
 def type_name(value: Any) -> str:
     """The name of a value's class, with its library's where that is not Python: torch and numpy have tensors too."""
     library = library_of(type(value))
-    return type(value).__name__ if library in {"", "builtins"} else f"{library}.{type(value).__name__}"
+    if library in {"", "builtins"}:
+        return type(value).__name__
+    return f"{'ttnn' if library == THIS_PACKAGE else library}.{type(value).__name__}"

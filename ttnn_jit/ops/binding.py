@@ -155,7 +155,8 @@ def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]
         yield value, what
         return
     if not isinstance(value, (list, tuple)) or not value:
-        raise ArgumentError(f"{what} must be a list or tuple of tensors, got {type_name(value)}")
+        got = "an empty one" if isinstance(value, (list, tuple)) else type_name(value)
+        raise ArgumentError(f"{what} must be a list or tuple of tensors, got {got}")
     for place, each in enumerate(value):
         yield each, f"element {place} of {what}"
 

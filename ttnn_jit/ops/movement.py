@@ -11,6 +11,7 @@ from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import SCALARS
+from ttnn_jit.specs.tensor_layout import FACE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
@@ -107,6 +108,15 @@ class Movement(Operation):
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - whatever they are
         """Every call does."""
         return True
+
+    def regroups(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
+        """Whether a call may change which elements of a row share an exponent, where they are block floats."""
+        operation, written = self.written(specs, statics)
+        shapes = _shapes(specs)
+        if operation.access is None or operation.background(shapes, written) is not None:
+            return True
+        (part,) = operation.parts(shapes, written)
+        return not part.access.keeps_runs(shapes[0], FACE)
 
     def extents(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Extents:
         """The result's, for attributes as the IR has them."""

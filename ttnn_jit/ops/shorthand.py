@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import OperandError, ShapeError
 from ttnn_jit.ops.data_movement import RESHAPE
-from ttnn_jit.ops.movement import OPERAND, Spelling
+from ttnn_jit.ops.movement import OPERAND, Movement, Spelling
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.typecast import TYPECAST
@@ -85,12 +85,12 @@ class Shorthand(Operation):
     def written_out(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `call`: an operand that is one is copied, as eager calls do.
 
-        Block floats that move several times do so as float32: each encoding would round anew.
+        Block floats that are grouped anew several times move as float32: each encoding would round anew.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
-        if not any(_is_packed(x) for x in operands) or not self._moves_in_steps(operands, statics):
+        if not any(_is_packed(x) for x in operands) or not self._regroups_in_steps(operands, statics):
             return self._called(call, operands, statics)
         dtypes = [value.spec.dtype for value in self._called(Call(_specified), operands, statics)]
         unpacked = [call(TYPECAST, [x], DataType.FLOAT32) if _is_packed(x) else x for x in operands]
@@ -116,11 +116,11 @@ class Shorthand(Operation):
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether all that it stands for does."""
-        return _movements(self, _values(specs), statics) is not None
+        return _groupings(self, _values(specs), statics) is not None
 
-    def _moves_in_steps(self, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> bool:
-        """Whether it only moves, and a result is moved more than once."""
-        return (_movements(self, operands, statics) or 0) > 1
+    def _regroups_in_steps(self, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> bool:
+        """Whether it only moves, and groups elements of a result anew more than once."""
+        return (_groupings(self, operands, statics) or 0) > 1
 
     @property
     def rules(self) -> str:
@@ -146,15 +146,16 @@ def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling
     )
 
 
-def _movements(shorthand: Shorthand, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> int | None:
-    """How often, one after the other, a result of the calls is moved; None if they do anything else."""
+def _groupings(shorthand: Shorthand, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> int | None:
+    """How often, one after the other, elements of a result are grouped anew; None if the calls do more than move."""
     steps = dict.fromkeys((each for each in operands if isinstance(each, Value)), 0)
     moves: list[bool] = []
 
     def noted(operation: Operation, given: Sequence[Value | float | None], *own: Any) -> list[Value]:
         moves.append(operation.only_moves(_specs(given), own))
         made = _specified(operation, given, *own)
-        steps.update(dict.fromkeys(made, 1 + max((steps[x] for x in given if isinstance(x, Value)), default=0)))
+        anew = not isinstance(operation, Movement) or operation.regroups(_specs(given), own)
+        steps.update(dict.fromkeys(made, anew + max((steps[x] for x in given if isinstance(x, Value)), default=0)))
         return made
 
     shorthand._called(Call(noted), operands, statics)

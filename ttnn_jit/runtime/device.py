@@ -344,7 +344,7 @@ class Device:
             there = "queue 0 alone" if self.queues == 1 else f"{self.queues} queues"
             raise ArgumentError(
                 f"{operation}: {self} has no command queue {int(queue)}; it was opened with {there}",
-                help="open it with `num_command_queues=2`",
+                help="open it with `num_command_queues=2`" if int(queue) == 1 else "there are queues 0 and 1 at most",
             )
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:

@@ -19,6 +19,7 @@ from ttnn_jit.specs.index_expressions import (
     Mod,
     Mul,
     bounds,
+    dims_of,
     divided,
     remainder,
     substitute,
@@ -72,6 +73,24 @@ class Access:
         """Whether the bounds of every coordinate say so; of simplified ones they are reached, else perhaps not."""
         limits = (bounds(expr, self.extents) for expr in self.coordinates)
         return all(low >= 0 and high < extent for (low, high), extent in zip(limits, shape, strict=True))
+
+    def keeps_runs(self, shape: Sequence[int], length: int) -> bool:
+        """Whether elements `length` by `length` along the domain's last dimension are such along that of `shape`.
+
+        Said only of extents that are multiples of `length`; of others it is False.
+        """
+        if not (self.extents and shape) or self.extents[-1] % length or shape[-1] % length:
+            return False
+        within = len(self.extents)
+        last = total((times(Dim(within - 1), length), Dim(within)))
+        runs = Access(
+            (*self.extents[:-1], self.extents[-1] // length, length), (*map(Dim, range(within - 1)), last)
+        ).after(self)
+        terms: dict[Expr, int] = {}
+        _add(terms, runs.address(shape, dense_strides(shape)), 1)
+        return terms.pop(Dim(within), 0) == 1 and all(
+            weight % length == 0 and within not in dims_of(expr) for expr, weight in terms.items()
+        )
 
     def address(self, shape: Sequence[int], strides: Sequence[int]) -> Expr:
         """The element's offset in a source of `shape` and `strides`; what lies in one run is counted along it."""

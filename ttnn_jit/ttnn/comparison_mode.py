@@ -7,6 +7,7 @@ up. A jitted function is run again operation by operation, each beside its golde
 from __future__ import annotations
 
 import json
+import math
 import threading
 import warnings
 import weakref
@@ -21,6 +22,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.random_state import drawing_from, next_draw
 from ttnn_jit.runtime.tensor import Tensor
@@ -52,10 +54,12 @@ class ComparisonRecord:
         max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
             of which has its own.
         differing_nans: How many elements are NaN in one of the two alone.
-        matches: Whether the correlation is what is asked for, and NaN are where the golden has them.
+        matches: Whether the correlation is what is asked for, and NaN and infinities are where the golden has them.
         place: The user's line.
         note: Why nothing was compared, or empty.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
+        allclose: `torch.allclose` by the tolerances that `torch.testing` has for the type, NaN close to NaN, integers
+            equal; None of block floats, and where nothing was compared.
     """
 
     number: int
@@ -69,6 +73,7 @@ class ComparisonRecord:
     place: str
     note: str = ""
     first_nan: tuple[int, ...] | None = None
+    allclose: bool | None = None
 
 
 class Comparison(NamedTuple):
@@ -224,10 +229,14 @@ class ComparisonMode(Observer):
         differing = (got.isnan() != golden.isnan()).nonzero()
         nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
         wanted = self._wanted_pcc()
-        matches = pcc >= wanted and not nans
+        matches = pcc >= wanted and not nans and ulp != math.inf
         found = (pcc, ulp, nans, matches, place)
         self._tell(Comparison(tensor, golden, level == "globally", matches, wanted, pcc))
-        self.records.append(ComparisonRecord(number, name, level, output, *found, first_nan=first))
+        self.records.append(
+            ComparisonRecord(
+                number, name, level, output, *found, first_nan=first, allclose=_allclose(tensor, got, golden)
+            )
+        )
         if not matches:
             worst = "" if ulp is None else f"the worst element is {ulp:.6g} ulp off, "
             less = f", less than {wanted:g}" if pcc < wanted else ""
@@ -272,9 +281,9 @@ class ComparisonMode(Observer):
     def write_report(self, folder: Path) -> None:
         """``comparison.json``, and ``comparison.html`` with the first bad operation on top."""
         folder.mkdir(parents=True, exist_ok=True)
-        rows = [asdict(record) for record in self.records]
-        (folder / "comparison.json").write_text(json.dumps(rows, indent=2), encoding="utf-8")
-        (folder / "comparison.html").write_text("\n".join(_html(self.records)), encoding="utf-8")
+        rows = [{name: _in_json(value) for name, value in asdict(record).items()} for record in self.records]
+        write_complete(folder / "comparison.json", [json.dumps(rows, indent=2).encode()])
+        write_complete(folder / "comparison.html", ["\n".join(_html(self.records)).encode()])
 
 
 def _mapped(
@@ -309,13 +318,36 @@ def _why_unseen(values: Sequence[Any]) -> str:
     return ""
 
 
-_COLUMNS = ("number", "operation", "level", "output", "pcc", "max_ulp", "differing_nans", "first_nan", "place", "note")
+def _allclose(tensor: Tensor, got: torch.Tensor, golden: torch.Tensor) -> bool | None:
+    import torch
+
+    if tensor.dtype.is_block_float:
+        return None
+    if not got.is_floating_point():
+        return torch.equal(got.to(golden.dtype), golden)
+    rtol = {torch.bfloat16: 1.6e-2, torch.float32: 1.3e-6}[got.dtype]
+    return torch.allclose(got.double(), golden.double(), rtol=rtol, atol=1e-5, equal_nan=True)
+
+
+_COLUMNS = (
+    "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "place",
+    "note",
+)  # fmt: skip
+
+_STYLE = """\
+body{font-family:sans-serif;margin:1rem}
+table{border-collapse:collapse;font-size:.9rem}
+td,th{padding:2px 8px;text-align:left;vertical-align:top;border-bottom:1px solid #ddd;overflow-wrap:anywhere}
+th{position:sticky;top:0;background:#fff;white-space:nowrap}
+.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.bad{background:#fdd}"""
+"""Long places and notes are broken, so that the table is no wider than the page."""
 
 
 def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
     bad = [record for record in records if not record.matches]
     yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
-    yield "<style>body{font-family:sans-serif}td,th{padding:2px 8px;text-align:left}.bad{background:#fdd}</style>"
+    yield f"<style>{_STYLE}</style>"
     yield f"<h1>{len(bad)} of {len(records)} comparisons are not as asked for</h1>"
     if bad:
         yield from _table("The first of them", bad[:1])
@@ -325,6 +357,24 @@ def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
 def _table(title: str, records: Sequence[ComparisonRecord]) -> Iterator[str]:
     yield f"<h2>{title}</h2><table><tr>{''.join(f'<th>{column}</th>' for column in _COLUMNS)}</tr>"
     for record in records:
-        cells = "".join(f"<td>{escape(str(getattr(record, column)))}</td>" for column in _COLUMNS)
+        cells = "".join(_cell(getattr(record, column)) for column in _COLUMNS)
         yield f"<tr{'' if record.matches else ' class=bad'}>{cells}</tr>"
     yield "</table>"
+
+
+def _in_json(value: Any) -> Any:
+    """Infinities and NaN as text: JSON has none."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: object) -> str:
+    """Numbers to eight digits, to the right; what there is none of, empty. The JSON has every digit."""
+    match value:
+        case bool():
+            return f"<td>{'yes' if value else 'no'}</td>"
+        case int() | float():
+            return f"<td class=number>{value:.8g}</td>"
+        case None:
+            return "<td></td>"
+        case _:
+            return f"<td>{escape(str(value))}</td>"

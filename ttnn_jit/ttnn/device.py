@@ -19,7 +19,7 @@ from ttnn_jit.ttnn.devices import (
 )
 from ttnn_jit.ttnn.names_on_demand import loaded
 
-_LATER = ("get_memory_view",)
+_LATER = ("dump_device_memory_state", "get_memory_view")
 """Names whose module is loaded when they are asked for."""
 
 __all__ = [

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import enum
 import weakref
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
 from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, open_devices
 from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
@@ -23,6 +25,7 @@ __all__ = [
     "end_graph_capture",
     "extract_calltrace",
     "extract_circular_buffers_peak_size_per_core",
+    "extract_memory_of_calls",
     "extract_output_info",
     "extract_peak_L1_memory_usage",
     "pretty_print",
@@ -86,12 +89,12 @@ class _Capture(Observer):
         begun = self._open.pop()
         given = {id(tensor) for tensor in _device_tensors(args)}
         made = [self._made(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
-        ended = self._node("function_end", {"name": name_of(operation)})
-        begun["connections"].append(ended["counter"])
-        ended["connections"] += [tensor["counter"] for tensor in made]
         for tensor in _device_tensors(args):
             if not tensor.is_allocated():
                 self._freed(id(tensor))
+        ended = self._node("function_end", {"name": name_of(operation)})
+        begun["connections"].append(ended["counter"])
+        ended["connections"] += [tensor["counter"] for tensor in made]
 
     def failed(self, operation: Any, error: BaseException) -> None:
         begun = self._open.pop()
@@ -235,6 +238,75 @@ def extract_circular_buffers_peak_size_per_core(captured_graph: Sequence[JsonNod
     """The most bytes that circular buffers of one program took on a core; 0 unless with ``RunMode.NO_DISPATCH``."""
     allocated = (node for node in captured_graph if node["node_type"] == "circular_buffer_allocate")
     return max((int(node["params"]["size"]) for node in allocated), default=0)
+
+
+@dataclass(frozen=True)
+class LiveTensor:
+    """A tensor that a captured call made and that lives: its bytes, where it lies, and what the graph says of it."""
+
+    nbytes: int
+    memory: str
+    shape: str
+    dtype: str
+    made_by: str
+
+
+@dataclass(frozen=True)
+class CallMemory:
+    """What lies in a device's memory when a call ends, of what was made since the capture began.
+
+    Attributes:
+        name: Of the operation.
+        l1_bytes: Of tensors in L1, on all cores together.
+        dram_bytes: Of tensors in DRAM.
+        circular_buffer_bytes: That programs of the call took on a core at most; 0 unless with ``RunMode.NO_DISPATCH``.
+        largest: The largest tensors, the largest first.
+    """
+
+    name: str
+    l1_bytes: int
+    dram_bytes: int
+    circular_buffer_bytes: int
+    largest: tuple[LiveTensor, ...]
+
+
+def extract_memory_of_calls(captured_graph: Sequence[JsonNode], largest: int = 3) -> list[CallMemory]:
+    """What lies in memory at the end of every call, in order, with the `largest` tensors of that moment.
+
+    Tensors that were there before the capture are not counted.
+    """
+    live: dict[int, LiveTensor] = {}
+    running: list[tuple[str, int]] = []
+    calls = []
+    for node in captured_graph:
+        match node["node_type"]:
+            case "function_start":
+                running.append((node["params"]["name"], 0))
+            case "circular_buffer_allocate":
+                name, most = running.pop()
+                running.append((name, max(most, int(node["params"]["size"]))))
+            case "buffer_allocate":
+                buffer = node["connections"][0]
+                live[buffer] = _live_tensor(captured_graph, node, running[-1][0])
+            case "buffer_deallocate":
+                live.pop(node["connections"][0])
+            case "error":
+                running.pop()
+            case "function_end":
+                name, circular_buffers = running.pop()
+                taken = Counter[str]()
+                for each in live.values():
+                    taken[each.memory] += each.nbytes
+                by_size = sorted(live.values(), key=lambda each: each.nbytes, reverse=True)
+                calls.append(CallMemory(name, taken["L1"], taken["DRAM"], circular_buffers, tuple(by_size[:largest])))
+    return calls
+
+
+def _live_tensor(captured_graph: Sequence[JsonNode], allocated: JsonNode, maker: str) -> LiveTensor:
+    buffer = captured_graph[allocated["connections"][0]]
+    tensor = captured_graph[buffer["connections"][0]]["params"]
+    params = allocated["params"]
+    return LiveTensor(int(params["size"]), params["type"], tensor["shape"], tensor["dtype"], maker)
 
 
 def extract_output_info(captured_graph: Sequence[JsonNode]) -> list[dict[str, str]]:

@@ -106,6 +106,7 @@ HOMES = (
     ),
     Home("specs.sub_devices", "SubDevice SubDeviceId SubDeviceManagerId", "a CPU has no parts: programs run in order"),
     Home("ttnn.memory_banks", "get_memory_view"),
+    Home("ttnn.memory_reports", "dump_device_memory_state"),
     Home("ttnn.semaphores", "create_global_semaphore reset_global_semaphore_value", _NO_LINKS),
     Home("ttnn.hooks", "register_post_operation_hook register_pre_operation_hook"),
     Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),

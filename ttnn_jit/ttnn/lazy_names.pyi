@@ -212,6 +212,7 @@ from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
 from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
 from ttnn_jit.ttnn.memory_banks import get_memory_view as get_memory_view
+from ttnn_jit.ttnn.memory_reports import dump_device_memory_state as dump_device_memory_state
 from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
 from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
@@ -444,6 +445,7 @@ __all__ = [
     "div_bw",
     "div_no_nan_bw",
     "dot_access",
+    "dump_device_memory_state",
     "dump_tensor",
     "element_size",
     "elu_bw",

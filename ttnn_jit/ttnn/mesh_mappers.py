@@ -28,6 +28,12 @@ class TensorToMesh(ABC):
 
     mesh_device: Device
 
+    @property
+    def settings(self) -> str:
+        """Its class and what it is set to, whatever the mesh."""
+        own = {name: value for name, value in vars(self).items() if name != "mesh_device"}
+        return f"{type(self).__name__} of {own}"
+
     @abstractmethod
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device, row by row.

@@ -171,8 +171,11 @@ def _overridden(config: Config) -> Config:
         raise ArgumentError(f"TTNN_CONFIG_OVERRIDES is no JSON: {error}") from None
     if not isinstance(overrides, dict):
         raise ArgumentError(f"TTNN_CONFIG_OVERRIDES holds no JSON object of settings: {text}")
-    for name, value in overrides.items():
-        setattr(config, name, value)
+    try:
+        for name, value in overrides.items():
+            setattr(config, name, value)
+    except ArgumentError as error:
+        raise ArgumentError(f"TTNN_CONFIG_OVERRIDES: {error.message}", help=error.help) from None
     return config
 
 

@@ -2,13 +2,13 @@
 
 A file is one of the safetensors format, which every reader of that format takes: eight bytes with the length of a
 header, the header in JSON, and the logical elements row by row. Its metadata say what the format does not: layout,
-memory config, and a checksum over all of it. Nothing is ever unpickled.
+memory config, what the cache made it of, and a checksum over all of it. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
 import json
-import uuid
+import sys
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.observers import observed
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
@@ -30,19 +31,26 @@ from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
-from ttnn_jit.ttnn.torch_conversion import from_torch
+from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
 if TYPE_CHECKING:
     import torch
 
 FORMAT = "ttnn_jit 1"
+_BEGINNING = b'{"__metadata__":{"format":"' + FORMAT.encode()
+"""How the header of every file starts, so that a damaged one is told from another program's."""
+
 _LENGTH = 8
 _MOST_HEADER = 1 << 20
 
 
 class TensorFileError(ArgumentError, RuntimeError):
     """A file holds no tensor, is damaged, or holds another one than was asked for (a RuntimeError in ttnn)."""
+
+
+class DamagedFileError(TensorFileError):
+    """A file that `dump_tensor` or `as_tensor` wrote, of which a part is missing or changed."""
 
 
 # --- One file -------------------------------------------------------------------------------------------------------
@@ -65,11 +73,19 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
         OSError: The file cannot be written.
     """
     check_tensor(tensor, "the second argument of dump_tensor")
-    path = Path(file_name)
+    _dump(Path(file_name), tensor, source=None)
+
+
+def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
+    """Write a tensor, and what it was made of, if that is known."""
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
     parts = [_stored(own) for own in tensors]
-    _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
+    told = json.dumps(
+        {"specs": [spec_to_json(own.spec) for own in tensors], "mesh": mesh, "source": source}, separators=(",", ":")
+    )
+    header = _header([own.spec for own in tensors], told, parts)
+    write_complete(path, [len(header).to_bytes(_LENGTH, "little"), header, *parts])
 
 
 def _stored(tensor: Tensor) -> bytes:
@@ -125,10 +141,10 @@ class _Contents:
     specs: Sequence[TensorSpec]
     mesh: list[int] | None
     parts: Sequence[memoryview]
+    source: str | None
 
 
-def _header(specs: Sequence[TensorSpec], mesh: list[int] | None, parts: Sequence[bytes]) -> bytes:
-    told = json.dumps({"specs": [spec_to_json(spec) for spec in specs], "mesh": mesh}, separators=(",", ":"))
+def _header(specs: Sequence[TensorSpec], told: str, parts: Sequence[bytes]) -> bytes:
     metadata = {"format": FORMAT, "ttnn": told, "crc32": str(_checksum(told, parts))}
     entries: dict[str, Any] = {"__metadata__": metadata}
     offset = 0
@@ -159,36 +175,28 @@ def _checksum(told: str, parts: Sequence[bytes | memoryview]) -> int:
     return value
 
 
-def _write(path: Path, header: bytes, parts: Sequence[bytes]) -> None:
-    """Put a complete file at `path` in one step, so that readers and other writers never meet half of one."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(len(header).to_bytes(_LENGTH, "little") + header)
-            for part in parts:
-                file.write(part)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def _read(path: Path) -> _Contents:
     if not path.exists():
         raise TensorFileError(f"Unable to load the tensor from {path}: the file does not exist")
     if not path.is_file():
         raise TensorFileError(f"Unable to load the tensor from {path}: it is no file")
     data = memoryview(path.read_bytes())
+    raised = DamagedFileError if _is_ours(data) else TensorFileError
     length = int.from_bytes(data[:_LENGTH], "little")
     if len(data) < _LENGTH or not 0 < length <= min(_MOST_HEADER, len(data) - _LENGTH):
-        raise _no_tensor(path, "its header is not that of one")
+        raise _no_tensor(raised, path, "its header is not that of one")
     try:
         contents = _parsed(bytes(data[_LENGTH : _LENGTH + length]), data[_LENGTH + length :])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise _no_tensor(path, f"its header says {error}") from None
+        raise _no_tensor(raised, path, f"its header says {error}") from None
     if contents is None:
-        raise _no_tensor(path, "it is damaged: its contents and its checksum do not agree")
+        raise _no_tensor(raised, path, "it is damaged: its contents and its checksum do not agree")
     return contents
+
+
+def _is_ours(data: memoryview) -> bool:
+    """Whether a file, damaged or not, was written here; an empty one counts, since nothing is lost with it."""
+    return not data or _BEGINNING in bytes(data[_LENGTH : _LENGTH + len(_BEGINNING)])
 
 
 def _parsed(header: bytes, data: memoryview) -> _Contents | None:
@@ -212,11 +220,11 @@ def _parsed(header: bytes, data: memoryview) -> _Contents | None:
         return None
     if len(specs) != (1 if mesh is None else MeshShape(mesh).mesh_size()):
         raise ValueError(f"{len(specs)} tensors of a mesh of {mesh}")
-    return _Contents(specs, mesh, parts)
+    return _Contents(specs, mesh, parts, told.get("source"))
 
 
-def _no_tensor(path: Path, why: str) -> TensorFileError:
-    return TensorFileError(
+def _no_tensor(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:
+    return raised(
         f"{path} is no tensor file of ttnn_jit: {why}",
         help="write it again with `ttnn.dump_tensor`; files that ttnn itself wrote are not read",
     )
@@ -247,14 +255,17 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
         device: As of `from_torch`.
         memory_config: As of `from_torch`.
         cache_file_name: The beginning of the file's name, behind which dtype and layout stand. The result is read from
-            the file; where there is none, or a damaged one, or one of another shape, dtype or layout, of which a
-            warning says so, it is made and written there. Processes may do so at once.
+            the file; where there is none, or a damaged one, of which a warning says so, it is made and written there.
+            Processes may do so at once. The file keeps the element type, the shape and a checksum of `tensor`: one that
+            was made of another is refused, as long as `tensor` is given.
         preprocess: Applied to `tensor` before it is converted; a result from a file went through it when it was made.
         mesh_mapper: What each device of a mesh gets; parts are kept in the file, a replicated tensor once.
         cache_dump_mode: How several hosts share the work; there is one.
 
     Raises:
         ArgumentError: There is neither a tensor nor a file; and whatever `from_torch` raises.
+        TensorFileError: The file holds another shape, dtype or layout, was made of other weights, or by another
+            program; it stays as it is.
         OSError: The file cannot be written.
     """
 
@@ -268,17 +279,25 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
         return converted(device, mesh_mapper)
     if not isinstance(cache_file_name, (str, Path)):
         raise ArgumentError(f"`cache_file_name` must be a path, got {type_name(cache_file_name)}")
+    if tensor is not None and preprocess is None and not getattr(tensor, "is_meta", False):
+        check_torch(tensor, "as_tensor")
     path = cache_path(cache_file_name, dtype, layout)
     mapper = None if isinstance(mesh_mapper, ReplicateTensorToMesh) else mesh_mapper
     shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
+    source = None if tensor is None else _source(tensor, mapper)
     asked = _Asked(
-        shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, None if mapper is None else mapper.mesh_device
+        shape,
+        dtype,
+        layout,
+        memory_config or HOST_MEMORY_CONFIG,
+        None if mapper is None else mapper.mesh_device,
+        source,
     )
     found = _cached(path, asked)
     if found is None:
         found = converted(None, mapper)
         path.parent.mkdir(parents=True, exist_ok=True)
-        dump_tensor(path, found)
+        _dump(path, found, source)
     return found if device is None else to_device(found, device, memory_config)
 
 
@@ -291,6 +310,25 @@ class _Asked:
     layout: Layout | None
     memory_config: MemoryConfig
     mesh: Device | None
+    source: str | None
+
+
+def _source(tensor: object, mapper: TensorToMesh | None) -> str | None:
+    """What tells weights from others: element type, shape, a checksum of the elements (one read of them), and the cut.
+
+    None of what has no elements at hand: tensors of torch's meta device, and whatever `preprocess` makes a tensor of.
+    """
+    torch = sys.modules.get("torch")
+    if (
+        torch is None
+        or not isinstance(tensor, torch.Tensor)
+        or tensor.device.type != "cpu"
+        or tensor.layout != torch.strided
+    ):
+        return None
+    words = tensor.detach().resolve_conj().resolve_neg().reshape(-1).view(torch.uint8).numpy()
+    cut = "" if mapper is None else f", cut by {mapper.settings}"
+    return f"{tensor.dtype}{list(tensor.shape)} of checksum {zlib.crc32(words):08x}{cut}"
 
 
 def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layout | None) -> Path:
@@ -300,17 +338,17 @@ def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layo
 
 
 def _cached(path: Path, asked: _Asked) -> Tensor | None:
-    """The tensor in the file, on the host; None where there is no such file, or it must be made anew."""
+    """The tensor in the file, on the host; None where there is no such file, or a damaged one."""
     if not path.is_file():
         return None
     try:
-        return _as_asked(_read(path), asked)
-    except TensorFileError as error:
+        return _as_asked(path, _read(path), asked)
+    except DamagedFileError as error:
         warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=level_of_the_user())
         return None
 
 
-def _as_asked(contents: _Contents, asked: _Asked) -> Tensor:
+def _as_asked(path: Path, contents: _Contents, asked: _Asked) -> Tensor:
     """What a file holds, on the host.
 
     Raises:
@@ -319,12 +357,25 @@ def _as_asked(contents: _Contents, asked: _Asked) -> Tensor:
     for field in ("shape", "dtype", "layout"):
         wanted, has = getattr(asked, field), getattr(contents.specs[0], field)
         if wanted is not None and wanted != has:
-            raise TensorFileError(f"its {field} is {has}, and {wanted} is asked for")
+            raise _other_tensor(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
+    if None not in (asked.source, contents.source) and asked.source != contents.source:
+        raise _other_tensor(path, f"a tensor made of {contents.source}, and one of {asked.source} is asked for")
     mesh = asked.mesh if isinstance(asked.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
-        raise TensorFileError(f"its tensors are of a mesh {contents.mesh}, and {mesh} is asked for")
+        raise _other_tensor(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
     tensors = [
         _host_tensor(spec.with_(memory_config=asked.memory_config), part)
         for spec, part in zip(contents.specs, contents.parts, strict=True)
     ]
     return tensors[0] if mesh is None else MeshTensor(mesh, tensors)
+
+
+def _shown(value: object) -> str:
+    return str(list(value)) if isinstance(value, (tuple, Sequence)) else str(value)
+
+
+def _other_tensor(path: Path, what: str) -> TensorFileError:
+    return TensorFileError(
+        f"as_tensor: {path} holds {what}",
+        help="the file stays as it is: pass another `cache_file_name`, or remove the file to have it made anew",
+    )

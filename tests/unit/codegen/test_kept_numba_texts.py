@@ -59,3 +59,25 @@ def test_nothing_is_kept_beyond_the_block():
         pass
     assert "define void @beyond(" in numba_module("beyond", PythonSource(SOURCE.format(number=1))).text
     assert not kept
+
+
+HEAD = """# {comment}
+from ttnn_jit.kernels.scalar_math import called
+
+@called
+def {name}(number):
+    return number + 1
+
+"""
+
+
+def test_functions_that_two_kernels_call_are_compiled_once():
+    from numba.core.event import install_recorder
+
+    with install_recorder("numba:compile") as recorded:
+        for number, comment in enumerate(("of 3 elements", "of 4 elements")):
+            call = f"def kernel(pointers, params):\n    pointers[{number}] = following(params[0])\n"
+            text = HEAD.format(comment=comment, name="following") + call
+            assert "define void @twice(" in numba_module("twice", PythonSource(text)).text
+    started = [event.data["dispatcher"].__name__ for _, event in recorded.buffer if event.is_start]
+    assert started == ["following"]

@@ -184,19 +184,89 @@ def test_a_cached_tensor_lies_where_it_is_asked_to(device, tmp_path, config):
     assert on_host.spec is ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT).spec
 
 
-def test_a_damaged_file_or_one_of_another_tensor_is_made_anew_with_a_warning(tmp_path):
+def kept_as_w(folder, tensor, dtype=None, **keywords):
+    return ttnn.as_tensor(tensor, dtype, cache_file_name=folder / "w", **keywords).to_torch()
+
+
+@pytest.mark.parametrize("kept", [0, 60, 100, -1])
+def test_a_damaged_file_is_made_anew_with_a_warning(tmp_path, kept):
     path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
+    kept_as_w(tmp_path, torch.zeros(3))
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.warns(UserWarning, match=r"w_dtype_None_layout_ROW_MAJOR.tensorbin is made anew: .* is no tensor file"):
+        assert kept_as_w(tmp_path, torch.ones(3)).tolist() == [1, 1, 1]
+    assert kept_as_w(tmp_path, None).tolist() == [1, 1, 1]
 
-    def made(tensor):
-        return ttnn.as_tensor(tensor, cache_file_name=tmp_path / "w").to_torch()
 
-    made(torch.zeros(3))
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.warns(UserWarning, match=r"w_dtype_None_layout_ROW_MAJOR.tensorbin is made anew: .* is damaged"):
-        assert made(torch.ones(3)).tolist() == [1, 1, 1]
-    with pytest.warns(UserWarning, match=r"made anew: its shape is Shape\(\[3\]\), and \(4,\) is asked for"):
-        assert made(torch.ones(4)).tolist() == [1, 1, 1, 1]
-    assert made(torch.zeros(4)).tolist() == [1, 1, 1, 1]
+@pytest.mark.parametrize(
+    ("other", "holds"),
+    [
+        (torch.zeros(4), r"a tensor whose shape is \[3\], and \[4\] is asked for"),
+        (torch.ones(3), r"made of torch.float32\[3\] of checksum \w{8}, and one of torch.float32\[3\] of checksum"),
+        (torch.zeros(3, dtype=torch.bfloat16), r"made of torch.float32\[3\] .* and one of torch.bfloat16\[3\]"),
+    ],
+)
+def test_a_file_of_other_weights_is_refused_by_name_and_stays(tmp_path, other, holds):
+    path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
+    kept_as_w(tmp_path, torch.zeros(3))
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match=rf"{path} holds .*{holds}.*\nhelp: the file stays as it is: pass another"):
+        kept_as_w(tmp_path, other)
+    assert path.read_bytes() == before
+    assert kept_as_w(tmp_path, torch.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_a_tensor_without_elements_or_none_takes_what_the_file_holds(tmp_path):
+    kept_as_w(tmp_path, torch.ones(3))
+    for tensor in (None, torch.empty(3, device="meta")):
+        assert kept_as_w(tmp_path, tensor).tolist() == [1, 1, 1]
+    with pytest.raises(ArgumentError, match="as_tensor takes a torch tensor, got a list"):
+        kept_as_w(tmp_path, [1.0, 1.0, 1.0])
+
+
+def test_weights_that_are_preprocessed_or_cut_for_a_mesh_are_told_from_others_too(tmp_path):
+    mesh, x = ttnn.open_mesh_device((1, 2)), torch.randn(4, 6)
+    ways = {"preprocess": lambda tensor: tensor.T, "mesh_mapper": ttnn.ShardTensorToMesh(mesh, 0)}
+    for name, way in ways.items():
+        for _ in range(2):
+            ttnn.as_tensor(x.T, cache_file_name=tmp_path / name, **{name: way})
+        with pytest.raises(TensorFileError, match="holds a tensor made of"):
+            ttnn.as_tensor(x.T + 1, cache_file_name=tmp_path / name, **{name: way})
+    ttnn.close_mesh_device(mesh)
+
+
+def test_the_same_weights_cut_otherwise_are_refused(tmp_path):
+    mesh, x = ttnn.open_mesh_device((2, 2)), torch.randn(4, 4)
+    mappers = [ttnn.ShardTensor2dMesh(mesh, (2, 2), dims) for dims in ((0, 1), (1, 0))]
+    for _ in range(2):
+        ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[0])
+    with pytest.raises(
+        TensorFileError, match=r"cut by ShardTensor2dMesh of .*\(0, 1\).* and one of .*\(1, 0\).* asked"
+    ):
+        ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[1])
+    ttnn.close_mesh_device(mesh)
+
+
+def test_a_renamed_file_of_another_dtype_or_layout_is_refused_by_name(tmp_path):
+    kept_as_w(tmp_path, torch.zeros(3), ttnn.float32)
+    (tmp_path / "w_dtype_FLOAT32_layout_ROW_MAJOR.tensorbin").rename(
+        tmp_path / "w_dtype_BFLOAT16_layout_ROW_MAJOR.tensorbin"
+    )
+    with pytest.raises(TensorFileError, match=r"dtype is .*FLOAT32, and .*BFLOAT16 is asked for"):
+        kept_as_w(tmp_path, None, ttnn.bfloat16)
+
+
+def test_a_file_of_another_program_is_refused_and_stays(tmp_path):
+    path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
+    path.write_bytes(b"another program's")
+    with pytest.raises(TensorFileError, match="is no tensor file of ttnn_jit"):
+        kept_as_w(tmp_path, torch.zeros(3))
+    assert path.read_bytes() == b"another program's"
+
+
+def test_a_file_that_dump_tensor_wrote_is_taken_for_any_weights_of_its_shape(tmp_path):
+    ttnn.dump_tensor(tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin", ttnn.from_torch(torch.ones(3)))
+    assert kept_as_w(tmp_path, torch.zeros(3)).tolist() == [1, 1, 1]
 
 
 def test_parts_for_a_mesh_are_kept_and_a_replicated_tensor_is_kept_once(tmp_path):
