@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, following, part
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.target import TILE_WIDTH
 
 ROWS = 512
 """Of a block: with `DEPTH` steps, 256 KB of the left operand, which stay in the second cache."""
@@ -40,8 +39,8 @@ class BlockedContraction(ContractingLoops):
     def definitions(self) -> list[str]:
         """See the base class."""
         packing = (
-            self._packing("left", self.left, self._tile, self._depth_steps),
-            self._packing("right", self.right, self._panel_width, self._depth_steps),
+            self._packing("left", self.left, self._tile, DEPTH),
+            self._packing("right", self.right, self._panel_width, DEPTH),
         )
         return [*map("\n".join, (self._kernel(), self._tiles())), *(each.definition() for each in packing)]
 
@@ -58,16 +57,12 @@ class BlockedContraction(ContractingLoops):
         return self._tile
 
     @property
-    def _depth_steps(self) -> int:
-        return TILE_WIDTH // self._terms if self._rounds_tiles else DEPTH
-
-    @property
     def _pitch(self) -> int:
         return COLUMNS
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
-        steps = self._depth_steps
+        steps = DEPTH
         extents = {"%left.packed": ROWS * steps, "%right.packed": COLUMNS * steps, "%block": ROWS * COLUMNS}
         return (*extents.items(), ("%offsets", 2 * ROWS))
 
@@ -95,7 +90,7 @@ class BlockedContraction(ContractingLoops):
 
     def _depth(self) -> Iterator[str]:
         """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
-        most, right = self._depth_steps * self._terms, self.right
+        most, right = DEPTH * self._terms, self.right
         yield "depth.loop:"
         yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
         yield "  br label %fill"
@@ -143,7 +138,7 @@ class BlockedContraction(ContractingLoops):
 
     def _right_taken(self) -> Iterator[str]:
         """``%right.taken``: the first panel of the block's columns; ``%panel.words``: from one to the next."""
-        packed = self._depth_steps * self._panel_width
+        packed = DEPTH * self._panel_width
         if not self.panels:
             yield "  %right.taken = getelementptr i32, ptr %right.packed, i64 0"
             yield f"  %panel.words = add i64 0, {packed}"
@@ -191,7 +186,7 @@ class BlockedContraction(ContractingLoops):
     def _tile_lines(self) -> Iterator[str]:
         """To a branch to ``tile.end``: the rows from ``%row`` on by the panel ``%panel.at``, to ``%tile.results``."""
         whole, one = (self._microkernel_of(rows, PANEL_VECTORS, COLUMNS) for rows in (self._tile, 1))
-        yield f"  %tile.word = mul i64 %row, {self._depth_steps}"
+        yield f"  %tile.word = mul i64 %row, {DEPTH}"
         yield "  %tile.at = getelementptr i32, ptr %left, i64 %tile.word"
         yield "  %rest = sub i64 %height, %row"
         yield f"  %is.few = icmp slt i64 %rest, {_MIN_TILE_ROWS}"

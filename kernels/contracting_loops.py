@@ -131,7 +131,7 @@ class ContractingLoops:
 
     @property
     def _rounds_tiles(self) -> bool:
-        """Whether sums are rounded after every tile of terms, so that no part of the depth is more than one."""
+        """Whether sums are rounded after every tile of terms."""
         return self.multiplication is not None and self.multiplication.rounds_tiles
 
     def _microkernel_of(
@@ -140,7 +140,8 @@ class ContractingLoops:
         """Of so many rows and vectors."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
         cut = self._cut("right") if in_place else None
-        own_part = self.in_pairs, self.isa, self.module, in_place, own.rounds_tiles, own.dropped, cut
+        rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
+        own_part = self.in_pairs, self.isa, self.module, in_place, rounds, own.dropped, cut
         return kind(rows, vectors, self._left_width, pitch, *own_part)
 
     @property

@@ -35,7 +35,7 @@ class Microkernel:
         left_width: Words of the left operand from one step to the next.
         pitch: Results from one row to the next.
         in_pairs: Whether a step adds two bfloat16 products.
-        rounds: Whether the tile is rounded to bfloat16 where the steps end.
+        rounds: Steps after which the tile is rounded to bfloat16, and where the steps end; 0: it is not.
         dropped: Where it is given, the product of what lies below these many bits of both factors is left out.
         cut: What is left of a word that is read in place.
         in_place: LLVM type of the right operand's elements where they are read where they lie; "" if they are packed.
@@ -51,7 +51,7 @@ class Microkernel:
     isa: HostIsa
     module: ModuleText
     in_place: str = ""
-    rounds: bool = False
+    rounds: int = 0
     dropped: tuple[int, int] | None = None
     cut: FactorCut | None = None
 
@@ -75,29 +75,48 @@ class Microkernel:
             yield f"  {at}.before = load {kind}, ptr {at}, align 4"
             start = f"select i1 %is.first, {kind} zeroinitializer, {kind} {at}.before"
             yield f"  %{name}.start{row}.{vector} = {start}"
+        before, behind = (f"{name}.tile", f"{name}.tile.end") if self.rounds else (name, f"{name}.done")
+        starts = {f"%{name}.total{row}.{vector}": f"%{name}.start{row}.{vector}" for row, vector in places}
+        ends = {total: f"{total}{'.rounded' if self.rounds else '.next'}" for total in starts}
+        walked = {f"%{name}.left": ("ptr", left), f"%{name}.right": ("ptr", right), f"%{name}.step": ("i64", "0")}
+        if self.rounds:
+            yield f"  br label %{before}"
+            yield f"{before}:"
+            for total, start in starts.items():
+                yield f"  {total}.kept = phi {kind} [{start}, %{name}], [{ends[total]}, %{behind}]"
+            for each, (type_, start) in walked.items():
+                yield f"  {each}.kept = phi {type_} [{start}, %{name}], [{each}.next, %{behind}]"
+            yield f"  %{name}.whole = add i64 %{name}.step.kept, {self.rounds}"
+            yield f"  %{name}.limit = call i64 @llvm.smin.i64(i64 %{name}.whole, i64 %steps)"
+            self.module.declarations["declare i64 @llvm.smin.i64(i64, i64)"] = None
         yield f"  br label %{name}.loop"
         yield f"{name}.loop:"
-        for row, vector in places:
-            start, total = f"%{name}.start{row}.{vector}", f"%{name}.total{row}.{vector}"
-            yield f"  {total} = phi {kind} [{start}, %{name}], [{total}.next, %{name}.loop]"
-        for side, pointer in (("left", left), ("right", right)):
-            yield f"  %{name}.{side} = phi ptr [{pointer}, %{name}], [%{name}.{side}.next, %{name}.loop]"
-        yield f"  %{name}.step = phi i64 [0, %{name}], [%{name}.step.next, %{name}.loop]"
+        for total, start in starts.items():
+            first = f"{total}.kept" if self.rounds else start
+            yield f"  {total} = phi {kind} [{first}, %{before}], [{total}.next, %{name}.loop]"
+        for each, (type_, start) in walked.items():
+            first = f"{each}.kept" if self.rounds else start
+            yield f"  {each} = phi {type_} [{first}, %{before}], [{each}.next, %{name}.loop]"
         yield from self._right(name) if self.in_place else self._packed_right(name)
         yield from self._left(name)
         yield from self._products(name, builder)
         yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self.left_width}"
         yield f"  %{name}.step.next = add i64 %{name}.step, 1"
-        yield f"  %{name}.more = icmp slt i64 %{name}.step.next, %steps"
-        yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.done"
-        yield f"{name}.done:"
-        for row, vector in places:
-            total = f"%{name}.total{row}.{vector}.next"
-            if self.rounds:
-                total = builder.round_bfloat16(total, Numerics.IEEE)
+        limit = f"%{name}.limit" if self.rounds else "%steps"
+        yield f"  %{name}.more = icmp slt i64 %{name}.step.next, {limit}"
+        yield f"  br i1 %{name}.more, label %{name}.loop, label %{behind}"
+        if self.rounds:
+            yield f"{behind}:"
+            for total, end in ends.items():
+                rounded = builder.round_bfloat16(f"{total}.next", Numerics.IEEE)
                 yield from builder.lines
                 builder.code.clear()
-            yield f"  store {kind} {total}, ptr %{name}.at{row}.{vector}, align 4"
+                yield f"  {end} = bitcast {kind} {rounded} to {kind}"
+            yield f"  %{name}.more.tiles = icmp slt i64 %{name}.step.next, %steps"
+            yield f"  br i1 %{name}.more.tiles, label %{before}, label %{name}.done"
+        yield f"{name}.done:"
+        for row, vector in places:
+            yield f"  store {kind} {ends[f'%{name}.total{row}.{vector}']}, ptr %{name}.at{row}.{vector}, align 4"
         yield f"  br label %{name}.end"
 
     def _products(self, name: str, builder: LlvmVector) -> Iterator[str]:

@@ -68,14 +68,14 @@ def bind(
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error)
+            of_names.append(error.with_traceback(None))  # which else would hold the caller's frames, and they it
             continue
         try:
             bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
             raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         except ArgumentError as error:
-            of_values.append(error)
+            of_values.append(error.with_traceback(None))
             continue
         if all(dtype is None or operation.accepts(dtype) for dtype in map(dtype_of, bound.operands)):
             return bound
