@@ -193,7 +193,8 @@ class ComparisonMode(Observer):
                 continue
             for output, (tensor, golden) in enumerate(zip_longest(tensors, goldens)):
                 if tensor is None or golden is None:
-                    self._note(operation, number, f"it gave {len(tensors)} tensors, its golden {len(goldens)}")
+                    given = sum(each is not None for each in goldens)
+                    self._note(operation, number, f"{len(tensors)} tensors of results, {given} of its golden")
                     break
                 if level == "globally":
                     self._keep(tensor, golden)
