@@ -205,6 +205,12 @@ def elements_backwards(x):
 #          ^^^^^^^ the steps of a slice are at least 1, got -1
 
 
+def a_slice_beyond_a_tensor(x):
+    return ttnn.slice(x, (0, 0), (33, 1))
+#          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `slice`: a slice from [0, 0] to [33, 1] leaves a tensor of shape [32, 32]
+#          help: begins and ends lie within each extent, or count from its end; `x[...]` takes what there is, as in torch
+
+
 def an_element_named_by_a_tensor(x):
     return x[x]
 #          ^^^^ a tensor is no index of a tensor

@@ -190,6 +190,13 @@ def _spelled_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int], s
         )
     if min(steps, default=1) < 1:
         raise ShapeError(f"the steps of a slice are at least 1, got {list(steps)}")
+    if not all(
+        -extent <= bound <= extent for bounds in (begins, ends) for bound, extent in zip(bounds, shape, strict=True)
+    ):
+        raise ShapeError(
+            f"a slice from {list(begins)} to {list(ends)} leaves a tensor of shape {list(shape)}",
+            help="begins and ends lie within each extent, or count from its end; `x[...]` takes what there is, as in torch",
+        )
     ranges = [range(extent)[slice(*part)] for extent, *part in zip(shape, begins, ends, steps, strict=True)]
     starts = tuple(part.start for part in ranges)
     return SLICE, (starts, tuple(max(part.start, part.stop) for part in ranges), tuple(part.step for part in ranges))
