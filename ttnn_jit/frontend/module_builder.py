@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError, OperandDTypeError
 from ttnn_jit.diagnostics.source import Location
@@ -25,7 +25,8 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
-from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operand
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
 from ttnn_jit.ops.kinds import as_float32
@@ -310,8 +311,14 @@ class ModuleBuilder:
                     location=location,
                     help=f"it takes {allowed}",
                 )
-        if self._has_rules and isinstance(operation, Elementwise):
+        if not self._has_rules:
+            return
+        if isinstance(operation, Elementwise):
             self._check_kernel(operation, tensors, location)
+        for place, (value, spec) in enumerate(tensors):
+            if value in self._names or _is_hoisted(value):
+                operand = KernelOperand(spec, self._names.get(value, ""), place)
+                check_kernel_operand(operation, operand, self.target, location)
 
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         for value, spec in tensors:
@@ -385,6 +392,11 @@ class SpecBuilder(ModuleBuilder):
 
     def _write(self, operation: Operation, *_: Any) -> Any:
         return (None,) * operation.result_count
+
+
+def _is_hoisted(value: SSAValue | None) -> bool:
+    """Whether a kernel makes it."""
+    return value is not None and not isinstance(value.owner, Block) and HOIST in value.owner.attributes
 
 
 def _keeps_zero_alone(dtype: DataType, other: DataType) -> bool:

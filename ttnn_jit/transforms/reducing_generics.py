@@ -18,9 +18,8 @@ from ttnn_jit.ops.contraction import Dimensions, Labels
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Dim
-from ttnn_jit.specs.memory_config import MemoryConfig, TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles, is_reduced
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.reducing_shape import Follows, Reads, ReducingShape, reducing_shape
 
@@ -39,16 +38,7 @@ def reduces_in_place(op: ttir.ReductionOp) -> bool:
 def chips_reduce(op: ttir.ReductionOp) -> bool:
     """Whether a kernel of a chip may: rows stay rows, and the tensor is sharded in L1, in whole tiles."""
     spec = spec_of(op.operands[0].type)
-    return reduces_in_place(op) and _is_of_whole_tiles(spec) and _is_sharded_in_l1(spec)
-
-
-def _is_of_whole_tiles(spec: TensorSpec) -> bool:
-    return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
-
-
-def _is_sharded_in_l1(spec: TensorSpec) -> bool:
-    config = spec.memory_config
-    return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
+    return reduces_in_place(op) and is_of_whole_tiles(spec) and is_reduced(spec)
 
 
 def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore) -> list[Operation]:
@@ -92,12 +82,8 @@ def chips_contract(op: ttir.ContractionOp) -> bool:
     named, _ = _named(op)
     specs = [spec_of(value.type) for value in op.operands]
     return _ordered(named) == (named.left, named.right) and all(
-        _is_of_whole_tiles(spec) and (_is_block_sharded(spec) or spec.memory_config == MemoryConfig()) for spec in specs
+        is_of_whole_tiles(spec) and is_multiplied(spec) for spec in specs
     )
-
-
-def _is_block_sharded(spec: TensorSpec) -> bool:
-    return _is_sharded_in_l1(spec) and spec.memory_config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED
 
 
 def _named(op: ttir.ContractionOp) -> tuple[Dimensions, dict[Hashable, int]]:
