@@ -133,3 +133,77 @@ def test_a_cpu_has_no_such_rules(cpu):
         x = tiled(cpu, memory_config=config)
         assert torch.equal(ttnn_jit.jit()(total)(x).to_torch(), total(x).to_torch())
         assert torch.equal(ttnn_jit.jit()(product)(x, x).to_torch(), product(x, x).to_torch())
+
+
+def blocks(shape, columns, rows):
+    return ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(x=columns, y=rows), ttnn.ShardStrategy.BLOCK)
+
+
+PLACES = {
+    "in DRAM": (None, None, (8, 4)),
+    "sharded": (blocks((128, 192), 3, 2), blocks((192, 512), 4, 6), (4, 2)),
+    "one of each": (blocks((128, 192), 3, 2), None, (8, 4)),
+}
+"""Configs of both factors, and the columns and rows of cores that hold the product of 128x192 and 192x512."""
+
+
+@pytest.mark.parametrize("capture", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_product_is_block_sharded_as_tt_mlir_has_it(device, place, capture):
+    left, right, (columns, rows) = PLACES[place]
+    a = tiled(device, torch.randn(128, 192).bfloat16(), memory_config=left)
+    b = tiled(device, torch.randn(192, 512).bfloat16(), memory_config=right)
+    for function in (product, lambda a, b: a @ b, lambda a, b: ttnn.matmul(a, b, activation="relu")):
+        jitted = ttnn_jit.jit(graph_capture=capture, math_fidelity=ttnn.MathFidelity.HiFi2)(function)
+        got = jitted(a, b)
+        assert got.memory_config() == blocks((128, 512), columns, rows)
+        assert jitted.explain(a, b).kernels[0].ops == ("matmul",)
+        assert torch.equal(got.to_torch(), function(a, b).to_torch())
+
+
+def test_a_product_keeps_within_the_grid_that_was_asked_for(device):
+    a = tiled(device, torch.randn(128, 192).bfloat16())
+    b = tiled(device, torch.randn(192, 512).bfloat16(), memory_config=blocks((192, 512), 4, 6))
+    for left in (a, ttnn.to_memory_config(a, blocks((128, 192), 3, 2))):
+        got = ttnn_jit.jit(max_grid=(2, 2))(product)(left, b)
+        assert got.memory_config() == blocks((128, 512), 2, 2)
+
+
+def test_batches_of_products_are_rows_of_blocks(device):
+    a, b = (tiled(device, torch.randn(2, 3, 64, 64).bfloat16()) for _ in "ab")
+    jitted = ttnn_jit.jit(math_fidelity=ttnn.MathFidelity.HiFi2)(product)
+    got = jitted(a, b)
+    assert got.memory_config() == blocks((384, 64), 2, 6)
+    assert torch.equal(got.to_torch(), product(a, b).to_torch())
+
+
+def test_what_reads_a_product_follows_the_rules_of_what_is_sharded(device):
+    a, b, other = tiled(device), tiled(device), tiled(device, memory_config=HEIGHT)
+    lies = ttnn_jit.jit()(lambda a, b: ttnn.exp(a @ b))(a, b).memory_config()
+    assert lies == BLOCK
+    assert ttnn_jit.jit()(lambda a, b: ttnn.add(a @ b, a))(a, b).memory_config() == BLOCK
+    assert ttnn_jit.jit()(lambda a, b: ttnn.add(a, a @ b))(a, b).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    report = ttnn_jit.jit()(lambda a, b: ttnn.sum(a @ b, dim=1, keepdim=True)).explain(a, b)
+    assert [kernel.ops for kernel in report.kernels] == [("matmul",), ("sum",)]
+    with pytest.raises(CompileError, match="sharded differently"):
+        ttnn_jit.jit()(lambda a, b, c: ttnn.add(a @ b, c))(a, b, other)
+
+
+def test_products_that_no_kernel_computes_lie_as_eagerly(device, cpu):
+    a, b = tiled(device), tiled(device)
+    for function in (
+        lambda a, b: ttnn.matmul(a, b, transpose_b=True),
+        lambda a, b: ttnn.matmul(a[:40], b),
+        lambda a, b: ttnn.linear(a, b),
+    ):
+        assert ttnn_jit.jit()(function)(a, b).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    assert ttnn_jit.jit()(product)(tiled(cpu), tiled(cpu)).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    assert product(a, b).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+
+
+def test_a_product_that_no_cores_hold_is_refused_at_its_call(device):
+    a = tiled(device, torch.zeros(8192, 32))
+    b = tiled(device, torch.zeros(32, 8192))
+    with pytest.raises(CompileError, match="does not fit into the L1") as raised:
+        ttnn_jit.jit()(product)(a, b)
+    assert raised.value.location.line == product.__code__.co_firstlineno + 1

@@ -46,7 +46,8 @@ def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], modu
         f"(x={x}, y={y}) its results and values between kernels take {taken[lane]:,} bytes, and its circular buffers "
         f"{streamed:,}, of {target.l1_bytes:,}; this result, {spec}, takes {core_bytes(spec, target.grid)[lane]:,}",
         location=location_of(op),
-        help="keep values in `ttnn.DRAM_MEMORY_CONFIG`, spread them over more cores, or return fewer from a function",
+        help="keep values in `ttnn.DRAM_MEMORY_CONFIG`, spread them over more cores, or call the operation outside of "
+        "the jitted function",
     )
 
 
