@@ -215,7 +215,7 @@ TYPED = {
     "add": lambda x, dtype: ttnn.add(x, 1.0, dtype=dtype),
     "permute": lambda x, dtype: ttnn.clone(ttnn.permute(x, (1, 0)), dtype=dtype),
     "assign": lambda x, dtype: ttnn.assign(x, dtype=dtype),
-    "sum": lambda x, dtype: ttnn.sum(x, dim=-1, keepdim=True, dtype=dtype),
+    "sum": lambda x, dtype: ttnn.sum(ttnn.neg(x), dim=-1, keepdim=True, dtype=dtype),
     "softmax": lambda x, dtype: ttnn.softmax(x, dim=-1, dtype=dtype),
 }
 

@@ -74,10 +74,12 @@ PROBES = {
     "embedding": Probe(
         lambda i, w: ttnn.embedding(i, w), lambda i, w: w[i.long()], ((4, 32), (50, 64)), (I32, F32), "embedding"
     ),
-    "sum": Probe(lambda x: ttnn.sum(x, 0), lambda x: x.sum(0), name="sum", tolerance=2e-6),
-    "sum of bf16": Probe(lambda x: ttnn.sum(x, (0, 1)), lambda x: x.sum(), dtypes=(BF16,), name="sum", tolerance=2**-8),
-    "max": Probe(lambda x: ttnn.max(x, -1, True), lambda x: x.amax(-1, True), name="max"),
-    "max of bf16": Probe(lambda x: ttnn.max(x, 0), lambda x: x.amax(0), dtypes=(BF16,), name="max"),
+    "sum": Probe(lambda x: ttnn.sum(ttnn.neg(x), 0), lambda x: (-x).sum(0), name="sum", tolerance=2e-6),
+    "sum of bf16": Probe(
+        lambda x: ttnn.sum(ttnn.neg(x), (0, 1)), lambda x: (-x).sum(), dtypes=(BF16,), name="sum", tolerance=2**-8
+    ),
+    "max": Probe(lambda x: ttnn.max(ttnn.neg(x), -1, True), lambda x: (-x).amax(-1, True), name="max"),
+    "max of bf16": Probe(lambda x: ttnn.max(ttnn.neg(x), 0), lambda x: (-x).amax(0), dtypes=(BF16,), name="max"),
     "softmax": Probe(
         lambda x: ttnn.softmax(x, -1), lambda x: torch.softmax(x, -1), name="softmax", tolerance=1e-6, functions=1e-6
     ),

@@ -208,7 +208,7 @@ def elements_backwards(x):
 def a_slice_beyond_a_tensor(x):
     return ttnn.slice(x, (0, 0), (33, 1))
 #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `slice`: a slice from [0, 0] to [33, 1] leaves a tensor of shape [32, 32]
-#          help: begins and ends lie within each extent, or count from its end; `x[...]` takes what there is, as in torch
+#          help: begins and ends lie within each extent, or count from its end; `x[...]` takes what there is
 
 
 def an_element_named_by_a_tensor(x):

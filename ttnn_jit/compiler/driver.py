@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
+from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
 from ttnn_jit.process.compile_lock import compiles
@@ -106,6 +107,7 @@ def _compiled(
     code = _scheduled_code(module, options, watching)
     with code.assembled() as images:
         descriptors = _host_program(module, code, options, watching)
+        require_l1(code.plan, descriptors, module)
         if keep_texts:
             texts[ASSEMBLY] = code.assembly()
         # A module is full of reference cycles: taken apart, it leaves the garbage collector nothing to do.

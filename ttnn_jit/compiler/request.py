@@ -112,7 +112,8 @@ class FunctionRequest:
         same = iter(self.same or (None,) * len(self.inputs))
         arguments = {name: _lowered_argument(value, same) for name, value in self.arguments.items()}
         layout = _result_layout(self.options, self.target)
-        return lower(self.function, arguments, self.target, self.options.graph_capture, layout, self.family)
+        capture, last_core = self.options.graph_capture, self.options.max_grid
+        return lower(self.function, arguments, self.target, capture, layout, self.family, last_core)
 
 
 def _lowered_argument(value: Any, same: Iterator[int | None]) -> Any:

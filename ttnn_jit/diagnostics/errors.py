@@ -85,6 +85,10 @@ class L1CapacityError(TtnnJitError, RuntimeError):
     """A core's L1 would overflow; nothing was allocated and nothing ran."""
 
 
+class OversizedProgramError(CompileError, L1CapacityError):
+    """A program takes more L1 than a core has; nothing was kept of it."""
+
+
 class DramCapacityError(TtnnJitError, MemoryError):
     """There is no memory for a tensor; nothing was allocated and nothing ran."""
 

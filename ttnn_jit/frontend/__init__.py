@@ -39,6 +39,7 @@ def lower(
     graph_capture: bool | None = None,
     layout: ResultLayout | None = None,
     family: Family | None = None,
+    last_core: tuple[int, int] | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments.
 
@@ -50,6 +51,7 @@ def lower(
         graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
         layout: Where results lie; None leaves each where its first operand does.
         family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
+        last_core: The last core (x, y) that may be used; None: the target's.
 
     Raises:
         CompileError: The function is outside the language; the text points into the user's file.
@@ -59,14 +61,14 @@ def lower(
     if not isinstance(function, types.FunctionType):
         raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
     if graph_capture:
-        return trace(function, arguments, target, layout, family)
+        return trace(function, arguments, target, layout, family, last_core)
     try:
-        return interpret(function, arguments, target, layout, family)
+        return interpret(function, arguments, target, layout, family, last_core)
     except SourceError as error:
         if graph_capture is False:
             raise
         _log.debug("`%s` is traced: %s", function.__name__, error.message)
-    return trace(function, arguments, target, layout, family)
+    return trace(function, arguments, target, layout, family, last_core)
 
 
 def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result

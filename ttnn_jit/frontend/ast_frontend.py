@@ -46,6 +46,7 @@ def interpret(
     target: SystemDesc,
     layout: ResultLayout | None = None,
     family: Family | None = None,
+    last_core: tuple[int, int] | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments, by its AST.
 
@@ -54,7 +55,7 @@ def interpret(
         CompileError: The function is outside the language.
     """
     source = function_source(function)
-    interpreter, returned = _run(function, source, arguments, target, family)
+    interpreter, returned = _run(function, source, arguments, target, family, last_core)
     results = results_of(returned, interpreter.inputs, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
         interpreter.builder.finish(results.values, layout, results.updates),
@@ -67,7 +68,11 @@ def interpret(
 
 
 def observe(
-    function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc, family: Family | None
+    function: types.FunctionType,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    family: Family | None,
+    last_core: tuple[int, int] | None,
 ) -> ReadRecorder | None:
     """What `function` reads when it runs; None if it has no source, or is outside the language.
 
@@ -80,7 +85,9 @@ def observe(
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
-        return _run(function, function_source(function), arguments, target, family, observes=True)[0].recorder
+        return _run(function, function_source(function), arguments, target, family, last_core, observes=True)[
+            0
+        ].recorder
     except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except ChangeOutsideError:
@@ -95,6 +102,7 @@ def _run(
     arguments: Mapping[str, Any],
     target: SystemDesc,
     family: Family | None,
+    last_core: tuple[int, int] | None,
     *,
     observes: bool = False,
 ) -> tuple[Interpreter, Any]:
@@ -102,7 +110,7 @@ def _run(
     recorder = ReadRecorder()
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder_class = SpecBuilder if observes else ModuleBuilder
-    builder = builder_class(function.__name__, target, definition, jitted=True)
+    builder = builder_class(function.__name__, target, definition, jitted=True, last_core=last_core)
     hidden = HiddenInputs(recorder, family, target, function.__name__)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 

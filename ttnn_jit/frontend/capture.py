@@ -104,6 +104,7 @@ def trace(
     target: SystemDesc,
     layout: ResultLayout | None = None,
     family: Family | None = None,
+    last_core: tuple[int, int] | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments, by running it.
 
@@ -113,9 +114,9 @@ def trace(
     """
     _refuse_no_plain_function(function, _definition(function))
     for attempt in range(ATTEMPTS):
-        recorder = _reads_of(function, arguments, target, family)
+        recorder = _reads_of(function, arguments, target, family, last_core)
         try:
-            return _traced(function, arguments, target, layout, family, recorder)
+            return _traced(function, arguments, target, layout, family, last_core, recorder)
         except TtnnJitError:
             if attempt + 1 == ATTEMPTS or _finds_the_same_tensors(function, recorder):
                 raise
@@ -141,11 +142,12 @@ def _traced(
     target: SystemDesc,
     layout: ResultLayout | None,
     family: Family | None,
+    last_core: tuple[int, int] | None,
     recorder: ReadRecorder,
 ) -> FrontendResult:
     definition = _definition(function)
     guard = compile_guard(function, recorder.reads.values())
-    builder = ModuleBuilder(function.__name__, target, definition, jitted=True)
+    builder = ModuleBuilder(function.__name__, target, definition, jitted=True, last_core=last_core)
     hidden = HiddenInputs(recorder, family, target, function.__name__)
     emitter = CaptureEmitter(builder, hidden, definition)
 
@@ -185,10 +187,14 @@ def _traced(
 
 
 def _reads_of(
-    function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc, family: Family | None
+    function: types.FunctionType,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    family: Family | None,
+    last_core: tuple[int, int] | None,
 ) -> ReadRecorder:
     """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
-    observed = observe(function, arguments, target, family)
+    observed = observe(function, arguments, target, family, last_core)
     if observed is not None:
         return observed
     recorder = ReadRecorder()

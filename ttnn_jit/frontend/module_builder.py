@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError, OperandDTypeError
 from ttnn_jit.diagnostics.source import Location
@@ -25,7 +25,8 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
-from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
 from ttnn_jit.ops.kinds import as_float32
@@ -62,17 +63,27 @@ class ModuleBuilder:
         target: Decides the element type of numbers, and stands on the module.
         location: Where the function is defined; None for an operation that no file holds.
         jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
+        last_core: The last core (x, y) that products there are sharded over; None: the target's.
 
     Attributes:
         target: As it was given.
         kernel_operands: Where there are such rules, the arguments that kernels read: their names, and their specs.
     """
 
-    def __init__(self, name: str, target: SystemDesc, location: Location | None, *, jitted: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        target: SystemDesc,
+        location: Location | None,
+        *,
+        jitted: bool = False,
+        last_core: tuple[int, int] | None = None,
+    ) -> None:
         self._name = re.sub(r"[^\w.]", "", name) or "main"
         self.target = target
         self._location = _attribute(location)
         self._has_rules = jitted and target.tile_aligned_only
+        self._last_core = last_core or (target.grid[1] - 1, target.grid[0] - 1)
         self._names: dict[SSAValue, str] = {}
         self._hidden: dict[SSAValue, str] = {}
         self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
@@ -130,6 +141,10 @@ class ModuleBuilder:
         written, attributes, results = _results(
             operation, [o[1] if isinstance(o, tuple) else o for o in operands], attributes, location, dtype
         )
+        if self._has_rules:
+            specs = [each[1] for each in tensors]
+            configs = (product_config(written, specs, attributes, each, self._last_core) for each in results)
+            results = tuple(each.with_(memory_config=config) for each, config in zip(results, configs, strict=True))
         values = self._write(written, operands, attributes, results, location)
         return tuple(zip(values, results, strict=True))
 
@@ -310,8 +325,14 @@ class ModuleBuilder:
                     location=location,
                     help=f"it takes {allowed}",
                 )
-        if self._has_rules and isinstance(operation, Elementwise):
+        if not self._has_rules:
+            return
+        if isinstance(operation, Elementwise):
             self._check_kernel(operation, tensors, location)
+        for place, (value, spec) in enumerate(tensors):
+            if value in self._names or _is_hoisted(value):
+                operand = KernelOperand(spec, self._names.get(value, ""), place)
+                check_kernel_operand(operation, operand, self.target, location)
 
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         for value, spec in tensors:
@@ -385,6 +406,11 @@ class SpecBuilder(ModuleBuilder):
 
     def _write(self, operation: Operation, *_: Any) -> Any:
         return (None,) * operation.result_count
+
+
+def _is_hoisted(value: SSAValue | None) -> bool:
+    """Whether a kernel makes it."""
+    return value is not None and not isinstance(value.owner, Block) and HOIST in value.owner.attributes
 
 
 def _keeps_zero_alone(dtype: DataType, other: DataType) -> bool:

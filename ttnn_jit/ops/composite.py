@@ -30,6 +30,8 @@ class Composite(Operation):
             has several results.
         takes_dtypes: The element types that its operands may have.
         operand_dtypes: Per operand those that it may have, where they differ; in place of `takes_dtypes`.
+        kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
+            for operands of that bind its own.
     """
 
     decompose: Callable[..., Any]
@@ -38,6 +40,7 @@ class Composite(Operation):
     examples: tuple[Example, ...]
     takes_dtypes: frozenset[DataType] = FLOATS
     operand_dtypes: tuple[frozenset[DataType], ...] = ()
+    kernel_of: Operation | None = None
 
     @property
     def dtypes(self) -> frozenset[DataType]:

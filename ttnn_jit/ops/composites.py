@@ -15,6 +15,7 @@ from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -38,6 +39,7 @@ MEAN = Composite(
     summary="The mean along dimensions: their sum by their number of elements.",
     source="ttnn.mean",
     decompose=_mean,
+    kernel_of=SUM,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
     result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),

@@ -17,6 +17,7 @@ from ttnn_jit.diagnostics.errors import OperandError, OperandShapeError, ShapeEr
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Labels = tuple[Hashable, ...]
@@ -40,6 +41,21 @@ class Dimensions(NamedTuple):
     def contracted(self) -> Hashable | None:
         """The dimension along which products are added up; None if there is none."""
         return next((label for label in self.left if label in self.right and label not in self.result), None)
+
+    @property
+    def give_matrices(self) -> bool:
+        """Whether the result's tiles are of rows of the first tensor and columns of the second."""
+        if self.contracted is None or len(self.result) < 2:
+            return False
+        row, column = self.result[-2:]
+        return row in self.left and row not in self.right and column in self.right and column not in self.left
+
+    @property
+    def as_matrices(self) -> tuple[Labels, Labels]:
+        """The dimensions of both tensors as kernels read them: batches, then those of the matrix."""
+        *batch, row, column = self.result
+        left, right = ([label for label in batch if label in own] for own in (self.left, self.right))
+        return (*left, row, self.contracted), (*right, self.contracted, column)
 
     def only_of(self, side: Labels, other: Labels) -> Hashable | None:
         """The last dimension of the result that `side` has and `other` lacks; None if there is none."""
@@ -112,6 +128,15 @@ class Contraction(Operation):
             if label is not None and result[named.result.index(label)] != shape[own.index(label)]:
                 return f"Output must have the same number of {what} as input {name}"
         return None
+
+    def is_kernel_of_chips(self, specs: Sequence[TensorSpec], statics: Sequence[Any]) -> bool:
+        """Whether a kernel of a chip may: matrices as they lie, in whole tiles, in DRAM or block sharded in L1."""
+        named, _ = self.extents([tuple(spec.shape) for spec in specs], statics)
+        return (
+            named.give_matrices
+            and named.as_matrices == (named.left, named.right)
+            and all(is_of_whole_tiles(spec) and is_multiplied(spec) for spec in specs)
+        )
 
     def precision(self, statics: Sequence[Any]) -> str | None:
         """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""

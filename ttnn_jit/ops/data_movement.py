@@ -195,7 +195,7 @@ def _spelled_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int], s
     ):
         raise ShapeError(
             f"a slice from {list(begins)} to {list(ends)} leaves a tensor of shape {list(shape)}",
-            help="begins and ends lie within each extent, or count from its end; `x[...]` takes what there is, as in torch",
+            help="begins and ends lie within each extent, or count from its end; `x[...]` takes what there is",
         )
     ranges = [range(extent)[slice(*part)] for extent, *part in zip(shape, begins, ends, steps, strict=True)]
     starts = tuple(part.start for part in ranges)

@@ -40,6 +40,7 @@ def _scaled(name: str, summary: str) -> Composite:
         decompose=lambda ttnn, x, axes, keepdim, scalar: ttnn.multiply(getattr(ttnn, name)(x, axes, keepdim), scalar),
         spelled=_spelled,
         result=_reduced,
+        kernel_of=SUM,
         golden=lambda torch, x, dim, keepdim, scalar: scalar * getattr(torch, name)(x, dim or None, keepdim),
         examples=((((3, 40),), ((-1,), True, 0.5)), (((2, 5, 33),), ((0, 2), False, -3.0))),
     )

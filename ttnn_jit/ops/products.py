@@ -36,6 +36,7 @@ ACTIVATED_MATMUL = Composite(
     summary="The product of matrices, then the function of one tensor that `activation` names.",
     source="ttnn.matmul",
     decompose=_activated,
+    kernel_of=MATMUL,
     spelled=_activated_spelled,
     result=lambda a, b, *statics: MATMUL.results((a, b), statics[:2])[0],
     golden=lambda torch, a, b, *statics: activated_golden(torch, MATMUL.golden(torch, a, b, *statics[:2]), statics[2]),

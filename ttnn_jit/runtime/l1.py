@@ -24,6 +24,8 @@ LANE_BITS = 48
 
 _MAX_BYTES = (1 << (LANE_BITS - 2)) - 1  # a lane's top bit is the guard of subtractions
 
+_LISTED = 8  # tensors that an error names, the largest
+
 
 class Lease:
     """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies."""
@@ -146,8 +148,11 @@ class L1Account:
         lanes = _lanes(used, math.prod(self._grid))
         lane = max(range(len(lanes)), key=lanes.__getitem__)
         core = _core_of(lane, self._grid)
-        there = [(spec, _lane(held, lane)) for spec, held in tuple(self._live.values())]
-        listed = "; ".join(f"{nbytes:,} bytes of {spec}" for spec, nbytes in there if nbytes) or "nothing"
+        there = [(spec, nbytes) for spec, held in tuple(self._live.values()) if (nbytes := _lane(held, lane))]
+        there.sort(key=lambda held: -held[1])
+        listed = "; ".join(f"{nbytes:,} bytes of {spec}" for spec, nbytes in there[:_LISTED]) or "nothing"
+        if len(there) > _LISTED:
+            listed += f"; and {len(there) - _LISTED} more"
         return L1CapacityError(
             f"L1 of core {core} is too small: {what} needs {_lane(packed, lane):,} bytes there, of "
             f"{self._capacity:,} there are {self._capacity - (lanes[lane] - _lane(packed, lane)):,} left. "

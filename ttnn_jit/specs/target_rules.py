@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError, ShapeError
+from ttnn_jit.specs.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, MemoryConfig, ShardOrientation, TensorSpec
 
@@ -40,6 +41,23 @@ def keeps_target_rules(spec: TensorSpec, target: SystemDesc) -> bool:
     except ArgumentError:
         return False
     return True
+
+
+def is_of_whole_tiles(spec: TensorSpec) -> bool:
+    """Whether a tensor is tiled and fills its tiles."""
+    return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
+
+
+def is_reduced(spec: TensorSpec) -> bool:
+    """Whether a tensor lies where reductions of a chip take it: height, width or block sharded in L1."""
+    config = spec.memory_config
+    return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
+
+
+def is_multiplied(spec: TensorSpec) -> bool:
+    """Whether a tensor lies where products of a chip take it: block sharded in L1, or interleaved in DRAM."""
+    config = spec.memory_config
+    return config == MemoryConfig() or (is_reduced(spec) and config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED)
 
 
 def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:

@@ -14,13 +14,12 @@ from ttnn_jit.dialects.d2m_reductions import FILLS, PRECISION, reduce_dim
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
-from ttnn_jit.ops.contraction import Dimensions, Labels
+from ttnn_jit.ops.contraction import Dimensions
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Dim
-from ttnn_jit.specs.memory_config import MemoryConfig, TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.reducing_shape import Follows, Reads, ReducingShape, reducing_shape
 
@@ -39,16 +38,7 @@ def reduces_in_place(op: ttir.ReductionOp) -> bool:
 def chips_reduce(op: ttir.ReductionOp) -> bool:
     """Whether a kernel of a chip may: rows stay rows, and the tensor is sharded in L1, in whole tiles."""
     spec = spec_of(op.operands[0].type)
-    return reduces_in_place(op) and _is_of_whole_tiles(spec) and _is_sharded_in_l1(spec)
-
-
-def _is_of_whole_tiles(spec: TensorSpec) -> bool:
-    return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
-
-
-def _is_sharded_in_l1(spec: TensorSpec) -> bool:
-    config = spec.memory_config
-    return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
+    return reduces_in_place(op) and is_of_whole_tiles(spec) and is_reduced(spec)
 
 
 def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore) -> list[Operation]:
@@ -80,35 +70,16 @@ def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore
 
 def contracts_matrices(op: ttir.ContractionOp) -> bool:
     """Whether the result's tiles are of rows of the first operand and columns of the second."""
-    named, _ = _named(op)
-    if named.contracted is None or len(named.result) < 2:
-        return False
-    row, column = named.result[-2:]
-    return row in named.left and row not in named.right and column in named.right and column not in named.left
+    return _named(op)[0].give_matrices
 
 
 def chips_contract(op: ttir.ContractionOp) -> bool:
     """Whether a kernel of a chip may: matrices as they lie, in whole tiles, in DRAM or block sharded in L1."""
-    named, _ = _named(op)
-    specs = [spec_of(value.type) for value in op.operands]
-    return _ordered(named) == (named.left, named.right) and all(
-        _is_of_whole_tiles(spec) and (_is_block_sharded(spec) or spec.memory_config == MemoryConfig()) for spec in specs
-    )
-
-
-def _is_block_sharded(spec: TensorSpec) -> bool:
-    return _is_sharded_in_l1(spec) and spec.memory_config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED
+    return op.operation.is_kernel_of_chips([spec_of(value.type) for value in op.operands], op.statics)
 
 
 def _named(op: ttir.ContractionOp) -> tuple[Dimensions, dict[Hashable, int]]:
     return op.operation.extents([tuple(spec_of(value.type).shape) for value in op.operands], op.statics)
-
-
-def _ordered(named: Dimensions) -> tuple[Labels, Labels]:
-    """The dimensions of both operands as kernels read them: batches, then those of the matrix."""
-    *batch, row, column = named.result
-    left, right = ([label for label in batch if label in own] for own in (named.left, named.right))
-    return (*left, row, named.contracted), (*right, named.contracted, column)
 
 
 def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], last_core: LastCore) -> list[Operation]:
@@ -119,7 +90,7 @@ def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], las
     made: list[Operation] = []
     read: list[SSAValue] = []
     operands: list[Reads] = []
-    for source, own, labels in zip(sources, (named.left, named.right), _ordered(named), strict=True):
+    for source, own, labels in zip(sources, (named.left, named.right), named.as_matrices, strict=True):
         ordering = [] if labels == own else [_permuted(source, [own.index(label) for label in labels], op.location)]
         ordered = ordering[0].result if ordering else source
         spec = spec_of(ordered.type)
