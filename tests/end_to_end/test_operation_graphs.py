@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import xml.etree.ElementTree as ET
 
@@ -83,11 +84,30 @@ def test_a_graph_is_written_as_a_picture_as_json_and_for_graphviz(device, tmp_pa
     else:
         root = ET.fromstring(text)
         kinds = [element.tag.rpartition("}")[2] for element in root]
-        assert (kinds.count("rect"), kinds.count("line")) == (len(graph), 5)
+        assert (kinds.count("rect"), kinds.count("polyline")) == (len(graph), 5)
         assert graph._repr_svg_() == text
         boxes = [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in root if "rect" in e.tag]
         assert all(a + w <= c or c + v <= a or b + h <= d or d + g <= b
                    for i, (a, b, w, h) in enumerate(boxes) for c, d, v, g in boxes[:i])  # fmt: skip
+
+
+def test_no_line_of_a_picture_runs_through_a_box(device):
+    """What is used many rows further down passes the boxes between; weights stand above what uses them."""
+    with ttnn.tracer.trace() as graph:
+        x = y = tensor(device)
+        for _ in range(3):
+            y = ttnn.add(ttnn.multiply(ttnn.exp(ttnn.add(y, tensor(device))), x), y)
+    root = ET.fromstring(graph.to_svg())
+    boxes = [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in root if e.tag.endswith("rect")]
+    lines = [e.get("points").split() for e in root if e.tag.endswith("polyline")]
+    assert len(lines) == len({(source, node.number) for node in graph for source, _ in node.inputs})
+    for line in lines:
+        points = [tuple(map(float, point.split(","))) for point in line]
+        for (x1, y1), (x2, y2) in itertools.pairwise(points):
+            for share in (n / 50 for n in range(51)):
+                across, down = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
+                assert not any(a < across < a + w and b < down < b + h for a, b, w, h in boxes)
+    assert len({top for _, top, _, _ in boxes}) == 14  # torch's tensor, from_torch, and twelve operations
 
 
 def test_what_no_traced_operation_made_is_refused(device, tmp_path):

@@ -334,15 +334,23 @@ _COLUMNS = (
     "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "place",
     "note",
 )  # fmt: skip
+_LONG = ("place", "note")
 
 _STYLE = """\
 body{font-family:sans-serif;margin:1rem}
 table{border-collapse:collapse;font-size:.9rem}
-td,th{padding:2px 8px;text-align:left;vertical-align:top;border-bottom:1px solid #ddd;overflow-wrap:anywhere}
-th{position:sticky;top:0;background:#fff;white-space:nowrap}
-.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+td,th{padding:2px 8px;text-align:left;vertical-align:top;border-bottom:1px solid #ddd;white-space:nowrap}
+th{position:sticky;top:0;background:#fff}
+.number{text-align:right;font-variant-numeric:tabular-nums}
+.long{white-space:normal;overflow-wrap:anywhere;min-width:12rem}
 .bad{background:#fdd}"""
-"""Long places and notes are broken, so that the table is no wider than the page."""
+"""Long places and notes are broken, so that the table is little wider than its numbers."""
+
+_LEGEND = (
+    "locally: beside the golden of what the operation got; globally: beside a chain of goldens from the first on; "
+    "jitted: a jitted function beside its operations one by one. max_ulp: the worst distance, in units in the last "
+    "place of the result; differing_nans: elements that are NaN in one of the two alone, the first at first_nan."
+)
 
 
 def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
@@ -350,6 +358,7 @@ def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
     yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
     yield f"<style>{_STYLE}</style>"
     yield f"<h1>{len(bad)} of {len(records)} comparisons are not as asked for</h1>"
+    yield f"<p>{_LEGEND}</p>"
     if bad:
         yield from _table("The first of them", bad[:1])
     yield from _table("All", records)
@@ -358,7 +367,7 @@ def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
 def _table(title: str, records: Sequence[ComparisonRecord]) -> Iterator[str]:
     yield f"<h2>{title}</h2><table><tr>{''.join(f'<th>{column}</th>' for column in _COLUMNS)}</tr>"
     for record in records:
-        cells = "".join(_cell(getattr(record, column)) for column in _COLUMNS)
+        cells = "".join(_cell(column, getattr(record, column)) for column in _COLUMNS)
         yield f"<tr{'' if record.matches else ' class=bad'}>{cells}</tr>"
     yield "</table>"
 
@@ -368,7 +377,7 @@ def _in_json(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _cell(value: object) -> str:
+def _cell(column: str, value: object) -> str:
     """Numbers to eight digits, to the right; what there is none of, empty. The JSON has every digit."""
     match value:
         case bool():
@@ -378,4 +387,4 @@ def _cell(value: object) -> str:
         case None:
             return "<td></td>"
         case _:
-            return f"<td>{escape(str(value))}</td>"
+            return f"<td{' class=long' if column in _LONG else ''}>{escape(str(value))}</td>"

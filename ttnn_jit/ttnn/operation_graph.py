@@ -192,37 +192,64 @@ def _lines(node: Node) -> list[str]:
 # --- The picture ------------------------------------------------------------------------------------------------------
 
 _LINE, _LETTER, _GAP = 16, 7, 28  # pixels: of a line's height, of a letter's width, between boxes
+Box = tuple[float, float, float, float]
+"""Left, top, width and height."""
 
 
 def _svg(nodes: Sequence[Node]) -> str:
-    """Boxes in rows, each below all that it was given; in a row they stand as their inputs do."""
-    rows = _rows(nodes)
-    boxes: dict[int, tuple[float, float, float, float]] = {}
+    """Boxes in rows, each below all that it was given; in a row they stand as their inputs do.
+
+    What is used further down than in the next row has a lane between the boxes of each row on its way.
+    """
+    depth = _depths(nodes)
+    boxes: dict[tuple[int, int], Box] = {}
+    """Per node, or lane of what it gave, and row."""
     top = float(_GAP)
-    for row in rows:
-        row.sort(key=lambda node: _mean(boxes[source][0] for source, _ in node.inputs))
+    for row, found in enumerate(_rows(nodes, depth)):
+        found.sort(key=lambda node: _mean(boxes[source, row - 1][0] for source in _above(node, row, depth)))
         left = float(_GAP)
-        height = max(len(_lines(node)) for node in row) * _LINE + 12
-        for node in row:
-            width = max(map(len, _lines(node))) * _LETTER + 16
-            boxes[node.number] = left, top, width, height
+        height = max(len(_lines(node)) for node in found if depth[node.number] == row) * _LINE + 12
+        for node in found:
+            width = max(map(len, _lines(node))) * _LETTER + 16 if depth[node.number] == row else 0
+            boxes[node.number, row] = left, top, width, height
             left += width + _GAP
         top += height + 2 * _GAP
     right = max((left + width for left, _, width, _ in boxes.values()), default=0) + _GAP
-    parts = [_edge(boxes[source], boxes[node.number]) for node in nodes for source, _ in node.inputs]
-    parts += [_box(node, *boxes[node.number]) for node in nodes]
+    ways = {(source, node.number) for node in nodes for source, _ in node.inputs}
+    parts = [_edge([boxes[s, row] for row in range(depth[s], depth[n])], boxes[n, depth[n]]) for s, n in sorted(ways)]
+    parts += [_box(node, *boxes[node.number, depth[node.number]]) for node in nodes]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{right:.0f}" height="{top:.0f}" font-family="monospace">'
-    return "\n".join([head, *parts, "</svg>\n"])
+    return "\n".join([head, _ARROW, *parts, "</svg>\n"])
 
 
-def _rows(nodes: Sequence[Node]) -> list[list[Node]]:
+def _depths(nodes: Sequence[Node]) -> list[int]:
+    """The row of each node: below its inputs; of a tensor that none made, right above what uses it first."""
     depth: list[int] = []
-    rows: list[list[Node]] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source, _ in node.inputs), default=0))
-        rows += [[] for _ in range(depth[-1] + 1 - len(rows))]
-        rows[depth[-1]].append(node)
+    for node in sorted(nodes, key=lambda node: -depth[node.number]):
+        for source, _ in node.inputs:
+            if not nodes[source].inputs:
+                depth[source] = depth[node.number] - 1
+    return depth
+
+
+def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
+    """What stands in each row, and what passes through it to a row further down."""
+    last = list(depth)
+    for node in nodes:
+        for source, _ in node.inputs:
+            last[source] = max(last[source], depth[node.number] - 1)
+    rows: list[list[Node]] = [[] for _ in range(max(depth, default=-1) + 1)]
+    for node in nodes:
+        for row in range(depth[node.number], last[node.number] + 1):
+            rows[row].append(node)
     return rows
+
+
+def _above(node: Node, row: int, depth: Sequence[int]) -> list[int]:
+    """What a node's place in a row follows: its inputs, or its own place in the row before."""
+    return [source for source, _ in node.inputs] if depth[node.number] == row else [node.number]
 
 
 def _mean(numbers: Iterable[float]) -> float:
@@ -241,7 +268,18 @@ def _box(node: Node, left: float, top: float, width: float, height: float) -> st
     return "\n".join([rect, *texts])
 
 
-def _edge(source: tuple[float, float, float, float], target: tuple[float, float, float, float]) -> str:
-    x1, y1 = source[0] + source[2] / 2, source[1] + source[3]
-    x2, y2 = target[0] + target[2] / 2, target[1]
-    return f'<line x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}" stroke="#99a"/>'
+_ARROW = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    '<path d="M0 0L8 4L0 8z" fill="#99a"/></marker></defs>'
+)
+
+
+def _edge(passed: Sequence[Box], target: Box) -> str:
+    """From the bottom of the first box through the lanes of the others to the top of the target."""
+    (left, top, width, height), *lanes = passed
+    points = [(left + width / 2, top + height)]
+    for left, top, _, height in lanes:
+        points += [(left, top), (left, top + height)]
+    points.append((target[0] + target[2] / 2, target[1]))
+    line = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
+    return f'<polyline points="{line}" fill="none" stroke="#99a" marker-end="url(#arrow)"/>'
