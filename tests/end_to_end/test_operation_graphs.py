@@ -107,7 +107,7 @@ def test_no_line_of_a_picture_runs_through_a_box(device):
             for share in (n / 50 for n in range(51)):
                 across, down = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
                 assert not any(a < across < a + w and b < down < b + h for a, b, w, h in boxes)
-    assert len({top for _, top, _, _ in boxes}) == 14  # torch's tensor, from_torch, and twelve operations
+    assert len({top for _, top, _, _ in boxes}) == 14  # of twelve operations, and two where they begin
 
 
 def test_what_no_traced_operation_made_is_refused(device, tmp_path):

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -184,9 +185,12 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
+_WIDEST = 48
+"""Letters of a line of arguments in a box."""
+
+
 def _lines(node: Node) -> list[str]:
-    shown = ", ".join(node.arguments)
-    return [node.name, *([shown] if shown else []), *node.outputs]
+    return [node.name, *wrap(", ".join(node.arguments), _WIDEST), *node.outputs]
 
 
 # --- The picture ------------------------------------------------------------------------------------------------------
@@ -223,14 +227,15 @@ def _svg(nodes: Sequence[Node]) -> str:
 
 
 def _depths(nodes: Sequence[Node]) -> list[int]:
-    """The row of each node: below its inputs; of a tensor that none made, right above what uses it first."""
+    """The row of each node: below its inputs, and as near as can be to what uses it."""
     depth: list[int] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source, _ in node.inputs), default=0))
-    for node in sorted(nodes, key=lambda node: -depth[node.number]):
+    above_users: dict[int, int] = {}
+    for node in reversed(nodes):
+        depth[node.number] = above_users.get(node.number, depth[node.number])
         for source, _ in node.inputs:
-            if not nodes[source].inputs:
-                depth[source] = depth[node.number] - 1
+            above_users[source] = min(above_users.get(source, depth[node.number]), depth[node.number] - 1)
     return depth
 
 
