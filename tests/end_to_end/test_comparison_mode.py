@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -266,7 +267,7 @@ def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infini
 def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "comparison.json").write_text("[]")
-    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "disk full")))
     with (
         ttnn.manage_config("root_report_path", tmp_path),
         ttnn.manage_config("report_name", "run"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -127,7 +128,7 @@ def test_a_write_that_fails_leaves_the_file_that_was_there(folder, monkeypatch):
     path = folder / "kept.tensorbin"
     ttnn.dump_tensor(path, ttnn.ones((4, 4)))
     before = sorted(folder.iterdir())
-    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "disk full")))
     with pytest.raises(OSError, match="disk full"):
         ttnn.dump_tensor(path, ttnn.zeros((4, 4)))
     assert sorted(folder.iterdir()) == before

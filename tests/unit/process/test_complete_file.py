@@ -1,0 +1,41 @@
+"""Files that are complete or not there (`process/complete_file.py`)."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from ttnn_jit.process.complete_file import write_complete
+
+
+@pytest.fixture
+def little_room():
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def refused(path):
+    with pytest.raises(OSError, match="Errno") as error:
+        write_complete(path, [b"new" * 1000])
+    return error.value
+
+
+@pytest.mark.usefixtures("little_room")
+def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(b"old")
+    assert str(refused(path)).endswith(f": '{path}'")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_where_nothing_can_lie_the_users_own_path_is_named(tmp_path):
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    folder.mkdir()
+    file.touch()
+    for path in (tmp_path / "missing" / "x", file / "x", folder):
+        assert str(refused(path)).endswith(f": '{path}'")
+    assert sorted(tmp_path.iterdir()) == [file, folder]
