@@ -46,6 +46,22 @@ def test_three_reports_say_what_the_views_of_memory_say(device, folder):
     assert all(map(ttnn.is_tensor_storage_on_device, held))
 
 
+def test_what_switches_reports_is_taken_and_has_no_effect(device, folder):
+    ttnn.device.EnableMemoryReports()
+    assert not folder.exists()
+    ttnn.device.DisableMemoryReports()
+    ttnn.device.dump_device_memory_state(device)
+    assert folder.exists()
+
+
+def test_the_module_of_devices_has_the_names_of_devices_and_no_others(device):
+    ttnn.device.SetDefaultDevice(device)
+    assert ttnn.device.GetDefaultDevice() is device
+    ttnn.device.SetDefaultDevice(None)
+    with pytest.raises(AttributeError, match="did you mean `CloseDevice`"):
+        ttnn.device.CloseDevic  # noqa: B018
+
+
 def test_the_detailed_report_has_every_tensor_as_a_block(device, folder):
     x = tensor(device, ttnn.DRAM_MEMORY_CONFIG)
     nbytes = 384 * 64 * 2 // ttnn.get_memory_view(device).num_banks

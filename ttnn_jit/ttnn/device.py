@@ -17,17 +17,38 @@ from ttnn_jit.ttnn.devices import (
     open_device,
     synchronize_device,
 )
-from ttnn_jit.ttnn.names_on_demand import loaded
+from ttnn_jit.ttnn.names_on_demand import loaded, unknown_name_of
 
-_LATER = ("dump_device_memory_state", "get_memory_view")
-"""Names whose module is loaded when they are asked for."""
+_LATER = (
+    "CloseDevice",
+    "CloseDevices",
+    "CreateDevice",
+    "CreateDevices",
+    "GetDefaultDevice",
+    "GetNumAvailableDevices",
+    "GetNumPCIeDevices",
+    "GetPCIeDeviceID",
+    "SetDefaultDevice",
+    "SubDevice",
+    "SubDeviceId",
+    "SubDeviceManagerId",
+    "dump_device_memory_state",
+    "get_memory_view",
+    "init_device_compute_kernel_config",
+    "pad_to_tile_shape",
+)
+"""Names of `ttnn` itself, whose modules are loaded when they are asked for."""
 
 __all__ = [
     "Arch",
     "Device",
+    "DisableMemoryReports",
+    "DisablePersistentKernelCache",
     "DispatchCoreAxis",
     "DispatchCoreConfig",
     "DispatchCoreType",
+    "EnableMemoryReports",
+    "EnablePersistentKernelCache",
     "close_device",
     "get_arch_name",
     "is_blackhole",
@@ -42,7 +63,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return loaded(name)
-    raise AttributeError(f"module 'ttnn_jit.ttnn.device' has no attribute {name!r}", name=name)
+    raise unknown_name_of("device", name, [*__all__, *_LATER])
 
 
 def is_blackhole(device: Device | None = None) -> bool:
@@ -62,3 +83,22 @@ def is_grayskull(device: Device | None = None) -> bool:
 
 def _arch(device: Device | None) -> Arch:
     return Arch(resolve_target(None).arch) if device is None else device.arch()
+
+
+# --- Settings of the hardware: taken, and without effect --------------------------------------------------------------
+
+
+def EnableMemoryReports() -> None:  # noqa: N802 - ttnn's name
+    """Reports of memory are written whenever `dump_device_memory_state` asks for them."""
+
+
+def DisableMemoryReports() -> None:  # noqa: N802 - ttnn's name
+    """No report of memory is written but by `dump_device_memory_state`."""
+
+
+def EnablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
+    """Kernels are kept on disk already; ``TTNN_JIT_CACHE`` decides it."""
+
+
+def DisablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
+    """Kernels stay on disk, where they are checked before they are used; ``TTNN_JIT_CACHE`` decides it."""
