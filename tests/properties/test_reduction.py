@@ -132,6 +132,20 @@ def test_special_values_propagate_as_in_torch(name, special):
     torch.testing.assert_close(got.double(), gold(name, x, -1, False), equal_nan=True, rtol=0, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore:(var|std).*degrees of freedom")
+@pytest.mark.parametrize("correction", [True, False])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "var", "std"])
+def test_of_no_elements_and_of_one_there_is_what_torch_has(name, correction):
+    device = ttnn.open_device(device_id=0, target="cpu")
+    spread = {"correction": correction} if name in {"var", "std"} else {}
+    for shape, dim in [((2, 0, 3), 1), ((4, 0), -1), ((5, 1), -1)]:
+        x = torch.randn(shape)
+        got = getattr(ttnn, name)(ttnn.from_torch(x, device=device), dim, **spread)
+        expected = getattr(torch, name)(x.double(), dim, **{key: int(value) for key, value in spread.items()})
+        torch.testing.assert_close(ttnn.to_torch(got).double(), expected, equal_nan=True)
+    ttnn.close_device(device)
+
+
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (2, 0, 3)])
 def test_sums_of_nothing_are_zero_and_results_without_elements_are_empty(shape):
     x = torch.zeros(shape)

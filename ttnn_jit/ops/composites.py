@@ -51,7 +51,7 @@ MEAN = Composite(
 def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
     difference = ttnn.subtract(x, ttnn.mean(x, axes, True))
-    return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(count - correction))
+    return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(max(count - correction, 0)))
 
 
 def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
