@@ -22,6 +22,7 @@ from benchmarks import (
     program_cache,
     reductions,
     tables,
+    traces,
     workloads,
 )
 from benchmarks.harness import RESULTS, Benchmark, command_line, table
@@ -57,6 +58,8 @@ def section() -> str:
         f"{_libraries()}\n"
         "Whole models in their full size, least milliseconds of a call:\n\n"
         f"{_models()}\n"
+        "Nanoseconds of an operation in a chain of 1,000, called eagerly and replayed from a trace, on one thread:\n\n"
+        f"{_traces()}\n"
         f"Ratios by size, rooflines, latencies, errors: [{RESULTS.name}]({RESULTS.relative_to(ROOT)}/README.md).\n"
     )
 
@@ -74,6 +77,11 @@ def _libraries() -> str:
 def _models() -> str:
     """A row per model."""
     return f"{_when(models.BENCHMARK)}{models.times(_content(models.BENCHMARK.name)['steps'])}"
+
+
+def _traces() -> str:
+    """A row per chain."""
+    return f"{_when(traces.BENCHMARK)}{traces.times(_content(traces.BENCHMARK.name)['steps'])}"
 
 
 def _when(benchmark: Benchmark) -> str:

@@ -70,8 +70,10 @@ def test_an_interrupt_waits_until_a_connection_is_closed(store, monkeypatch):
         close()
 
     monkeypatch.setattr(entries, "close", interrupted_close)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
     with pytest.raises(KeyboardInterrupt):
         store.close()
+    signal.signal(signal.SIGINT, before)
     monkeypatch.undo()
     assert store.get("program:a") == b"code"
 
