@@ -8,18 +8,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check oracle bench docs accuracy format clean
+.PHONY: help demo test exhaustive fuzz check oracle bench docs accuracy format clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 	$(BIN)/ttnn-jit demo
 
 # What the first process compiles is read by the others, which tests start by the hundred, and by the next run.
-test fuzz: export PYTHONDONTWRITEBYTECODE :=
+test exhaustive fuzz: export PYTHONDONTWRITEBYTECODE :=
 
-test: $(VENV)/.dev  ## Set up .venv, then run the tests
+test: $(VENV)/.dev  ## Set up .venv, then run the tests: each with every value of its parameters, not with all products
+	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=sample
+
+exhaustive: $(VENV)/.dev  ## All tests, with all products of their parameters: what a change passes before it lands
 	$(BIN)/python -m pytest -q -n auto
 
 fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run, and four times as many as stated

@@ -16,25 +16,35 @@ import pytest
 import torch
 from hypothesis import is_hypothesis_test, settings
 
+from tests.sampling import sampled
 from ttnn_jit.cache import disk
 from ttnn_jit.specs.options import Environment
 
-# What decides whether a change lands draws the same examples each time; `make fuzz` draws others, and many more.
+# What decides whether a change lands draws the same examples each time; `make fuzz` draws others, and many more;
+# `make test` runs a sample of what there is.
 settings.register_profile("repeated", derandomize=True)
+settings.register_profile("sample", derandomize=True)
 settings.register_profile("fuzz", derandomize=False, print_blob=True)
 settings.load_profile("repeated")
-FEW = 6
-"""Examples that every property draws, if it states as many."""
 
 
 def drawn(stated: int, profile: str) -> int:
     """How many examples a profile draws where a property states a number: those that never change find little more."""
-    return 4 * stated if profile == "fuzz" else max(min(stated, FEW), stated // 2)
+    match profile:
+        case "fuzz":
+            return 4 * stated
+        case "sample":
+            return max(min(stated, 3), stated // 4)
+        case _:
+            return max(min(stated, 6), stated // 2)
 
 
 @pytest.hookimpl(trylast=True)  # what is deselected is gone
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     profile = settings.get_current_profile_name()
+    if profile == "sample":
+        items[:], rest = sampled(items)
+        config.hook.pytest_deselected(items=rest)
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
