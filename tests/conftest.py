@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 import zlib
 from collections.abc import Iterator
 from itertools import count
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FunctionType
@@ -114,3 +116,12 @@ def cpu_device() -> Iterator[object]:
     opened = ttnn.open_device(device_id=0, target="cpu")
     yield opened
     ttnn.close_device(opened)
+
+
+@pytest.fixture
+def logged() -> Iterator[BufferingHandler]:
+    """Keeps what is logged meanwhile. (pytest's `caplog` would watch every test: a quarter of what pytest costs.)"""
+    handler = BufferingHandler(capacity=1000)
+    logging.root.addHandler(handler)
+    yield handler
+    logging.root.removeHandler(handler)

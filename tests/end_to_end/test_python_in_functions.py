@@ -319,7 +319,7 @@ def test_what_was_missing_and_caught_is_seen_when_it_is_there(capture, monkeypat
 
 
 @pytest.mark.parametrize("capture", [False, True])
-def test_messages_are_shown_once_with_what_is_known_of_tensors(capture, capsys, caplog):
+def test_messages_are_shown_once_with_what_is_known_of_tensors(capture, capsys, logged):
     @jit(graph_capture=capture)
     def talkative(x):
         print("x is", x, f"{x.shape}")  # noqa: T201 - as it is written
@@ -334,7 +334,7 @@ def test_messages_are_shown_once_with_what_is_known_of_tensors(capture, capsys, 
     assert warned[0].filename == __file__
     out = capsys.readouterr().out
     assert out == f"x is {shown()} {tensor().shape}\n"
-    assert [record.getMessage() for record in caplog.records] == ["logged DataType.FLOAT32", shown()]
+    assert [record.getMessage() for record in logged.buffer] == ["logged DataType.FLOAT32", shown()]
     assert talkative.num_entries == 1
 
 

@@ -150,16 +150,19 @@ def test_a_function_without_source_says_so():
 
 
 @pytest.fixture
-def traced(caplog):
+def traced(logged):
     """Whether a function, on one tensor, is traced where that is allowed and not asked for; the log tells the user."""
+    ours = logging.getLogger("ttnn_jit")
 
     def is_traced(function):
-        with caplog.at_level(logging.DEBUG, "ttnn_jit"):
-            caplog.clear()
-            lowered(function, BF16, graph_capture=None)
-        return [record.getMessage().partition(":")[0] for record in caplog.records] == ["`f` is traced"]
+        logged.flush()
+        lowered(function, BF16, graph_capture=None)
+        return [record.getMessage().partition(":")[0] for record in logged.buffer] == ["`f` is traced"]
 
-    return is_traced
+    before = ours.level
+    ours.setLevel(logging.DEBUG)
+    yield is_traced
+    ours.setLevel(before)
 
 
 def test_a_function_without_source_is_traced_if_that_is_allowed(traced):
