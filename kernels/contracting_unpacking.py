@@ -9,7 +9,7 @@ Bound: a read of the packed tiles, from memory; from a cache the instructions, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_packing import LISTED, transposed
 from ttnn_jit.kernels.cut_factors import FactorCut
@@ -278,15 +278,21 @@ class Unpacking:
         yield "  %step = phi i64 [0, %rows], [%step.next, %turn]"
         yield f"  %step.word = mul i64 %step, {self.width}"
         yield "  %turn.at = getelementptr i32, ptr %lines, i64 %step"
-        for h in range(2):
-            for k in range(_GROUP):
-                yield f"  %line{h}.at{k} = getelementptr i32, ptr %turn.at, i64 {(_GROUP * h + k) * steps}"
-                yield f"  %line{h}.{k} = load {_INTS}, ptr %line{h}.at{k}, align {LINE}"
-            lines, columns = transposed([f"%line{h}.{k}" for k in range(_GROUP)], _GROUP, f"turned{h}")
+        for place in self._pieces:
+            rows = range(self._piece * place, self._piece * (place + 1))
+            for row in rows:
+                yield f"  %from{row} = getelementptr i32, ptr %turn.at, i64 {row * steps}"
+                yield f"  %from{row}.words = load {_INTS}, ptr %from{row}, align {LINE}"
+            words, prefix = [f"%from{row}.words" for row in rows], f"turned{place}."
+            is_square = self._piece == _GROUP
+            lines, turned = (
+                _squared(words, prefix) if is_square else transposed(words, _GROUP, prefix, within=self._piece)
+            )
             yield from lines
-            for k, words in enumerate(columns):
-                yield f"  %word{h}.{k} = add i64 %step.word, {k * self.width}"
-                yield from self._stored(h, words, f"w{h}.{k}", f"%word{h}.{k}")
+            for step in range(_GROUP):
+                part, k = divmod(step, self._piece)
+                yield f"  %word{place}.{step} = add i64 %step.word, {step * self.width}"
+                yield from self._piece_stored(place, turned[k], part, f"w{step}", f"%word{place}.{step}")
         yield f"  %step.next = add i64 %step, {_GROUP}"
         yield f"  %more.steps = icmp ult i64 %step.next, {steps}"
         yield "  br i1 %more.steps, label %turn, label %done"
@@ -320,18 +326,53 @@ class Unpacking:
         """Stores the words of half of a tile's neighbours at a step, piece by piece."""
         count = _GROUP // self._piece
         for k in range(count):
-            if h * count + k not in self._pieces:
-                continue
-            at, piece = f"%{name}.to{k}", words
-            yield f"  {at} = getelementptr i32, ptr %place{h * count + k}, i64 {moved}"
-            if count > 1:
-                order = ", ".join(f"i32 {self._piece * k + lane}" for lane in range(self._piece))
-                piece = f"%{name}.piece{k}"
-                yield f"  {piece} = shufflevector {_INTS} {words}, {_INTS} poison, <{self._piece} x i32> <{order}>"
-            if self.cut is not None:
-                yield from self.cut.lines(f"{at}.cut", piece, f"<{self._piece} x i32>", self._piece)
-                piece = f"{at}.cut"
-            yield f"  store <{self._piece} x i32> {piece}, ptr {at}, align 4"
+            if h * count + k in self._pieces:
+                yield from self._piece_stored(h * count + k, words, k, name, moved)
+
+    def _piece_stored(self, place: int, words: str, k: int, name: str, moved: str) -> Iterator[str]:
+        """Stores the piece `k` of `words` where those of a tile's piece `place` go."""
+        at, piece = f"%{name}.to{place}", words
+        yield f"  {at} = getelementptr i32, ptr %place{place}, i64 {moved}"
+        if self._piece < _GROUP:
+            order = ", ".join(f"i32 {self._piece * k + lane}" for lane in range(self._piece))
+            piece = f"%{name}.piece{place}"
+            yield f"  {piece} = shufflevector {_INTS} {words}, {_INTS} poison, <{self._piece} x i32> <{order}>"
+        if self.cut is not None:
+            yield from self.cut.lines(f"{at}.cut", piece, f"<{self._piece} x i32>", self._piece)
+            piece = f"{at}.cut"
+        yield f"  store <{self._piece} x i32> {piece}, ptr {at}, align 4"
+
+
+def _squared(words: Sequence[str], prefix: str) -> tuple[list[str], Sequence[str]]:
+    """The lines that transpose 16 vectors of 16 words, and what they make.
+
+    Words move within quarters of vectors first, and then quarters: in one go, LLVM takes ten times as long to cut
+    these vectors into those of a host that has shorter ones.
+    """
+    lines, quarters = list[str](), list[Sequence[str]]()
+    for first in range(0, _GROUP, 4):
+        more, turned = transposed(words[first : first + 4], _GROUP, f"{prefix}{first}.", within=4)
+        lines += more
+        quarters.append(turned)
+    columns = [""] * _GROUP
+    for k, of_four in enumerate(zip(*quarters, strict=True)):
+        for half in range(2):
+            own = [2 * half, 2 * half + 1]
+            pairs = [f"%{prefix}half{k}.{half}.{pair}" for pair in range(2)]
+            for pair, name in enumerate(pairs):
+                lines.append(
+                    _of_quarters(name, of_four[2 * pair], of_four[2 * pair + 1], [*own, *(4 + q for q in own)])
+                )
+            for side in range(2):
+                columns[4 * own[side] + k] = name = f"%{prefix}column{4 * own[side] + k}"
+                lines.append(_of_quarters(name, pairs[0], pairs[1], [side, 2 + side, 4 + side, 6 + side]))
+    return lines, columns
+
+
+def _of_quarters(name: str, first: str, second: str, quarters: Sequence[int]) -> str:
+    """``name``: four quarters of two vectors."""
+    order = ", ".join(f"i32 {4 * quarter + word}" for quarter in quarters for word in range(4))
+    return f"  {name} = shufflevector {_INTS} {first}, {_INTS} {second}, {_INTS} <{order}>"
 
 
 def unit(dtype: DataType) -> str:

@@ -66,7 +66,7 @@ def texts():
         ):
             jitted = ttnn_jit.jit()(function)
             found += [jitted.ir(*arguments, stage=stage) for stage in ("frontend", *pipeline.STAGES)]
-    return found
+    return [*dict.fromkeys(found)]  # a stage may have nothing to do
 
 
 def commands(file):
@@ -189,8 +189,10 @@ def refusal(module):
     ],
 )
 def test_coarser_damages_end_in_the_same_ways(damage, texts, tmp_path, capsys):
-    for damaged in dict.fromkeys(map(damage, texts)):  # some are alike
-        assert_ends_well(damaged, tmp_path / "damaged.mlir", capsys)
+    damaged_texts = {text: damage(text) for text in texts}
+    for damaged in dict.fromkeys(damaged_texts.values()):  # some are alike
+        if damaged not in damaged_texts:  # nothing to damage
+            assert_ends_well(damaged, tmp_path / "damaged.mlir", capsys)
 
 
 def test_lines_may_end_as_on_windows(texts, tmp_path):

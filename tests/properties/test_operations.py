@@ -20,11 +20,8 @@ from ttnn_jit.specs.tensor_spec import DataType
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
 MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
-CASES = [
-    pytest.param(operation, dtype, id=f"{operation.ttnn_name}-{dtype.mlir}")
-    for operation in operations_on(FLOATS)
-    for dtype in sorted(FLOATS, key=lambda d: d.name)
-]
+OPERATIONS = pytest.mark.parametrize("operation", operations_on(FLOATS), ids=lambda operation: operation.ttnn_name)
+DTYPES = pytest.mark.parametrize("dtype", sorted(FLOATS, key=lambda d: d.name), ids=lambda dtype: dtype.mlir)
 
 
 def arguments(operation, dtype):
@@ -54,7 +51,8 @@ def ulp_errors(result, exact):
     return torch.where(same, torch.zeros_like(exact), ((got - exact).abs() / ulp).nan_to_num(nan=math.inf))
 
 
-@pytest.mark.parametrize(("operation", "dtype"), CASES)
+@DTYPES
+@OPERATIONS
 def test_an_operation_is_as_accurate_as_its_declaration_says(cpu_device, operation, dtype):
     assert_within_its_bound(operation, dtype, cpu_device)
 
@@ -119,7 +117,8 @@ def beyond_its_bound(operation, dtype, ulp, bound, at, result):
     )
 
 
-@pytest.mark.parametrize(("operation", "dtype"), CASES)
+@DTYPES
+@OPERATIONS
 def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, operation, dtype):
     tensors = [
         ttnn.from_torch(t[: 32 * 32].reshape(32, 32), layout=ttnn.TILE_LAYOUT, device=device)

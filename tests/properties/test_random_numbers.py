@@ -118,6 +118,7 @@ def test_the_ir_has_the_draws_and_both_frontends_and_all_executors_agree():
 
 def test_a_program_from_disk_or_of_another_device_draws_on(tmp_path, monkeypatch):
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("TTNN_JIT_CACHE")
 
     def program(x):
         return x + ttnn.rand(x.shape, dtype=F32, layout=TILE)

@@ -21,6 +21,11 @@ WORLDS = 50
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 
 
+@pytest.fixture(autouse=True)
+def no_disk_cache():
+    """Worlds have programs on disk."""
+
+
 def sees_what_python_sees(seed, graph_capture, tally=None):
     case = case_of(seed, graph_capture=graph_capture)
     if case is None or not loads(case):

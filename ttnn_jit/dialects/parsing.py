@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_attribute
@@ -19,6 +21,10 @@ from ttnn_jit.dialects.verifier import InvalidModule, reason_of
 
 # mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
+
+
+_Parsed = TypeVar("_Parsed", bound=Attribute)
+_FIRST = 8  # letters by which spelled types are looked up
 
 
 class SourceText:
@@ -57,13 +63,48 @@ class SourceText:
 class _TextParser(Parser):
     """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has its place there.
 
-    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same places.
+    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same places. A type or an attribute in
+    angle brackets is parsed once, however often a text spells it: no alias has two definitions.
     """
 
     def __init__(self, context: Context, source: SourceText) -> None:
         super().__init__(context, source.hoisted)
         self._source = source
         self._location_was_said = False
+        self._types: dict[str, list[tuple[str, TypeAttribute]]] = {}
+        self._attributes: dict[str, list[tuple[str, Attribute]]] = {}
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        """The type at the parser's place, if there is one."""
+        return self._parsed_once(self._types, super().parse_optional_type)
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        """The attribute at the parser's place, if there is one."""
+        parse = super().parse_optional_attribute
+        if self._current_token.kind is not MLIRTokenKind.HASH_IDENT:
+            return parse()
+        return self._parsed_once(self._attributes, parse)
+
+    def _parsed_once(
+        self, known: dict[str, list[tuple[str, _Parsed]]], parse: Callable[[], _Parsed | None]
+    ) -> _Parsed | None:
+        """What `parse` makes of the text at the parser's place, or made of the same text before.
+
+        Args:
+            known: Texts that end in the bracket that closes their first one, and what they are, by their first letters.
+            parse: Asked where none of these stands here.
+        """
+        text, start = self.lexer.input.content, self.pos
+        for spelled, value in known.get(text[start : start + _FIRST], ()):
+            if text.startswith(spelled, start):
+                self._resume_from(start + len(spelled))
+                return value
+        found = parse()
+        if found is not None:
+            spelled = text[start : self.pos].rstrip()
+            if spelled.endswith(">") and "//" not in spelled:  # where a comment may begin
+                known.setdefault(spelled[:_FIRST], []).append((spelled, found))
+        return found
 
     def module(self) -> ModuleOp:
         """The whole text's module."""

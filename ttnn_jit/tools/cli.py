@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from ttnn_jit import __version__
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+@cache
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

@@ -1,0 +1,14 @@
+"""What every property gets: programs that are in memory alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_disk_cache(own_disk_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept on disk: a module that proves what is has a fixture of this name that does nothing."""
+    assert not own_disk_cache.exists()
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
