@@ -80,7 +80,8 @@ def asking_for_a_backend(text):
 
 
 def test_nothing_asks_for_a_backend_by_its_name():
-    asking = {path.name: [*asking_for_a_backend(path.read_text())] for path in PACKAGE.rglob("*.py")}
+    texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py")}
+    asking = {name: [*asking_for_a_backend(text)] for name, text in texts.items() if "backend" in text}
     assert {name: lines for name, lines in asking.items() if lines} == {}
 
 

@@ -55,7 +55,8 @@ def branches(tree):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_file_but_their_own_branches_on_element_types(path):
-    assert not list(branches(ast.parse(path.read_text(encoding="utf-8"))))
+    text = path.read_text(encoding="utf-8")
+    assert "DataType" not in text or not list(branches(ast.parse(text)))
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import resource
+from contextlib import contextmanager
 
 import pytest
 
 from ttnn_jit.process.complete_file import write_complete
 
 
-@pytest.fixture
+@contextmanager
 def little_room():
+    """Files end at a thousand bytes: those of pytest too, which may write none meanwhile."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def refused(path):
@@ -23,11 +27,12 @@ def refused(path):
     return error.value
 
 
-@pytest.mark.usefixtures("little_room")
 def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
     path = tmp_path / "weights"
     path.write_bytes(b"old")
-    assert str(refused(path)).endswith(f": '{path}'")
+    with little_room():
+        error = refused(path)
+    assert str(error).endswith(f": '{path}'")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
