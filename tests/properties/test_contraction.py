@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fractions
+import functools
 import math
 
 import hypothesis.strategies as st
@@ -12,7 +13,7 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
-from tests.modules import scheduled_module
+from tests.modules import plan_of, scheduled_module
 from tests.products import EXACTLY, WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen.programs import host_isa, native
 from ttnn_jit import ops, ttnn
@@ -195,10 +196,19 @@ def test_eager_products_have_the_bits_of_compiled_ones_in_every_layout(dtype, la
     assert_bits(ttnn.to_torch(left @ right), want)
 
 
+def factors():
+    return random((33, 70), bf16, 3), random((70, 40), bf16, 4)
+
+
+@functools.cache
+def exact_product():
+    a, b = factors()
+    return torch.tensor([[chain(row.tolist(), column.tolist(), pairs=True) for column in b.T] for row in a])
+
+
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.int32])
 def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_asked_to(dtype, device):
-    a, b = random((33, 70), bf16, 3), random((70, 40), bf16, 4)
-    left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
+    left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in factors())
     got = ttnn.matmul(
         left,
         right,
@@ -209,8 +219,7 @@ def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_a
         compute_kernel_config=EXACTLY,
     )
     assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
-    exact = torch.tensor([[chain(row.tolist(), column.tolist(), pairs=True) for column in b.T] for row in a])
-    want = exact.to({ttnn.float32: f32, ttnn.bfloat16: bf16, ttnn.int32: torch.int32}[dtype])
+    want = exact_product().to({ttnn.float32: f32, ttnn.bfloat16: bf16, ttnn.int32: torch.int32}[dtype])
     assert torch.equal(ttnn.to_torch(got), want)
 
 
@@ -322,7 +331,7 @@ def test_what_is_computed_of_a_product_runs_in_its_launch_with_the_same_bits(aft
     function = ttnn_jit.jit()(program)
     want = ttnn_jit.jit()(lambda y, bias, other: after(y, bias, other))(y, bias, other)
     assert_bits(function(a, b, bias, other), want)
-    plan = ttnn_jit.jit(compile_only=True)(program)(a, b, bias, other).plan
+    plan = plan_of(function, a, b, bias, other)
     assert len(plan.launches) == 1
     assert not plan.intermediates
     module = scheduled_module(function, a, b, bias, other)

@@ -13,12 +13,12 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
+from tests.modules import parsed_module, plan_of, scheduled_module
 from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen import guarded_programs
-from tests.unit.codegen.programs import SCHEDULED, host_isa
+from tests.unit.codegen.programs import host_isa
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
-from ttnn_jit.dialects import parse_module
 from ttnn_jit.kernels import contracting_blocks, contracting_rows
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.runtime import chunks
@@ -53,7 +53,7 @@ def _with_gaps(x):
 
 
 def scheduled(program, operands):
-    return parse_module(ttnn_jit.jit()(program).ir(*operands, stage=SCHEDULED))
+    return scheduled_module(ttnn_jit.jit()(program), *operands)
 
 
 def interpreted(module, operands):
@@ -162,11 +162,12 @@ def test_copies_for_products_alone_are_not_made():
         moved = ttnn.reshape(ttnn.permute(x, (1, 0, 2)), (4, 192))
         return ttnn.matmul(moved, w), moved
 
-    (launch,) = ttnn_jit.jit(compile_only=True)(through)(x, w).plan.launches
+    (launch,) = plan_of(ttnn_jit.jit()(through), x, w).launches
     assert launch.reduced == (1, 2)
     assert launch.params[:4] == (70, 32, 6, 4)
-    assert len(ttnn_jit.jit(compile_only=True)(read_elsewhere)(x, w).plan.launches) == 2
-    got, moved = ttnn_jit.jit()(read_elsewhere)(x, w)
+    function = ttnn_jit.jit()(read_elsewhere)
+    got, moved = function(x, w)
+    assert len(plan_of(function, x, w).launches) == 2
     assert torch.equal(moved, x.permute(1, 0, 2).reshape(4, 192))
     assert torch.equal(got, moved @ w)
 
@@ -198,7 +199,7 @@ def test_code_for_neon_has_the_same_bits(shapes, transposes):
     operands = [
         random(shape[::-1] if turned else shape, f32, 3) for shape, turned in zip(shapes, transposes, strict=True)
     ]
-    module = scheduled(product_of(transposes), operands)
+    module = parsed_module(ttnn_jit.jit()(product_of(transposes)), *operands)
     (got,) = native(module, [words_of(x) for x in operands], NEON)
     assert np.array_equal(got.view("uint16"), interpreted(module, operands).view("uint16"))
 

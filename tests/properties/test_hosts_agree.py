@@ -11,17 +11,17 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
+from tests.modules import scheduled_module
 from tests.products import random, words_of
 from tests.properties.test_native_code_and_interpreter import data_for
 from tests.properties.test_sweeps_over_block_floats import programs as sweeps
 from tests.properties.test_sweeps_over_block_floats import values_of
 from tests.unit.codegen.guarded_programs import guarded, hosts
-from tests.unit.codegen.programs import SCHEDULED, assert_same_bits, host_isa, scheduled
+from tests.unit.codegen.programs import assert_same_bits, host_isa, scheduled
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.host import register_moves
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
-from ttnn_jit.dialects import parse_module
 from ttnn_jit.kernels.block_floats import unpacked
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -131,7 +131,7 @@ def test_windows_have_the_interpreters_bits_on_every_host(sizes, channels, kerne
 
     tensors = random((*sizes, inputs), dtype, 1), random((outputs, inputs, *kernel), dtype, 2)
     arguments = [ttnn.from_torch(each, device=device) for each in tensors]
-    module = parse_module(ttnn_jit.jit(enable_cache=False)(program).ir(*arguments, stage=SCHEDULED))
+    module = scheduled_module(ttnn_jit.jit(enable_cache=False)(program), *arguments)
     operands = [words_of(each) for each in tensors]
     (want,) = interpret(module, operands)
     for isa in hosts():

@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
+from tests.modules import scheduled_module
 from tests.products import EXACTLY, assert_bits, random, words_of
 from tests.unit.codegen import guarded_programs
-from tests.unit.codegen.programs import SCHEDULED
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import DeallocatedError
-from ttnn_jit.dialects import parse_module
 from ttnn_jit.runtime import chunks, panels
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import implicit_cpu_device
@@ -141,7 +140,7 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
     operands = [random((rows, inner), dtype, 1), random((columns, inner) if is_turned else (inner, columns), dtype, 2)]
     tensors = [made(implicit_cpu_device(), each, ttnn.ROW_MAJOR_LAYOUT) for each in operands]
     program = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=is_turned))
-    module = parse_module(program.ir(*tensors, stage=SCHEDULED))
+    module = scheduled_module(program, *tensors)
     with mock.patch.multiple(panels, MIN_BYTES=0, _FEW_BYTES=1):
         for isa in guarded_programs.hosts():
             given = module, [words_of(each) for each in operands], isa
@@ -157,7 +156,7 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
 def test_a_weight_that_stays_is_packed_once_and_takes_no_second_memory(request, target, dtype, product):
     device = request.getfixturevalue(target)
     w, x = made(device, random((256, 512), dtype, 1)), made(device, random((32, 256), dtype, 2))
-    gc.collect()
+    gc.freeze()  # what other tests left is neither looked through nor freed below
     before = HOST_POOL.statistics().live_bytes
     results = used(w, x, product=product)
     assert panels.is_packed(w) == (device.target.name == "cpu" or dtype is torch.bfloat16)

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
-from tests.modules import scheduled_module
+from tests.modules import plan_of, scheduled_module
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -219,9 +219,10 @@ SPELLINGS = {
 @pytest.mark.parametrize("program", SPELLINGS, ids=lambda program: program.__name__)
 def test_softmax_however_it_is_spelled_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
-    got = ttnn_jit.jit()(program)(x)
+    function = ttnn_jit.jit()(program)
+    got = function(x)
     torch.testing.assert_close(got.double(), SPELLINGS[program](x.double()), rtol=2e-6, atol=1e-7)
-    plan = ttnn_jit.jit(compile_only=True)(program)(x).plan
+    plan = plan_of(function, x)
     assert len(plan.launches) == 1
     assert plan.bytes_touched == 2 * x.nbytes
 
@@ -256,9 +257,10 @@ def spellings(draw):
 def test_random_spellings_of_softmax_touch_their_operand_and_their_result_alone(spelling, width, seed):
     program, scale = spelling
     x = torch.randn(3, width, generator=torch.Generator().manual_seed(seed))
-    got = ttnn_jit.jit(graph_capture=True)(program)(x)
+    function = ttnn_jit.jit(graph_capture=True)(program)
+    got = function(x)
     torch.testing.assert_close(got.double(), torch.softmax(scale * x.double(), -1), rtol=3e-6, atol=1e-7)
-    plan = ttnn_jit.jit(compile_only=True, graph_capture=True)(program)(x).plan
+    plan = plan_of(function, x)
     assert len(plan.launches) == 1
     assert plan.bytes_touched == 2 * x.nbytes
 
