@@ -44,12 +44,16 @@ def _texts(combination: Combination) -> dict[str, str]:
 
     if combination["kind"] == MODEL:
         return _texts_of_model(combination)
-    function = _function(combination)
-    tensors = [_tensor(combination, place) for place in range(len(combination["shapes"]))]
+    function, tensors = called(combination)
     options = _options(combination)
     if "backend" in options:
         return {"codegen": ttnn_jit.jit(**options)(function).ir(*tensors, stage="codegen")}
     return _texts_of_program(ttnn_jit.jit(compile_only=True, **options)(function)(*tensors))
+
+
+def called(combination: Combination) -> tuple[Callable[..., Any], list[Any]]:
+    """The function that a combination compiles, and the tensors that it is given."""
+    return _function(combination), [_tensor(combination, place) for place in range(len(combination["shapes"]))]
 
 
 def _options(combination: Combination) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import pytest
 from benchmarks import replay, replay_programs
 from benchmarks.checkouts import importable
 from benchmarks.process import Process
-from benchmarks.replay_rendering import hashes, render
+from benchmarks.replay_rendering import called, hashes, render
 from tests.copies import package_with_own
+from ttnn_jit import jit
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -41,18 +42,15 @@ def test_every_operation_target_frontend_and_instruction_set_is_replayed(combina
 @pytest.mark.parametrize(
     "operation", [one for one in OPERATIONS if one.examples and not one.chosen_by], ids=lambda one: one.ttnn_name
 )
-def test_an_operation_with_examples_is_replayed_with_each_and_its_first_is_not_refused(
-    operation, combinations, monkeypatch, tmp_path
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+def test_an_operation_with_examples_is_replayed_with_each_and_its_first_is_not_refused(operation, combinations):
     programs = re.compile(rf"op_{operation.ttnn_name}(_\d+)?")
     of_it = [c for c in combinations if programs.fullmatch(c["program"]) and c["isa"] == "host"]
     dtype = "f32" if DataType.FLOAT32 in operation.dtypes else replay_programs.INTEGER
     of_it = [c for c in of_it if c["target"] == "cpu" and c["dtype"] == dtype]
     shapes = [tuple(map(tuple, c["shapes"])) for c in of_it]  # another declaration may have the name too
     assert all(tuple(shape for shape in each if shape is not None) in shapes for each, _ in operation.examples)
-    assert "error" not in render(of_it[0], "host")
+    function, tensors = called(of_it[0])
+    assert "func.func" in jit(enable_cache=False)(function).ir(*tensors, stage="convert-d2m-to-ttnn")
 
 
 @pytest.mark.slow
