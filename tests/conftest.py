@@ -18,7 +18,7 @@ import pytest
 import torch
 from hypothesis import is_hypothesis_test, settings
 
-from tests.sampling import sampled
+from tests.sampling import drawn, sampled
 from ttnn_jit.cache import disk
 from ttnn_jit.specs.options import Environment
 
@@ -30,28 +30,16 @@ settings.register_profile("fuzz", derandomize=False, print_blob=True)
 settings.load_profile("repeated")
 
 
-def drawn(stated: int, profile: str) -> int:
-    """How many examples a profile draws where a property states a number: those that never change find little more."""
-    match profile:
-        case "fuzz":
-            return 4 * stated
-        case "sample":
-            return max(min(stated, 3), stated // 4)
-        case _:
-            return max(min(stated, 6), stated // 2)
-
-
 @pytest.hookimpl(trylast=True)  # what is deselected is gone
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    profile = settings.get_current_profile_name()
-    if profile == "sample":
+    if settings.get_current_profile_name() == "sample":
         items[:], rest = sampled(items)
         config.hook.pytest_deselected(items=rest)
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
             own = function._hypothesis_internal_use_settings
-            many = drawn(own.max_examples, profile)
+            many = drawn(own.max_examples)
             function._hypothesis_internal_use_settings = settings(own, max_examples=many)
 
 

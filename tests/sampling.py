@@ -1,4 +1,7 @@
-"""Which cases of a product of parameters stand for all: as few as show every value of every parameter."""
+"""How much of what there is a run of the tests takes: examples of properties, cases of products of parameters.
+
+Of a product, as few cases stand for all as show every value of every parameter.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 
 import pytest
+from hypothesis import settings
 
 Values = frozenset[Hashable]
 """The values of a case's parameters."""
+
+
+def drawn(stated: int) -> int:
+    """How many examples are drawn where a number is stated: those that never change find little more."""
+    match settings.get_current_profile_name():
+        case "fuzz":
+            return 4 * stated
+        case "sample":
+            return max(min(stated, 3), stated // 4)
+        case _:
+            return max(min(stated, 6), stated // 2)
 
 
 def covering(cases: Mapping[str, Values]) -> set[str]:

@@ -15,9 +15,10 @@ from tests.properties.worlds.__main__ import attempt
 from tests.properties.worlds.attack import Tally
 from tests.properties.worlds.cases import case_of, loads
 from tests.properties.worlds.reduce import reduced, script
+from tests.sampling import drawn
 
 ROOT = Path(__file__).parents[2]
-WORLDS = 50
+WORLDS = 100
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 
 
@@ -40,7 +41,7 @@ def sees_what_python_sees(seed, graph_capture, tally=None):
 @BOTH
 def test_a_compiled_function_sees_what_python_sees(graph_capture):
     tally = Tally()
-    for seed in range(WORLDS):
+    for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, graph_capture, tally)
     # Most programs of these worlds compile, and what changes is mostly read.
     assert tally.counts["values"] > tally.counts["calls"] / 2
@@ -51,7 +52,7 @@ def test_a_compiled_function_sees_what_python_sees(graph_capture):
 @pytest.mark.slow
 @BOTH
 # No smaller seed is a smaller world: `reduced` makes those.
-@settings(max_examples=WORLDS, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=WORLDS // 2, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
 def test_so_it_does_in_worlds_that_nobody_chose(graph_capture, seed):
     sees_what_python_sees(seed, graph_capture)
@@ -61,7 +62,15 @@ def test_so_it_does_in_worlds_that_nobody_chose(graph_capture, seed):
 @pytest.mark.process
 def test_processes_that_share_a_disk_cache_see_their_own_sources(own_disk_cache):
     for segment in range(3):
-        command = [sys.executable, "-m", "tests.properties.worlds", "--cases", "15", "--segment", str(segment)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.properties.worlds",
+            "--cases",
+            str(drawn(30)),
+            "--segment",
+            str(segment),
+        ]
         environment = {**os.environ, "TTNN_JIT_CACHE_DIR": str(own_disk_cache), "PYTHONHASHSEED": str(segment + 1)}
         ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
         assert "seed" not in ran.stdout, ran.stdout
