@@ -72,6 +72,11 @@ def damaged_calls(draw):
     return name, shapes, dtypes, given_
 
 
+@pytest.fixture(autouse=True)
+def no_disk_cache():
+    """Programs on disk are counted too."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_else_to_collect():
     """What other tests left is looked through once, not at every call."""

@@ -16,6 +16,11 @@ AGAIN = "no world needs it as the generator is now: `python -m tests.properties.
 WRONG = {"stale", "returned", "raw"}
 
 
+@pytest.fixture(autouse=True)
+def no_disk_cache():
+    """Worlds have programs on disk."""
+
+
 def cases(kind, graph_capture):
     """One after the other, for the first is mostly enough."""
     if kind in DIRECTED:

@@ -94,6 +94,11 @@ CHANGES = (
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def no_disk_cache() -> None:
+    """A model that is loaded again finds its programs on disk."""
+
+
 def written(seed: int) -> str:
     """The text of a model."""
     chosen = random.Random(seed).choices(STEPS, k=6)

@@ -78,6 +78,11 @@ def test_eager_reductions_of_integers_never_read_the_padding_of_tiles(name, layo
         got = getattr(ttnn, name)(placed, dim, keepdim=True)
         assert (got.dtype, got.layout) == (ttnn.int32, layout)
         assert torch.equal(bits(ttnn.to_torch(got)), wanted(name, x, dim, keepdim=True) % 2**32)
+
+
+@pytest.mark.parametrize("name", OF_ONE_DIMENSION)
+def test_numba_reduces_integers_and_goes_on_with_the_result(name):
+    x = elements((2, 3, 37), torch.int32, 1, [7])
     both = jit(backend="numba")(lambda x: ttnn.add(getattr(ttnn, name)(x, -1), 1))
     assert torch.equal(bits(both(x)), (wanted(name, x, -1, keepdim=False) + 1) % 2**32)
 

@@ -37,6 +37,11 @@ CHANGES = st.lists(
 )
 
 
+@pytest.fixture(autouse=True)
+def no_disk_cache():
+    """What changed is seen on disk too."""
+
+
 def expected(x, cell, scale):
     for entry in TABLE:
         x = x * entry

@@ -75,7 +75,7 @@ def test_scores_whose_tiles_are_not_whole_have_the_same_bits_in_blocks(positions
             in_blocks(monkeypatch, rows)
             attend = jit(enable_cache=False)(by_hand(lambda scores: scores))
             found.append(ttnn.to_torch(attend(*given)))
-            blocks = blocks_of(attend, *given)
+            blocks = blocks_of(attend, *given) if rows else None
     assert blocks
     assert torch.equal(*found)
 
@@ -121,7 +121,7 @@ def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
             function = jit(enable_cache=False)(attend)
             result = function(*tensors, *sinks)
             found.append(ttnn.to_torch(result) if in_tiles else result)
-            shares = columns_of(function, *tensors, *sinks)
+            shares = columns_of(function, *tensors, *sinks) if size else []
     torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
     assert len(shares) == (3 if causal or window is not None else 0)
     assert all(share < 100 for share in shares)
