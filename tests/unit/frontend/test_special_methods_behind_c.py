@@ -41,11 +41,14 @@ BESIDE = {
 }
 """Other members of the class, by special method."""
 
-MAIN = """\
+CLASS = """\
 G = 2
 class C({base}):
     def {name}(self{parameters}): {body}
     {beside}
+v = {made}
+"""
+BESIDE_IT = """\
 class Compared:
     def __lt__(self, other): return v
     __gt__ = __le__ = __eq__ = __lt__
@@ -55,8 +58,7 @@ class Containing:
 class Numbered:
     def __index__(self): return G
     def __repr__(self): return "N"
-v = {made}
-LIST, FLOAT, TEXT = [1, 2, 3, 1], type("F", (float,), {{}})(2.12345), type("T", (str,), {{}})("111")
+LIST, FLOAT, TEXT = [1, 2, 3, 1], type("F", (float,), {})(2.12345), type("T", (str,), {})("111")
 NUMBERED, NUMPY = Numbered(), np.float32(2.0)
 RETURNS, CONTAINS, WRAPPED = Compared(), Containing(), types.SimpleNamespace(v=v)
 def inserted(l, v): l.insert(v, 7); return l
@@ -80,24 +82,36 @@ def while_it(v):
     while v and n < 3: n += 1
     return n
 """
-PROGRAM = "def program{}(x): return x * sum(i * ord(c) for i, c in enumerate(str({}), 1))\n"
+PROGRAM = "def program{}(x): return x * (int.from_bytes(str({}).encode(), 'big') % 999983)\n"
 _numbers = itertools.count()
+
+
+def compiled_text(text, file):
+    """The code of a file's text, which the compiler finds by the file's name."""
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    return compile(text, file, "exec")
+
+
+@functools.cache
+def code_beside_the_class(name):
+    """What modules hold beside the class, the same of every class with that method: its source is read once."""
+    expressions = [text.strip() for text in METHODS[name][1].split(";;")]
+    programs = "".join(itertools.starmap(PROGRAM.format, enumerate(expressions)))
+    return expressions, compiled_text(BESIDE_IT + programs, f"<special methods, {name!r}>")
 
 
 class World:
     """A module with a class that has a special method, and programs that C asks it for."""
 
     def __init__(self, name, body, base=""):
-        self.expressions = [text.strip() for text in METHODS[name][1].split(";;")]
         parameters, beside = PARAMETERS.get(name.strip(), ""), BESIDE.get(name, "")
-        text = MAIN.format(base=base, name=name, parameters=parameters, body=body, beside=beside, made=BASES[base])
-        text += "".join(itertools.starmap(PROGRAM.format, enumerate(self.expressions)))
+        text = CLASS.format(base=base, name=name, parameters=parameters, body=body, beside=beside, made=BASES[base])
         self.name = name.strip()
-        file = f"<special methods {next(_numbers)}>"
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         self.space = {module.__name__: module for module in (functools, itertools, math, operator, types)}
         self.space |= {"__name__": "special_methods", "np": np}
-        exec(compile(text, file, "exec"), self.space)
+        exec(compiled_text(text, f"<special methods {next(_numbers)}>"), self.space)
+        self.expressions, code = code_beside_the_class(name)
+        exec(code, self.space)
 
     def without_method(self):
         """Take the method from the class; returns it."""

@@ -12,7 +12,7 @@ Array = np.ndarray
 
 
 def _erfc(x: Array) -> Array:
-    return np.fromiter(map(math.erfc, x), np.float64, len(x))
+    return np.fromiter(map(math.erfc, x.tolist()), np.float64, len(x))
 
 
 def _sigmoid(x: Array) -> Array:
@@ -26,7 +26,7 @@ FLOAT64: dict[str, Callable[[Array], Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tanh": np.tanh,
-    "erf": lambda x: np.fromiter(map(math.erf, x), np.float64, len(x)),
+    "erf": lambda x: np.fromiter(map(math.erf, x.tolist()), np.float64, len(x)),
     "sigmoid": _sigmoid,
     "silu": lambda x: x * _sigmoid(x),
     "erfc": _erfc,

@@ -87,7 +87,15 @@ def test_a_monotone_operation_only_rises_or_only_falls_on_either_side_of_zero(op
             assert (steps >= 0).all() or (steps <= 0).all(), operands
 
 
-@pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
+WITH_ATTRIBUTES = [operation for operation in ops.ELEMENTWISE if operation.attributes]
+
+
+def test_an_operation_without_attributes_has_none_in_its_properties():
+    without = [operation for operation in ops.ELEMENTWISE if not operation.attributes]
+    assert [operation for operation in without if statics_of(operation, properties_of(operation, ()), "op") != ()] == []
+
+
+@pytest.mark.parametrize("operation", WITH_ATTRIBUTES, ids=lambda operation: operation.ttnn_name)
 @given(st.data())
 def test_bound_attributes_come_back_from_the_properties_that_hold_them(operation, data):
     numbers = st.floats(width=32) | st.integers(-10, 10) | st.booleans()
