@@ -1,8 +1,8 @@
 """How numba compiles what kernels are made of: to LLVM text, by the passes that loops over numbers need.
 
-numba's own order of passes (``DefaultPassBuilder.define_nopython_pipeline``) also rewrites arrays, generators, parallel
-loops and Python objects, of which kernels have none, and optimises a module three times so that counts of references
-cancel. Functions of users go through all of it.
+numba's own order of passes (``DefaultPassBuilder.define_nopython_pipeline``) also rewrites arrays, closures and Python
+objects, and optimises every function, then its library, then all that is linked. Functions of users go through all of
+it; kernels have little of that.
 
 This module imports numba; only code that compiles kernels with numba imports it.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from copy import copy
 from types import CodeType
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import _dynfunc
 from numba.core.codegen import JITCodeLibrary
@@ -34,22 +34,32 @@ class LibraryOfText(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class KernelLibrary(LibraryOfText):
-    """A library that is optimised once, with all that it links."""
+class LinkedLibrary(LibraryOfText):
+    """A library of functions that others link, and optimise as their own."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+
+class LoopLibrary(LinkedLibrary):
+    """A library of a routine's loop, which is optimised before it stands in other loops: LLVM vectorises it better."""
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
 
-class LinkedLibrary(KernelLibrary):
-    """A library of functions that kernels link, and optimise as their own."""
+class KernelLibrary(LinkedLibrary):
+    """A library that is optimised once, with all that it links; around a routine's loop it has nothing to vectorise."""
 
     def _optimize_final_module(self) -> None:
-        pass
+        calls_loop = any(isinstance(linked, LoopLibrary) for linked in self._linking_libraries)
+        less = {"opt": 2, "loop_vectorize": False, "slp_vectorize": False} if calls_loop else {}
+        passes, builder = self._codegen._module_pass_manager(**less)
+        passes.run(self._final_module, builder)
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
@@ -80,10 +90,18 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 class LinkedCompiler(KernelCompiler):
     """Compiles a function to LLVM that kernels link, and to no machine code: nothing would call that."""
 
+    library: ClassVar[type[LibraryOfText]] = LinkedLibrary
+
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-        super().__init__(typing, target, library or LinkedLibrary(target.codegen(), "called"), *rest)
+        super().__init__(typing, target, library or self.library(target.codegen(), "called"), *rest)
         self.state.targetctx = copy(self.state.targetctx)
         self.state.targetctx.get_executable = _no_machine_code
+
+
+class LoopCompiler(LinkedCompiler):
+    """Compiles the loop of a routine."""
+
+    library = LoopLibrary
 
 
 def _no_machine_code(library: Any, descriptor: Any, environment: Any) -> Any:

@@ -18,7 +18,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ttnn_jit.kernels.numba_pipeline import LinkedCompiler
+from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import DataType
 
 LIBM_ULP = 0.51
@@ -47,7 +47,7 @@ def called(function: Any) -> Any:
     return _CALLED[key]
 
 
-loop = njit(error_model="numpy", boundscheck=False, **_CALLED_BY_KERNELS)
+loop = njit(error_model="numpy", boundscheck=False, **{**_CALLED_BY_KERNELS, "pipeline_class": LoopCompiler})
 """Compiles the loop of a routine."""
 
 scalar = njit(error_model="numpy", inline="never", **_CALLED_BY_KERNELS)
