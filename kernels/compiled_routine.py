@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ttnn_jit.ops import Routine
@@ -17,9 +18,14 @@ def compiled(name: str, *elements: Callable[..., Any]) -> Callable[..., Any]:
         elements: What its `loop` takes: what makes a number of an element, and an element of a number, or what writes
             a row of them.
     """
+    (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
+    return _looped(loop, *elements)
+
+
+@cache
+def _looped(loop: Callable[..., Callable[..., None]], *elements: Callable[..., Any]) -> Callable[..., Any]:
     from ttnn_jit.kernels import scalar_math
 
-    (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
     dispatcher: Callable[..., Any] = scalar_math.loop(loop(*elements))
     return dispatcher
 

@@ -130,16 +130,16 @@ class PythonScalar(VectorMath):
         return self.assign(f"{a} != {b}")
 
     def both(self, m: Mask, n: Mask) -> Mask:
-        return self.assign(f"{m} and {n}")
+        return self.assign(f"{m} & {n}")
 
     def either(self, m: Mask, n: Mask) -> Mask:
-        return self.assign(f"{m} or {n}")
+        return self.assign(f"{m} | {n}")
 
     def invert(self, m: Mask) -> Mask:
         return self.assign(f"not {m}")
 
     def select(self, m: Mask, a: Value, b: Value) -> Value:
-        return self.assign(f"{a} if {m} else {b}")
+        return self.call("select", m, a, b)
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         result = self.assign(usual)
@@ -206,7 +206,7 @@ class PythonScalar(VectorMath):
         return self.assign(f"{self._cast('u32', i)} < {self._cast('u32', j)}")
 
     def int_select(self, m: Mask, i: Int, j: Int) -> Int:
-        return self.assign(f"{i} if {m} else {j}")
+        return self.call("select", m, i, j)
 
     def to_float(self, i: Int) -> Value:
         return self.assign(self._cast("f32", i))

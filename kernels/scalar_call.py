@@ -18,6 +18,9 @@ from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import ScalarFunction
 
 _OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
+_WITHOUT_ENTRIES: Mapping[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of what neither Python nor C calls: these take longer to compile than short functions do."""
+
 _REGISTERED: dict[str, ScalarFunction] = {}
 
 
@@ -42,7 +45,7 @@ def compiled(function: ScalarFunction) -> Callable[..., Any]:
     scope: dict[str, Any] = {"function": _jitted(function)}
     text = f"from numpy import float32\ndef {function.symbol}({operands}):\n    return float32(function({operands}))\n"
     exec(compile(text, f"<ttnn_jit tile operation {function.name}>", "exec"), scope)
-    dispatcher: Callable[..., Any] = njit(**_OPTIONS)(scope[function.symbol])
+    dispatcher: Callable[..., Any] = njit(**_OPTIONS, no_cfunc_wrapper=True)(scope[function.symbol])
     return dispatcher
 
 
@@ -59,12 +62,12 @@ def _jitted(function: ScalarFunction) -> Any:
             return value
         if id(value) not in known:
             known[id(value)] = None
-            known[id(value)] = njit(**_OPTIONS)(rebind(value, replace))
+            known[id(value)] = njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(value, replace))
         if known[id(value)] is None:
             raise _refused(function, "it calls itself", definition_of(value.__code__), "write it as a loop")
         return known[id(value)]
 
-    return njit(**_OPTIONS)(rebind(root, replace))
+    return njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(root, replace))
 
 
 @cache
@@ -164,23 +167,16 @@ def llvm_text(function: ScalarFunction) -> str:
     )
 
 
-@cache
-def library_of_text() -> type:
-    """A library of numba's that is linked and optimised, and goes to no engine that would assemble it."""
-    from numba.core.codegen import JITCodeLibrary
-
-    class LibraryOfText(JITCodeLibrary):  # type: ignore[misc]
-        def _finalize_final_module(self) -> None:
-            self._finalized = True
-
-    return LibraryOfText
-
-
-def numba_text(function: Any, signature: Any) -> tuple[str, str]:
+def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tuple[str, str]:
     """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
 
     The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
     if nothing was raised.
+
+    Args:
+        function: What is compiled.
+        signature: Its type.
+        is_kernel: Whether it is one of ours, for which kernels/numba_pipeline.py has fewer passes.
 
     Raises:
         CompileError: numba's vectorizer calls a library of its own.
@@ -189,15 +185,24 @@ def numba_text(function: Any, signature: Any) -> tuple[str, str]:
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
 
+    from ttnn_jit.kernels.numba_pipeline import KernelCompiler, KernelLibrary, LibraryOfText
+
     flags = compiler.Flags()
-    without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    cpu_target.options.parse_as_flags(flags, {"nopython": True, **without, **_OPTIONS})
+    cpu_target.options.parse_as_flags(flags, {"nopython": True, **_WITHOUT_ENTRIES, **_OPTIONS})
     flags.no_compile = True  # no machine code: it would be read by nobody
     with global_compiler_lock:
         context = cpu_target.target_context
-        library = library_of_text()(context.codegen(), "kernel")
+        library = (KernelLibrary if is_kernel else LibraryOfText)(context.codegen(), "kernel")
         made = compiler.compile_extra(
-            cpu_target.typing_context, context, function, signature.args, signature.return_type, flags, {}, library
+            cpu_target.typing_context,
+            context,
+            function,
+            signature.args,
+            signature.return_type,
+            flags,
+            {},
+            library,
+            KernelCompiler if is_kernel else compiler.Compiler,
         )
         library.finalize()
     text: str = library.get_llvm_str()

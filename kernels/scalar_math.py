@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import numpy as np
-from numba import _dynfunc, njit, types
+from numba import njit, types
 from numba.core import cgutils
-from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
-from ttnn_jit.kernels.scalar_call import library_of_text
+from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import DataType
 
 LIBM_ULP = 0.51
@@ -31,27 +29,25 @@ i8, i16, i32 = np.int8, np.int16, np.int32
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
-class _Linked(Compiler):  # type: ignore[misc]
-    """Compiles a function to LLVM that kernels link, and to no machine code: nothing would call that."""
-
-    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-        super().__init__(typing, target, library or library_of_text()(target.codegen(), "called"), *rest)
-        self.state.targetctx = copy(self.state.targetctx)
-        self.state.targetctx.get_executable = _no_machine_code
-
-
-def _no_machine_code(library: Any, descriptor: Any, environment: Any) -> Any:
-    """What numba knows the function by; nobody may call it."""
-    return _dynfunc.make_function(descriptor.lookup_module(), descriptor.qualname, "", 0, environment, (library,))
-
-
-_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _Linked}
+_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": LinkedCompiler}
 """No Python calls it: numba compiles no entry points for that, which take longer than short functions do."""
 
-called = njit(**_CALLED_BY_KERNELS)
-"""Compiles a function that kernels alone call."""
+_called = njit(**_CALLED_BY_KERNELS)
+_CALLED: dict[tuple[Any, ...], Any] = {}
 
-loop = njit(error_model="numpy", boundscheck=False, **_CALLED_BY_KERNELS)
+
+def called(function: Any) -> Any:
+    """Compiles a function that kernels alone call; one for all that have equal code and call the same functions."""
+    code = function.__code__
+    met = [function.__globals__.get(name) for name in code.co_names]
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    key = (code.replace(co_firstlineno=1), *map(id, (*met, *held)))  # what is met lives as long as the function
+    if key not in _CALLED:
+        _CALLED[key] = _called(function)
+    return _CALLED[key]
+
+
+loop = njit(error_model="numpy", boundscheck=False, **{**_CALLED_BY_KERNELS, "pipeline_class": LoopCompiler})
 """Compiles the loop of a routine."""
 
 scalar = njit(error_model="numpy", inline="never", **_CALLED_BY_KERNELS)
@@ -128,6 +124,16 @@ def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.fma(*arguments)
 
     return types.float32(types.float32, types.float32, types.float32), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def select(_: Any, mask: Any, a: Any, b: Any) -> Any:
+    """A where the mask is true, else b: without a branch, of which numba makes blocks."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return a(mask, a, b), generate
 
 
 # --- bfloat16 -------------------------------------------------------------------------------------------------------

@@ -109,8 +109,7 @@ class _SourceWriter:
 
     def _words(self) -> list[str]:
         """The extents of the loops, the innermost first, and the strides that the access kinds leave open."""
-        extents = ", ".join(f"n{loop}" for loop in range(self._loops))
-        lines = [f"{extents} = {', '.join(f'params[{loop}]' for loop in range(self._loops))}"]
+        lines = [f"n{loop} = params[{loop}]" for loop in range(self._loops)]
         for k, stream in enumerate(self._body.streams):
             first = self._loops * (k + 1)
             known = 0 if stream.access is InnerAccess.STRIDED else 1

@@ -78,7 +78,7 @@ def _text(name: str, source: str) -> str:
     exec(compile("\n" * lines + start[1:] + kernel, f"<ttnn_jit kernel {name}>", "exec"), scope)
     words = types.CPointer(types.int64)
     try:
-        text, symbol = numba_text(scope["kernel"], types.void(words, words))
+        text, symbol = numba_text(scope["kernel"], types.void(words, words), is_kernel=True)
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
     return (

@@ -162,12 +162,11 @@ def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], se
 
 def _loops(body: KernelBody, call: Call) -> Iterator[str]:
     loops = body.rank + 1
-    for loop in range(loops):
-        yield f"n{loop} = params[{loop}]"
-    for k, _ in enumerate(body.streams):
-        for loop in range(loops):
-            yield f"s{k}_{loop} = params[{loops * (k + 1) + loop}]"
+    own = list(reversed(range(call.own)))
     outer = list(reversed(range(call.own, loops)))
+    yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
+    for k, moves in enumerate(call.moves):  # numba takes time for every statement, also for one that is of no use
+        yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     for depth, loop in enumerate(outer):
         yield f"{_INDENT * depth}for i{loop} in range(n{loop}):"
     arguments: list[str] = []
@@ -177,7 +176,7 @@ def _loops(body: KernelBody, call: Call) -> Iterator[str]:
         packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
-    arguments += [f"n{loop}" for loop in reversed(range(call.own))]
+    arguments += [f"n{loop}" for loop in own]
     arguments += map(_constant, call.constants)
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
 
