@@ -12,7 +12,7 @@ import torch
 from tests.programs import add_tree_8_to_1
 from ttnn_jit import jit, ttnn
 
-CALLS = 1000
+CALLS = 200
 ZEROED_BY, DUMPED_BY = "getpriority", "getsid"
 """Functions of libc before which callgrind forgets and writes its counts: no process of its own has to ask for that."""
 
