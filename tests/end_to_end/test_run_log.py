@@ -106,13 +106,26 @@ def logged(*, script=SCRIPT, **variables):
     return done.stderr.splitlines()
 
 
+@pytest.fixture(scope="module")
+def compiled_programs(tmp_path_factory):
+    """A folder with the programs of `SCRIPT` on disk."""
+    folder = tmp_path_factory.mktemp("programs")
+    logged(TTNN_JIT_CACHE_DIR=str(folder))
+    return folder
+
+
+@pytest.fixture
+def warm(compiled_programs, monkeypatch):
+    """Processes find the programs of `SCRIPT` on disk; elsewhere the first of a test compiles them."""
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(compiled_programs))
+
+
 OPS = ["ttnn.exp", "ttnn.neg", "ttnn.exp", "ttnn.add", "ttnn.multiply"]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("value", ["Trace", "TRACE", "trace"])
-def test_trace_logs_a_line_for_each_operation_that_runs(value):
-    lines = logged(TTMLIR_RUNTIME_LOGGER_LEVEL=value)
+def test_trace_logs_a_line_for_each_operation_that_runs():
+    lines = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace")
     ops = [line for line in lines if line.startswith("TRACE")]
     cosh = [line for line in ops if " cosh op " in line]
     # The numbers of a program stand for tensors: `full`.
@@ -122,9 +135,12 @@ def test_trace_logs_a_line_for_each_operation_that_runs(value):
         "TRACE | ttnn_jit.run | ttnn.exp op 0: ttnn.exp"
     ] * 4
     assert sum("DEBUG" in line for line in lines) == 12
+    for value in ("TRACE", "trace"):
+        assert logged(TTMLIR_RUNTIME_LOGGER_LEVEL=value) == lines
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("name", ["TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL"])
 def test_debug_logs_a_line_for_each_launch_and_info_for_each_program(name):
     lines = logged(**{name: "Debug"})
@@ -140,6 +156,7 @@ def test_debug_logs_a_line_for_each_launch_and_info_for_each_program(name):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("warm")
 def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged():
     assert logged() == logged(TTRT_LOGGER_LEVEL="") == []
     both = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace", TTRT_LOGGER_LEVEL="Info")
@@ -148,6 +165,7 @@ def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged()
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("warm")
 def test_an_unknown_level_is_warned_of_and_is_info():
     lines = logged(TTRT_LOGGER_LEVEL="loud")
     assert any("TTRT_LOGGER_LEVEL is 'loud', which is no level: INFO is taken" in line for line in lines)
