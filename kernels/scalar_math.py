@@ -18,6 +18,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ttnn_jit.diagnostics.source import codes_in
 from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import DataType
 
@@ -39,7 +40,7 @@ _CALLED: dict[tuple[Any, ...], Any] = {}
 def called(function: Any) -> Any:
     """Compiles a function that kernels alone call; one for all that have equal code and call the same functions."""
     code = function.__code__
-    met = [function.__globals__.get(name) for name in code.co_names]
+    met = [function.__globals__.get(name) for each in codes_in(code) for name in each.co_names]
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     key = (code.replace(co_firstlineno=1), *map(id, (*met, *held)))  # what is met lives as long as the function
     if key not in _CALLED:

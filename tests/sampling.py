@@ -48,7 +48,8 @@ def values_of(item: pytest.Function) -> Values:
     left = dict(item.callspec.params)
     values = set()
     for mark in item.iter_markers("parametrize"):
-        names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+        said = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        names = said.split(",") if isinstance(said, str) else said
         values.add(tuple((name.strip(), id(left.pop(name.strip()))) for name in names))
     return frozenset(values | {((name, id(value)),) for name, value in left.items()})
 

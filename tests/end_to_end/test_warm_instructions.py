@@ -60,6 +60,7 @@ def instructions_between_marks(command):
             passed_on = 0 if stopped_by in {signal.SIGTRAP, MARK} else stopped_by
             request = CONTINUE if len(counts) % 2 else SINGLE_STEP
             if libc.ptrace(request, program.pid, None, passed_on) != 0:
+                program.kill()  # else it stays where it was stopped
                 raise OSError(ctypes.get_errno(), "the process cannot be stepped through")
         program.returncode = os.waitstatus_to_exitcode(status)
     if program.returncode == REFUSED:

@@ -40,7 +40,7 @@ def shapes(draw, target):
         return tuple(32 * draw(st.integers(1, 3)) for _ in range(2))
     extents = st.one_of(st.integers(0, 5), st.sampled_from([1, 31, 32, 33, 65]))
     drawn = draw(st.lists(extents, max_size=4))
-    return tuple(drawn if math.prod(drawn) < 1 << 13 else drawn[-2:])
+    return tuple(drawn if math.prod(drawn) < 1 << 18 else drawn[-2:])
 
 
 @st.composite

@@ -23,6 +23,16 @@ def test_functions_of_other_code_or_that_call_others_are_other_functions():
     assert len({load(), load("f32"), load("widen"), load("widen", widen=scalar_math.exp)}) == 4
 
 
+def test_functions_that_define_functions_which_call_others_are_other_functions():
+    text = "@called\ndef outer(x):\n    def inner(y):\n        return kind(y)\n    return inner(x)\n"
+    made = []
+    for kind in (scalar_math.f32, scalar_math.f64):
+        scope = {**vars(scalar_math), "kind": kind}
+        exec(text, scope)
+        made.append(scope["outer"])
+    assert made[0] is not made[1]
+
+
 def test_functions_whose_closures_hold_others_are_other_functions():
     first, second = load(), load("f32")
     called = scalar_math.called

@@ -36,7 +36,7 @@ def test_whatever_has_one_parameter_is_taken(length):
     assert covering(cases) == set(cases)
 
 
-@pytest.mark.parametrize("alone", [1, 2])
+@pytest.mark.parametrize(argnames="alone", argvalues=[1, 2])
 @pytest.mark.parametrize(("joined", "to_it"), [(1, 2), (2, 1)])
 def test_parameters_of_one_list_vary_together(request, alone, joined, to_it):
     (one, two) = sorted(values_of(request.node), key=len)
