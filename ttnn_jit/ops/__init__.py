@@ -51,7 +51,7 @@ from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
@@ -104,7 +104,6 @@ __all__ = [
     "Composite",
     "Contraction",
     "Declaration",
-    "DeviceForm",
     "Elementwise",
     "Forms",
     "Laws",

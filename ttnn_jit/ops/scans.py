@@ -33,8 +33,9 @@ def _sum_loop(load: Any, store: Any) -> Any:
     """Running sums, of floats in float64, each rounded for itself."""
 
     def loop(x, xs, sums, ys, extent):  # type: ignore[no-untyped-def]
-        total = load(x[0]) * 0
-        for i in range(extent):
+        total = load(x[0])
+        sums[0] = store(total)
+        for i in range(1, extent):
             total += load(x[i * xs])
             sums[i * ys] = store(total)
 

@@ -17,7 +17,6 @@ from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
     RESULT_KEYWORDS,
     BoundCall,
-    Elementwise,
     Operation,
     bind,
     with_result_names,
@@ -401,8 +400,6 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
-        if isinstance(operation, Elementwise) and operation.forms.device is not None:
-            paragraphs.append(operation.forms.device.summary)
     return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
 
 
