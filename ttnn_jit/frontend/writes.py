@@ -36,7 +36,7 @@ from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
@@ -66,7 +66,7 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
     if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
         return False
     dtype = index.spec.dtype
-    return dtype in FLOATS or (emitter.family is TORCH and "bool" in dtype.traits.torch)
+    return dtype in FLOATS | TRUTHS
 
 
 def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.foreign.narrowed import is_narrowed
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
@@ -55,11 +54,6 @@ class NumpyArrays(ForeignFamily):
         """A read-only one cannot be, nor one whose elements share addresses."""
         if not tensor.flags.writeable:
             raise ArgumentError(f"{what}, which the function writes into, is read-only", help="pass `array.copy()`")
-        if is_narrowed(tensor):
-            raise ArgumentError(
-                f"{what}, which the function writes into, holds {tensor.dtype}, which it reads as {spec.dtype.name}",
-                help="pass `array.astype(numpy.int32)`",
-            )
         if has_common_elements(spec):
             raise ArgumentError(
                 f"{what}, which the function writes into, has several elements at one address",
