@@ -10,7 +10,7 @@ from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_o
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
 from ttnn_jit.runtime.overlap import has_common_elements
-from ttnn_jit.runtime.tensor_words import numpy_array
+from ttnn_jit.runtime.tensor_words import floats_of_words, numpy_array
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -99,9 +99,18 @@ class NumpyArrays(ForeignFamily):
             f" p{index} = r{index}.__array_interface__['data'][0]",
         )
 
+    def handed_out(self, result: Array, spec: TensorSpec) -> Array:
+        """Floats that numpy lacks as float32, which has them exactly."""
+        return floats_of_words(result) if spec.dtype.is_upper_half else result
+
+    def given(self, index: int, spec: TensorSpec) -> str:
+        """As `handed_out` makes it."""
+        return f"floats_of_words(r{index})" if spec.dtype.is_upper_half else super().given(index, spec)
+
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """numpy's, and what makes results."""
         import numpy
 
         dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in enumerate((*plan.inputs, *plan.outputs))}
-        return {"Array": numpy.ndarray, "empty": numpy.empty, "wrap": numpy_array, **dtypes}
+        made = {"empty": numpy.empty, "wrap": numpy_array, "floats_of_words": floats_of_words}
+        return {"Array": numpy.ndarray, **made, **dtypes}
