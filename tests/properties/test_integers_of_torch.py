@@ -18,9 +18,8 @@ from ttnn_jit.ops.routine import Routine
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.dtypes import DOUBLE_WORDS, dtypes_of_torch
 
-INTEGERS = (
-    torch.bool, torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64, torch.uint64,
-)  # fmt: skip
+SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
+INTEGERS = (torch.bool, *SIGNED, torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 FLOATS = (torch.float32, torch.bfloat16)
 LAYOUTS = {
     "dense": lambda t: t,
