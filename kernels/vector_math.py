@@ -22,6 +22,7 @@ from ttnn_jit.kernels.hyperbolic import Hyperbolic
 from ttnn_jit.kernels.integer_math import IntegerMath
 from ttnn_jit.kernels.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.quotient import Quotient
+from ttnn_jit.kernels.truth_math import TruthMath
 from ttnn_jit.specs.dtypes import ComputeType
 
 
@@ -40,4 +41,6 @@ class VectorMath(
 
     def arithmetic(self, compute: ComputeType) -> Any:
         """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
+        if compute.is_truth:
+            return TruthMath(self)
         return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

@@ -134,7 +134,8 @@ class BodyEmitter:
 
     def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
         source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
-        if target.is_integer is not source.is_integer:
+        widths = source.compute.is_double_word, target.compute.is_double_word
+        if target is not source and (target.is_integer is not source.is_integer or any(widths)):
             return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
         if target is source or target.is_compute_type or self._is_bfloat16(step.operand):
             return vectors

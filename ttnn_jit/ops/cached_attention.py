@@ -31,7 +31,7 @@ from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
@@ -194,7 +194,7 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     decompose=_decode,
     spelled=_spelled_decode,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_decode_in_torch,
     examples=(
@@ -255,7 +255,7 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     decompose=_paged_decode,
     spelled=_spelled_pages,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_paged_decode_in_torch,
     examples=(),
@@ -324,7 +324,7 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
     decompose=_chunk,
     spelled=_spelled_chunk,
     result=as_queries,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
     examples=(),
 )

@@ -88,6 +88,11 @@ class Elementwise(Operation):
         return found & FLOATS if attributes else found
 
     @property
+    def computes(self) -> bool:
+        """Whether its law is not to choose."""
+        return not self.laws.chooses
+
+    @property
     def rules(self) -> str:
         """How operands meet, and what the result is."""
         named = self.operands[self.dtype_from].name

@@ -13,7 +13,7 @@ from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -51,7 +51,7 @@ SUMMED_ROWS = Routine(
     loops=_rows_loops,
     spelled=lambda _grad, _indices, rows: (rows,),
     result=lambda grad, _, rows: (interleaved(grad).with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
-    operand_dtypes=(FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, INDICES),
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
     ),
@@ -95,7 +95,7 @@ EMBEDDING_BW = Composite(
     decompose=_embedding_bw,
     spelled=_spelled_rows,
     result=_embedding_result,
-    operand_dtypes=(INTEGERS, FLOATS, FLOATS),
+    operand_dtypes=(INDICES, FLOATS, FLOATS),
     golden=lambda torch, indices, weight, grad: (
         torch.zeros(weight.shape[-2:], dtype=grad.dtype)
         .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))

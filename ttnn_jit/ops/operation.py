@@ -221,6 +221,10 @@ def _number(dtype: DataType, value: float, what: str) -> float:
     return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
 
 
+CAST_HELP = "cast it first: `ttnn.typecast(x, ttnn.int32)`, or to `ttnn.float32`"
+"""What to do where an operation does not take an element type that torch and numpy alone have."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
     """A declaration that computes: it may be called, and is tested.
@@ -273,6 +277,11 @@ class Operation(Declaration):
         """The element types that it takes."""
         return FLOATS
 
+    @property
+    def computes(self) -> bool:
+        """Whether its results are other numbers than 0, 1 and those of its operands."""
+        return False
+
     def check_operands(self, specs: Sequence[OperandSpec], dtypes: Sequence[Collection[DataType]]) -> None:
         """Refuses tensors of other element types than `dtypes` has for each operand.
 
@@ -281,9 +290,10 @@ class Operation(Declaration):
         """
         for operand, spec, allowed in zip(self.operands, specs, dtypes, strict=True):
             if isinstance(spec, TensorSpec) and spec.dtype.unpacked not in allowed:
+                taken = f"it takes {', '.join(sorted(dtype.name for dtype in allowed if not dtype.is_foreign))}"
                 raise OperandDTypeError(
                     f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
-                    help=f"it takes {', '.join(sorted(dtype.name for dtype in allowed))}",
+                    help=CAST_HELP if spec.dtype.is_foreign else taken,
                 )
 
     def accepts(self, dtype: DataType) -> bool:

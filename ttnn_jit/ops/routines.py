@@ -10,7 +10,7 @@ from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Par
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
+from ttnn_jit.specs.dtypes import FLOATS, INDICES, MOVABLE, DataType
 from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -164,7 +164,7 @@ EMBEDDING = Routine(
     result=lambda indices, weight, layout: (
         laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
     ),
-    operand_dtypes=(INTEGERS, SCALARS),
+    operand_dtypes=(INDICES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
     check=_check_indices,

@@ -12,7 +12,7 @@ from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import INTEGERS, SCALARS
+from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -86,7 +86,7 @@ GATHER = Routine(
     loops=_gather_loops,
     spelled=_spelled_gather,
     result=lambda x, index, _: (interleaved(x).with_(shape=index.shape),),
-    operand_dtypes=(SCALARS, INTEGERS),
+    operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
     check=_check_places,
     aten="gather",
@@ -173,7 +173,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         loops=_scatter_loops,
         spelled=_spelled_scatter,
         result=lambda x, *_: (interleaved(x),),
-        operand_dtypes=(SCALARS, INTEGERS, SCALARS),
+        operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
         constants=lambda _: (way,),
         golden=_scattered_in_torch(in_torch),
@@ -233,7 +233,7 @@ INDEX_FILL = Routine(
     loops=_index_fill_loops,
     spelled=_spelled_index_fill,
     result=lambda x, *_: (interleaved(x),),
-    operand_dtypes=(SCALARS, INTEGERS),
+    operand_dtypes=(SCALARS, INDICES),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
     check=lambda x, index, dim, _: _check_places(x, index, dim),

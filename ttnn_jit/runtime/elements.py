@@ -13,7 +13,9 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_FORMATS = {"float32": "f", "int32": "i", "uint32": "I", "uint16": "H", "uint8": "B"}
+_FORMATS = {
+    "float32": "f", "int32": "i", "uint32": "I", "uint16": "H", "uint8": "B", "int16": "h", "bool": "B", "int64": "q",
+}  # fmt: skip
 _AT_ONCE = 1 << 14
 """Words of one long integer: 64 KB, which stay in the second cache."""
 
