@@ -10,7 +10,7 @@ import enum
 import functools
 import operator
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from ttnn_jit.diagnostics.source import Location
@@ -42,6 +42,7 @@ from ttnn_jit.guards.reads import (
     Step,
     atom_operand,
     call_step,
+    same_objects,
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import has_family
@@ -70,14 +71,16 @@ class ReadRecorder:
         reads: What was read, by path, in order.
         opaque: The first thing whose change no guard can see; None if there is none.
         tensors: The tensors that were read, by path, in order: the hidden inputs of the program.
+        tells_objects: A tensor that is several arguments, or found elsewhere too, is handled as one object.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tells_objects: bool = False) -> None:
+        self.tells_objects = tells_objects
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
         self.tensors: dict[Path, Any] = {}
         self._paths: dict[int, Path] = {}
-        self._proxies: dict[int, Path] = {}
+        self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}
         self._class_paths: dict[int, Path] = {}
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
@@ -188,7 +191,7 @@ class ReadRecorder:
         What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
         """
         reads = tuple(self.reads.values())
-        for held in (self.reads, self.tensors, self._alive):
+        for held in (self.reads, self.tensors, self._proxies, self._alive):
             held.clear()
         return reads
 
@@ -258,20 +261,32 @@ class ReadRecorder:
         step = None if None in found else call_step(function, cast("list[Operand]", found))
         return None if step is None else (step,)
 
-    def stands_for(self, proxy: Any, path: Path) -> None:
-        """Remember where the tensor stands that the program handles as `proxy`."""
-        self._proxies[id(proxy)] = path
-        self._alive.append(proxy)
+    def stands_for(self, proxy: Any, path: Path, tensor: Any) -> None:
+        """Remember that the program handles `tensor`, which stands at `path`, as `proxy`; it may so handle others."""
+        self._proxies.setdefault(id(proxy), []).append((proxy, path, tensor))
+
+    def stand_ins(self) -> Iterator[tuple[Any, Path, Any]]:
+        """What the program handles, where the tensor stands that this stands for, and that tensor."""
+        return (one for found in self._proxies.values() for one in found)
+
+    def places_of(self, proxy: Any) -> list[tuple[Path, Any]]:
+        """Where the tensors stand that the program handles as `proxy`, and these; of what it computes, nowhere."""
+        return [(path, tensor) for _, path, tensor in self._proxies.get(id(proxy), ())]
 
     def compared(self, left: Any, right: Any) -> None:
         """Record that the program depends on two objects being one, or not."""
-        found = [self._identity(value) for value in (left, right)]
+        found = [self.operand(value) for value in (left, right)]
         step = None if None in found else call_step(operator.is_, cast("list[Operand]", found))
         self._record(None if step is None else (step,), left is right)
 
-    def _identity(self, value: Any) -> Operand | None:
-        path = self._proxies.get(id(value))
-        return self.operand(value) if path is None else ("path", path)
+    def told_apart(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
+        """Record that the program depends on which of the `values` at these paths are one object."""
+        if len(paths) == 2:
+            step = call_step(operator.is_, [("path", path) for path in paths])
+            self._record((cast(Step, step),), values[0] is values[1])
+        elif len(paths) > 2:
+            step = call_step(same_objects, [("path", path) for path in paths])
+            self._record((cast(Step, step),), same_objects(*values))
 
     def is_opaque(self, what: str, location: Location | None) -> None:
         """Record that something was read whose change no guard can see."""
