@@ -82,6 +82,7 @@ class ReadRecorder:
         self._paths: dict[int, Path] = {}
         self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}
         self._class_paths: dict[int, Path] = {}
+        self._unasked: dict[Path, type] = {}  # classes of tensors that were found, by path
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
         # What is known by its id must live as long as the id is looked up.
@@ -145,7 +146,8 @@ class ReadRecorder:
         if path is None or path in self.reads:
             return
         if has_family(value):
-            self.met(value, path)  # its metadata are read where the program handles it
+            if not self.met(value, path):
+                self._unasked[path] = type(value)  # its metadata are read where the program handles it
         elif type(value) is types.MethodType:
             # A bound method is made anew at each look-up; what stays is its parts.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
@@ -180,6 +182,11 @@ class ReadRecorder:
             self.use(held, at)
             self.look_into(held)
 
+    def asks(self, value: Any, path: Path) -> None:
+        """Record the class of what stands at `path` and is about to be asked: a guard runs no code of another one's."""
+        if not is_a(value, types.ModuleType, types.FunctionType, type):
+            self._record((*path, _CLASS), type(value))
+
     def tensor(self, value: Any, mark: TensorMark) -> None:
         """Record that the program takes a tensor that was found as an input, whose metadata are `mark`."""
         self._record(self._paths[id(value)], mark)
@@ -190,8 +197,11 @@ class ReadRecorder:
 
         What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
         """
+        for path, kind in self._unasked.items():
+            if path not in self.reads:
+                self._record((*path, _CLASS), kind)  # that there is a tensor was all that the program asked
         reads = tuple(self.reads.values())
-        for held in (self.reads, self.tensors, self._proxies, self._alive):
+        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unasked):
             held.clear()
         return reads
 
@@ -222,6 +232,7 @@ class ReadRecorder:
         path = self._paths.get(id(container))
         if path is None:
             return
+        self.asks(container, path)
         self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
         for steps, item in items_by_path(container):
             self.met(item, (*path, *steps))
@@ -236,6 +247,7 @@ class ReadRecorder:
             for other in () if is_atom(key) else container:
                 self.compared(key, other)
             return
+        self.asks(container, path)
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
         if value is ABSENT:
@@ -252,7 +264,11 @@ class ReadRecorder:
 
         Returns False, and records nothing, if it could not.
         """
+        operands = [*operands]
         path = self._call_path(function, operands)
+        for value in operands if path is not None else ():
+            if (at := self._paths.get(id(value))) is not None:
+                self.asks(value, at)
         self.use(result, path)
         return path is not None
 
