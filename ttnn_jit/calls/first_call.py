@@ -36,7 +36,8 @@ def request_of(
     """What a call with these arguments would compile, of which those lie in the same memory that `same` says."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    return FunctionRequest(function, arguments.described(), where.target, settings.options, where.family, same)
+    described, tensors = arguments.described(), arguments.tensors
+    return FunctionRequest(function, described, where.target, settings.options, where.family, same, tensors)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -67,7 +68,8 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     hidden = tuple(read for read in compilation.reads if is_a(read.value, TensorMark))
     names = tuple(map(str, hidden))
     if compilation.opaque is not None:
-        return Variant(compile_fetch(function, hidden), program, run, lambda _: None, names, compilation.opaque)
+        found = [read for read in compilation.reads if read.is_in_key or is_a(read.value, TensorMark)]
+        return Variant(compile_fetch(function, found), program, run, lambda _: None, names, compilation.opaque)
     reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:

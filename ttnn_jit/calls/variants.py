@@ -26,7 +26,7 @@ class Variant:
     """A program, and the guard that says whether it still is the program of the function.
 
     Attributes:
-        fetch: Finds the hidden inputs; None once anything that the compile read has changed.
+        fetch: Finds the hidden inputs of a call with these tensors; None once anything that the compile read changed.
         program: The program.
         run: From the call's tensors, then the hidden inputs, to what the function returns.
         write_warm: Makes `warm`, with hidden inputs as they are for examples: at the second call, so that the first
@@ -68,10 +68,13 @@ class Variants:
         """Every program in memory."""
         return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
 
-    def find(self, key: object) -> tuple[Variant, tuple[Any, ...]] | None:
-        """The variant of `key` whose guard holds, counted as a hit, and its hidden inputs."""
+    def find(self, key: object, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
+        """The variant of `key` whose guard holds for a call with these tensors, and its hidden inputs.
+
+        It is counted as a hit.
+        """
         for variant in self._by_key.get(key, ()):
-            hidden = variant.fetch() if variant.opaque is None else None
+            hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
                 statistics.count_memory_hit()
                 return variant, hidden

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.foreign import pytrees
@@ -74,6 +75,8 @@ class FunctionRequest:
     Attributes:
         same: Per tensor among the arguments, the first of them that lies in the same memory; given as (), each lies in
             its own, or it does not matter, because the function writes into none.
+        tensors: Those of the call, in order, for programs that ask which of them are one object; given as (), each is
+            one of its own.
     """
 
     function: types.FunctionType
@@ -82,6 +85,7 @@ class FunctionRequest:
     options: CompileOptions
     family: Family | None = None
     same: tuple[int, ...] = ()
+    tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -103,24 +107,25 @@ class FunctionRequest:
 
     def value_at(self, path: Path) -> Any:
         """What the function finds there."""
-        return resolve(self.function, path, self.arguments)
+        return resolve(self.function, path, self.arguments, self.tensors)
 
     def lower(self) -> FrontendResult:
         """By the frontend that the options choose."""
         from ttnn_jit.frontend import lower
 
-        same = iter(self.same or (None,) * len(self.inputs))
-        arguments = {name: _lowered_argument(value, same) for name, value in self.arguments.items()}
+        unknown = (None,) * len(self.inputs)
+        told = zip(self.same or unknown, self.tensors or unknown, strict=True)
+        arguments = {name: _lowered_argument(value, told) for name, value in self.arguments.items()}
         layout = _result_layout(self.options, self.target)
         capture, last_core = self.options.graph_capture, self.options.max_grid
         return lower(self.function, arguments, self.target, capture, layout, self.family, last_core)
 
 
-def _lowered_argument(value: Any, same: Iterator[int | None]) -> Any:
+def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any:
     from ttnn_jit.frontend import TensorArgument
 
     return pytrees.map_leaves(
-        value, lambda leaf: TensorArgument(leaf, next(same)) if type(leaf) is TensorSpec else leaf
+        value, lambda leaf: TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
     )
 
 

@@ -91,6 +91,8 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
     if not is_a(name, str):
         return NATIVE
     interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
+    if path is not None and type(base) not in _OF_THE_PROGRAM:
+        interpreter.recorder.asks(base, path)
     value = _attribute(base, name)
     if type(base) in _OF_THE_PROGRAM:
         return value is not ABSENT
@@ -170,8 +172,9 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         if getter_has_effects(kind, name):
             interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
             return interpreter.natively(getattr, base, name), None
+    interpreter.recorder.asks(base, path)
     table = table_of_attribute(base, name)
-    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, path, table, name)
+    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, base, path, table, name)
     if _attribute(base, name) is ABSENT:
         interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
     value = interpreter.natively(getattr, base, name)
@@ -184,10 +187,11 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
     return value, at
 
 
-def _within_module(interpreter: Interpreter, path: Path, table: str, name: str) -> Path:
+def _within_module(interpreter: Interpreter, module: Any, path: Path, table: str, name: str) -> Path:
     """Where a module of torch's keeps an attribute; that nothing hides it, as Python looks, is read."""
     interpreter.recorder.absent((*path, (TYPE_STEP, None), (ATTRIBUTE_STEP, name)))
     interpreter.recorder.lacks((*path, (ATTRIBUTE_STEP, "__dict__")), name)
+    interpreter.recorder.asks(own_attribute(module, table), (*path, (ATTRIBUTE_STEP, table)))
     return *path, (ATTRIBUTE_STEP, table), (ITEM_STEP, name)
 
 

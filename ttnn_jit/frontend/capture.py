@@ -17,9 +17,9 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.pytrees import map_leaves, parts_of
+from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.frontend.ast_frontend import observe
-from ttnn_jit.frontend.code_scan import is_known_by_key, scan
+from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
@@ -33,6 +33,13 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensor_identities import (
+    found_in_trace,
+    in_one_memory,
+    one_for_each_object,
+    tell_objects,
+    tensors_of,
+)
 from ttnn_jit.frontend.traced_tensors import tensors_traced
 from ttnn_jit.frontend.unsupported import function_of_the_host, unsupported_function
 from ttnn_jit.guards.bound_objects import call_arguments
@@ -146,7 +153,8 @@ def _traced(
     recorder: ReadRecorder,
 ) -> FrontendResult:
     definition = _definition(function)
-    guard = compile_guard(function, recorder.reads.values())
+    guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
+    arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
     builder = ModuleBuilder(function.__name__, target, definition, jitted=True, last_core=last_core)
     hidden = HiddenInputs(recorder, family, target, function.__name__)
     emitter = CaptureEmitter(builder, hidden, definition)
@@ -197,12 +205,35 @@ def _reads_of(
     observed = observe(function, arguments, target, family, last_core)
     if observed is not None:
         return observed
-    recorder = ReadRecorder()
+    recorder = ReadRecorder(tells_objects=True)
     scan(function, recorder, family)
+    _tell_objects_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:
         recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", _definition(function))
     return recorder
+
+
+def _tell_objects_without_source(
+    function: types.FunctionType, arguments: Mapping[str, Any], recorder: ReadRecorder
+) -> None:
+    """Record which tensors of the call are one object: nobody sees where that is asked.
+
+    Raises:
+        UnseenInTraceError: It may be asked where a trace gives another answer.
+    """
+    tensors = tensors_of(arguments)
+    tell_objects(recorder, tensors)
+    codes = [function.__code__, *(read.value for read in recorder.reads.values())]
+    if not any(map(asks_identity, (code for code in codes if type(code) is types.CodeType))):
+        return
+    if {*map(id, tensors)} & {*map(id, recorder.tensors.values())}:
+        raise found_in_trace(_definition(function))
+    by_memory: dict[int | None, object] = {}
+    given = [leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument]
+    for argument, tensor in zip(given, tensors, strict=True):
+        if argument.memory is not None and by_memory.setdefault(argument.memory, tensor) is not tensor:
+            raise in_one_memory(_definition(function))
 
 
 def _stand_in(leaf: Any) -> Any:

@@ -62,6 +62,19 @@ def is_known_by_key(value: Any) -> bool:
     return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
 
 
+def asks_identity(code: types.CodeType) -> bool:
+    """Whether code may tell objects apart: by ``is``, or by what C does with items and keys."""
+    instructions = (each for inner in codes_in(code) for each in dis.get_instructions(inner))
+    return any(each.opname in _IDENTITY or each.argval in _COMPARING for each in instructions)
+
+
+_IDENTITY = frozenset({
+    "IS_OP", "CONTAINS_OP", "COMPARE_OP", "BUILD_MAP", "BUILD_SET", "SET_ADD", "MAP_ADD", "BINARY_SUBSCR",
+})  # fmt: skip
+_COMPARING = frozenset({"get", "index", "count", "remove", "pop", "setdefault", "add", "discard"})
+"""Methods of containers that compare items."""
+
+
 def _start(code: types.CodeType) -> Location:
     return Location(code.co_filename, code.co_firstlineno)
 

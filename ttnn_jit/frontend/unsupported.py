@@ -15,7 +15,7 @@ from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of
 
 
 class UnseenInTraceError(UnsupportedFunction):
-    """What a trace would not see, so that it is refused there too."""
+    """What a trace, or a stand-in, would not see, so that it is refused in whichever way the program is compiled."""
 
 
 class ChangeOutsideError(CompileError):
