@@ -12,7 +12,7 @@ from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -101,6 +101,15 @@ class Elementwise(Operation):
     def golden_under(self, numerics: Numerics) -> Callable[..., Any]:
         """The golden of `tile_body`."""
         return self._form(numerics).golden
+
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:
+        """What the declaration states; of a user's own nothing."""
+        if self.body:
+            return None
+        if result is COMPUTE_TYPE:
+            return self.probe.max_ulp or 0.5
+        rounded = 0.5 + self.probe.max_ulp * 2.0 ** (result.unpacked.mantissa_bits - COMPUTE_TYPE.mantissa_bits)
+        return max(rounded, self.probe.max_ulp_bf16) if operand.unpacked is result.unpacked else rounded
 
     @cached_property
     def dtypes(self) -> frozenset[DataType]:
