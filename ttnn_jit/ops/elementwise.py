@@ -12,7 +12,7 @@ from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -73,6 +73,15 @@ class Elementwise(Operation):
     emit: Callable[..., Any]
     forms: Forms = field(default_factory=Forms)
     laws: Laws = field(default_factory=Laws)
+
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:
+        """What the declaration states; of a user's own nothing."""
+        if self.body:
+            return None
+        if result is COMPUTE_TYPE:
+            return self.probe.max_ulp or 0.5
+        rounded = 0.5 + self.probe.max_ulp * 2.0 ** (result.unpacked.mantissa_bits - COMPUTE_TYPE.mantissa_bits)
+        return max(rounded, self.probe.max_ulp_bf16) if operand.unpacked is result.unpacked else rounded
 
     @cached_property
     def dtypes(self) -> frozenset[DataType]:

@@ -252,6 +252,9 @@ class Operation(Declaration):
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
+        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names places of
+            elements, what its results are judged by, for of equal elements any place is right: in place of places the
+            elements there. Raises ShapeError where a place names none, or one twice that it may name once.
     """
 
     golden: Callable[..., Any]
@@ -271,6 +274,16 @@ class Operation(Declaration):
     is_view: bool = False
     reads_layout: bool = False
     check: Callable[..., None] | None = None
+    by_elements: Callable[..., tuple[Any, ...]] | None = None
+
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:  # noqa: ARG002 - of some, a declared one
+        """How far an element may be from the golden, in units in the last place of `result`; None: nothing is stated.
+
+        Args:
+            operand: The element type that it computes with.
+            result: That of its result.
+        """
+        return None
 
     @property
     def dtypes(self) -> frozenset[DataType]:

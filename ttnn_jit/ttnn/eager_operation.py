@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
     from ttnn_jit.compiler.request import ResultPlacement
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.ttnn.golden_calls import GoldenCall
 
 
 class _Signature:
@@ -137,10 +139,24 @@ class TtnnOperation(WarmCalls):
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The call on torch tensors, its activations included, stated in torch."""
-        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
-        from ttnn_jit.ttnn.golden_calls import golden_of_call
+        return self.golden_call(args, kwargs)()
 
-        return golden_of_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+    def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
+        """The call on torch tensors: which declaration it is of, and what that is in torch."""
+        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
+        from ttnn_jit.ttnn.golden_calls import golden_call
+
+        return golden_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+
+    def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
+        """The call on tensors of ttnn, as precisely as `target` computes it.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation.
+        """
+        kwargs = with_result_names(self.__ttnn_overloads__, kwargs)
+        own, wanted = result_keywords(self.__name__, kwargs, self._own_names)
+        return precisely(self._bound(args, own), target, kwargs, wanted.dtype if wanted else None)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """What an operation is, stated in torch."""
