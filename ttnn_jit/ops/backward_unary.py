@@ -121,7 +121,7 @@ OPERATIONS = (
     gradient("fill_zero", "zeros", lambda torch, x: torch.zeros_like(x), lambda f, g, _: f.zeros(g)),
     gradient("frac", "the fraction", lambda torch, x: torch.frac(x), lambda _, g, __: g * 1.0),
     gradient("neg", "`neg`", lambda torch, x: torch.neg(x), lambda _, g, __: -g),
-    _activation("celu", lambda f, x, alpha: f.where(x > 0.0, 1.0, f.exp(x * (1.0 / alpha))), _number("alpha", 1.0)),
+    _activation("celu", lambda f, x, alpha: f.where(x > 0.0, 1.0, f.exp(x / alpha)), _number("alpha", 1.0)),
     _of("clamp", _within, _LOW, _HIGH, values=(-1.0, 1.5)),
     _of("clip", _within, _LOW, _HIGH, values=(-math.inf, 1.5)),
     _of("cos", lambda f, x: -f.sin(x)),

@@ -285,6 +285,18 @@ class Operation(Declaration):
         """
         return None
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells it from every other operation, in every process that runs this version of the package.
+
+        Operations of one name, and of one name in the IR, differ in their family, in their parameters (of which some
+        must have one value, `chosen_by`), in the element types that they take, or in a user's body.
+        """
+        parameters = ", ".join(f"{each.name}: {each.annotation} = {each.default!r}" for each in self.parameters)
+        dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
+        told = (type(self).__name__, self.ttnn_name, f"{self.name}({parameters})", dtypes, self.body)
+        return " ".join(filter(None, told))
+
     @property
     def dtypes(self) -> frozenset[DataType]:
         """The element types that it takes."""

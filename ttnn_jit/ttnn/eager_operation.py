@@ -187,7 +187,8 @@ class TtnnOperation(WarmCalls):
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
         bound, placement = self._placed(bound, wanted, target, device, kwargs)
-        key = (bound.operation, device.target, placement, *bound.key(specs_of(bound)))
+        asked = placement and (placement.memory_config, *placement.parts.values())
+        key = (bound.operation, device.target, asked, *bound.key(specs_of(bound)))
         if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
             return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
