@@ -31,7 +31,7 @@ def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequen
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:
-    """What tensors of torch's and numpy's of several types are computed in, and those beside a number that they lack."""
+    """What tensors of several types, torch's or numpy's, are computed in; also beside a number that they lack."""
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)

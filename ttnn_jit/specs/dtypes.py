@@ -260,6 +260,11 @@ class DataType(ElementFormat, metaclass=_DataTypes):
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
             )
+        if self.compute.is_double_word and not -(2**31) <= value < 2**31:
+            raise ArgumentError(
+                f"{what} is {value}, and programs hold numbers of 32 bits",
+                help="pass a tensor that holds it",
+            )
         return int(value)
 
     def rounded(self, value: float) -> float:
