@@ -444,6 +444,9 @@ SCALARS = FLOATS | INTEGERS
 MOVABLE = SCALARS | TRUTHS | DOUBLE_WORDS
 """The types whose elements kernels read and write one by one."""
 
+HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
+"""The floats of 16 bits."""
+
 INDICES = INTEGERS | DOUBLE_WORDS
 """The types of tensors that name elements of others."""
 
