@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
@@ -38,7 +37,9 @@ def _common_type(operands: Sequence[Operand]) -> DataType | None:
     are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_lies_at_home(spec) for spec in specs)
     if len(dtypes) + beside_float < 2 or not are_foreign:
         return None
-    found = reduce(lambda one, other: one and promoted(one, other), dtypes)
+    found: DataType | None = next(iter(dtypes))
+    for dtype in dtypes:
+        found = None if found is None else promoted(found, dtype)
     if found is not None and beside_float and found.is_foreign:
         found = promoted(found, COMPUTE_TYPE)
     return None if len(dtypes) == 1 and found in dtypes else found

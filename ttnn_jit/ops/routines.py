@@ -152,8 +152,9 @@ def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
 
 
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout) -> tuple[TensorSpec, ...]:
-    kept = [indices.shape[axis] for axis in _kept_of_indices(tuple(indices.shape))]
-    return (laid_out(interleaved(weight), layout).with_(shape=(*kept, weight.shape[-1])),)
+    extents = tuple(indices.shape)
+    shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
+    return (laid_out(interleaved(weight), layout).with_(shape=shape),)
 
 
 def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
