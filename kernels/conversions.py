@@ -24,7 +24,7 @@ class Conversions(Primitives):
         if source.compute.is_double_word:
             return self._of_double_word(value, target, numerics)
         if target.compute.is_double_word:
-            return self._double_word_of(value, source)
+            return self._double_word_of(value, source) if source.is_integer else self._double_word_near(value)
         if target.compute.is_truth and not source.is_integer:
             return self.int_select(self.ne(value, self.const(0.0)), self.int_const(1), self.int_const(0))
         if source.is_integer and not target.is_integer:
@@ -53,6 +53,25 @@ class Conversions(Primitives):
         """An integer of `source` with 64 bits."""
         high = self.shift_right(word, self.int_const(31)) if source.compute.is_signed else self.int_const(0)
         return self.double_word(high, word)
+
+    def _double_word_near(self, a: Value) -> DoubleWord:
+        """The integer of 64 bits toward zero, saturated; 0 of NaN. Both words of the magnitude are exact."""
+        zero, one = self.int_const(0), self.int_const(1)
+        magnitude, is_negative = self.abs(a), self.lt(a, self.const(0.0))
+        upper = self.trunc(self.mul(magnitude, self.const(2.0**-32)))
+        high = self._signed_near(upper)
+        low = self._unsigned_near(self.sub(magnitude, self.mul(upper, self.const(2.0**32))))
+        is_beyond = self.ge(magnitude, self.const(2.0**63))
+        high = self.int_select(is_beyond, self.int_const(~SIGN_BIT), high)
+        low = self.int_select(is_beyond, self.int_const(-1), low)
+        carried = self.int_select(self.int_eq(low, zero), one, zero)
+        negated = self.int_add(self.int_xor(high, self.int_const(-1)), carried), self.int_sub(zero, low)
+        least = self.int_const(SIGN_BIT), zero
+        words = [
+            self.int_select(is_negative, self.int_select(is_beyond, end, other), own)
+            for own, other, end in zip((high, low), negated, least, strict=True)
+        ]
+        return self.double_word(*words)
 
     def _of_double_word(self, wide: DoubleWord, target: DataType, numerics: Numerics) -> Value:
         if target.compute.is_double_word:

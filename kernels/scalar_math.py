@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 
 from ttnn_jit.diagnostics.source import codes_in
 from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 
 LIBM_ULP = 0.51
 """Largest error of a function here, in units of float32's last place: libm's few units of float64 count 2**-29 each."""
@@ -81,7 +81,7 @@ def _stored(dtype: DataType) -> Any:
     return types.uint8 if dtype.compute.is_truth else getattr(types, dtype.traits.numpy)
 
 
-globals().update({f"{dtype.name.lower()}_at": _pointer_to(_stored(dtype)) for dtype in DataType})
+globals().update({f"{dtype.name.lower()}_at": _pointer_to(_stored(dtype)) for dtype in ALL_DTYPES})
 
 
 def _memory(element: Any) -> Callable[[Any, Any], Any]:

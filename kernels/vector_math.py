@@ -16,6 +16,7 @@ from ttnn_jit.kernels.bessel import Bessel
 from ttnn_jit.kernels.bfloat16_functions import Bfloat16Functions
 from ttnn_jit.kernels.conversions import Conversions
 from ttnn_jit.kernels.dot_product import DotProduct
+from ttnn_jit.kernels.double_word_math import DoubleWordMath
 from ttnn_jit.kernels.error_function import ErrorFunction
 from ttnn_jit.kernels.gamma import Gamma
 from ttnn_jit.kernels.hyperbolic import Hyperbolic
@@ -43,4 +44,6 @@ class VectorMath(
         """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
         if compute.is_truth:
             return TruthMath(self)
+        if compute.is_double_word:
+            return DoubleWordMath(self)
         return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

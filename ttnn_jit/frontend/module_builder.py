@@ -303,7 +303,7 @@ class ModuleBuilder:
         """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
-                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
+                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes if not dtype.is_foreign))
                 kind = OperandDTypeError if location is None else CompileError
                 raise kind(
                     f"`{operation.name}` does not take {spec.dtype.name} tensors",

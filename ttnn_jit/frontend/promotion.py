@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
@@ -31,16 +30,24 @@ def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequen
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:
-    """What tensors of torch's and numpy's of several types are computed in, and those beside a number that they lack."""
+    """What tensors of several types, torch's or numpy's, are computed in; also beside a number that they lack."""
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)
-    if len(dtypes) + beside_float < 2 or any(spec.memory_config != HOST_MEMORY_CONFIG for spec in specs):
+    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_lies_at_home(spec) for spec in specs)
+    if len(dtypes) + beside_float < 2 or not are_foreign:
         return None
-    found = reduce(lambda one, other: one and promoted(one, other), dtypes)
+    found: DataType | None = next(iter(dtypes))
+    for dtype in dtypes:
+        found = None if found is None else promoted(found, dtype)
     if found is not None and beside_float and found.is_foreign:
         found = promoted(found, COMPUTE_TYPE)
     return None if len(dtypes) == 1 and found in dtypes else found
+
+
+def _lies_at_home(spec: TensorSpec) -> bool:
+    """Whether torch or numpy has it."""
+    return spec.memory_config == HOST_MEMORY_CONFIG
 
 
 def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> Sequence[Operand]:

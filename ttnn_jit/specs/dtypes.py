@@ -6,7 +6,7 @@ import enum
 import math
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -123,6 +123,10 @@ STRIDES_OF_A_TILE = 32
 
 
 class _DataTypes(enum.EnumMeta):
+    def __iter__(cls) -> Iterator[Any]:
+        members: Iterable[Any] = cls.__members__.values()
+        return (dtype for dtype in members if not dtype.traits.is_foreign)
+
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -163,7 +167,10 @@ class ElementFormat(enum.Enum):
 
 
 class DataType(ElementFormat, metaclass=_DataTypes):
-    """Element types; the numbers are ttnn's, and those below zero are of types that torch and numpy alone have."""
+    """Element types; the numbers are ttnn's.
+
+    Those below zero are of types that torch and numpy alone have, which no iteration over the class meets.
+    """
 
     BFLOAT16 = 0
     FLOAT32 = 1
@@ -259,6 +266,11 @@ class DataType(ElementFormat, metaclass=_DataTypes):
             raise ArgumentError(
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
+            )
+        if self.compute.is_double_word and not -(2**31) <= value < 2**31:
+            raise ArgumentError(
+                f"{what} is {value}, and programs hold numbers of 32 bits",
+                help="pass a tensor that holds it",
             )
         return int(value)
 
@@ -418,19 +430,22 @@ DataType.BFLOAT4_B.traits = DTypeTraits(
 COMPUTE_TYPE = DataType.FLOAT32
 """What kernels compute with floats in."""
 
-BLOCK_FLOATS = frozenset(dtype for dtype in DataType if dtype.is_block_float)
+ALL_DTYPES: tuple[DataType, ...] = tuple(DataType.__members__.values())
+"""ttnn's types, and those that torch and numpy alone have."""
+
+BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
 """The types that operations take as what they are unpacked to, and whose results are packed."""
 
-TRUTHS = frozenset(dtype for dtype in DataType if dtype.compute.is_truth)
+TRUTHS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_truth)
 """The types of truths, whose arithmetic is that of 0 and 1: `+` is or, `*` is and."""
 
-DOUBLE_WORDS = frozenset(dtype for dtype in DataType if dtype.compute.is_double_word)
+DOUBLE_WORDS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_double_word)
 """The types of 64 bits, which operations move, cast and take for indices, and do not compute with."""
 
-INTEGERS = frozenset(dtype for dtype in DataType if dtype.is_integer) - TRUTHS - DOUBLE_WORDS
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - DOUBLE_WORDS
 """The types whose arithmetic is exact, modulo a power of two."""
 
-FLOATS = frozenset(dtype for dtype in DataType if not dtype.is_integer) - BLOCK_FLOATS
+FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
 
 SCALARS = FLOATS | INTEGERS
@@ -438,6 +453,9 @@ SCALARS = FLOATS | INTEGERS
 
 MOVABLE = SCALARS | TRUTHS | DOUBLE_WORDS
 """The types whose elements kernels read and write one by one."""
+
+HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
+"""The floats of 16 bits."""
 
 INDICES = INTEGERS | DOUBLE_WORDS
 """The types of tensors that name elements of others."""

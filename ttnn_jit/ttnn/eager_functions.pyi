@@ -534,7 +534,7 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns); one beyond is taken for the nearest there is."""
+    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns); one beyond is taken for the nearest there is, and of a float the integer toward zero."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...

@@ -192,15 +192,15 @@ class TtnnOperation(WarmCalls):
         if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
             return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
-        if bound.operation.check is not None and runs_now:
-            _check_elements(self.__name__, bound)
         tensors, program = _tensors_of(bound), self._programs.get(key)
         output = wanted.output_tensor if wanted and placement and not placement.in_place else None
         if program is not None and runs_now and output is None:
             self._remember_program(program, device, bound, args, kwargs)
         if wanted and placement and wanted.output_tensor is not None:
             check_output(self.__name__, wanted.output_tensor, program, bound, placement)
-        program = program or self._compile(key, bound, device, placement)
+        program = program or self._compile(key, bound, device, placement)  # which refuses element types
+        if bound.operation.check is not None and runs_now:
+            _check_elements(self.__name__, bound)
         if output is not None:
             return program.run_into(output, *tensors)
         result = program(*tensors)
