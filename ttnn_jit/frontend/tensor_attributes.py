@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.values import ABSENT, has_member, own_attribute
 from ttnn_jit.frontend.tensor_classes import class_at_run_time, refuse_in_trace
-from ttnn_jit.frontend.tensor_identities import in_one_memory
+from ttnn_jit.frontend.tensor_identities import IN_ONE_MEMORY, PASS_ONE
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
 from ttnn_jit.runtime.families import has_family
 
@@ -74,9 +74,9 @@ def _place(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | 
     """Where a tensor that somebody else made stands, and the tensor; None of one that the program makes.
 
     Raises:
-        UnseenInTraceError: Several are one here, because the function writes into their memory.
+        UnsupportedFunction: Several are one here, because the function writes into their memory.
     """
     (first, *others) = interpreter.recorder.places_of(tensor) or [(None, None)]
     if any(other is not first[1] for _, other in others):
-        raise in_one_memory(interpreter.location())
+        raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
     return first if has_family(first[1]) else None
