@@ -72,7 +72,7 @@ def interpret(
         interpreter.recorder.hand_over(),
         results.outline,
         opaque=interpreter.recorder.opaque,
-        warnings=tuple(interpreter.warnings),
+        warnings=(*interpreter.warnings, *interpreter.recorder.warnings),
         kernel_operands=tuple(interpreter.builder.kernel_operands),
     )
 

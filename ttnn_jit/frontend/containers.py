@@ -40,7 +40,7 @@ from ttnn_jit.frontend.special_methods import (
     refuse_foreign,
     special_method,
 )
-from ttnn_jit.frontend.tensor_classes import class_of
+from ttnn_jit.frontend.tensor_attributes import class_of
 from ttnn_jit.frontend.tensor_identities import compared_by_c, object_of
 
 _TABLE = {0: 0}

@@ -233,7 +233,7 @@ def _is_pure_class(cls: type) -> bool:
 
 # --- What a call does -----------------------------------------------------------------------------------------------
 
-_ASKED = frozenset({operator.is_, operator.is_not, type})
+_ASKED = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
 """What is not C's to answer of a tensor being compiled."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})

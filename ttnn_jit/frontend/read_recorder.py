@@ -72,12 +72,14 @@ class ReadRecorder:
         opaque: The first thing whose change no guard can see; None if there is none.
         tensors: The tensors that were read, by path, in order: the hidden inputs of the program.
         tells_objects: A tensor that is several arguments, or found elsewhere too, is handled as one object.
+        warnings: Texts for the user on what the function does, in order.
     """
 
     def __init__(self, *, tells_objects: bool = False) -> None:
         self.tells_objects = tells_objects
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
+        self.warnings: dict[str, None] = {}
         self.tensors: dict[Path, Any] = {}
         self._paths: dict[int, Path] = {}
         self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}

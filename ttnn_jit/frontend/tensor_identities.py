@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.tensor_argument import TensorArgument
@@ -21,6 +20,13 @@ from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
 if TYPE_CHECKING:
     from ttnn_jit.frontend.interpreter import Interpreter
     from ttnn_jit.frontend.proxy import ProxyTensor
+
+
+FOUND_IN_TRACE = "a trace does not see that a tensor which the function finds is one of the call"
+"""Of a function that asks for identity: a trace handles the one that is found, and a stand-in for that of the call."""
+IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
+"""They have one stand-in."""
+PASS_ONE = "pass one tensor, or a copy"
 
 
 class IdentityAskedError(BaseException):
@@ -104,38 +110,17 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
     return places[0][1]
 
 
-def found_in_trace(location: Location) -> UnseenInTraceError:
-    """The error of a function that asks for identity, and finds a tensor of the call elsewhere too.
-
-    A trace handles the tensor that is found, and a stand-in for that of the call.
-    """
-    return UnseenInTraceError(
-        "a trace does not see that a tensor which the function finds is one of the call",
-        location=location,
-        help="leave `graph_capture=True` out",
-    )
-
-
-def in_one_memory(location: Location) -> UnseenInTraceError:
-    """The error of a function that tells objects apart in one memory, which it writes into: they have one stand-in."""
-    return UnseenInTraceError(
-        "whether two tensors are one object is not told of tensors in one memory that the function writes into",
-        location=location,
-        help="pass one tensor, or a copy",
-    )
-
-
 def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
     """See to it that each stand-in is for one object, and each object has one.
 
     Raises:
         IdentityAskedError: They have not been made so yet.
-        UnseenInTraceError: See `in_one_memory`.
+        UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
     places = {id(tensor): interpreter.recorder.places_of(tensor) for tensor in tensors}
     if interpreter.recorder.tells_objects:
         if any(one is not found[0][1] for found in places.values() for _, one in found):
-            raise in_one_memory(interpreter.location())
+            raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
         return
     objects = [id(found[0][1]) for found in places.values()]
     if any(len(found) > 1 for found in places.values()) or len({*objects}) < len(objects):

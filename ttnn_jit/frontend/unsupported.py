@@ -15,7 +15,7 @@ from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of
 
 
 class UnseenInTraceError(UnsupportedFunction):
-    """What a trace, or a stand-in, would not see, so that it is refused in whichever way the program is compiled."""
+    """What a trace would not see, so that it is refused there too."""
 
 
 class ChangeOutsideError(CompileError):
@@ -74,6 +74,10 @@ def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
         reason = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?"
     known = "`ttnn_jit.supported_ops()` lists the operations that are here"
     return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason or known)
+
+
+NO_AUTOCAST = "`torch.autocast` has no effect inside a compiled function"
+"""Of a function that turns on what no program takes notice of."""
 
 
 def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:

@@ -166,13 +166,20 @@ def same_objects(*values: Any) -> tuple[int, ...]:
     return tuple(first.setdefault(id(value), place) for place, value in enumerate(values))
 
 
+def called_with(function: Any, names: str, *values: Any) -> Any:
+    """What `function` gives for these arguments, the last of which have the `names`."""
+    keywords = names.split()
+    count = len(values) - len(keywords)
+    return function(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+
+
 _MODULES = {module.__name__: module for module in (operator, math, sys.modules["builtins"])}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"{module.__name__}.{name}": function
     for module in _MODULES.values()
     for name, function in vars(module).items()
     if callable(function) and not name.startswith("_") and name not in {"eval", "exec", "open", "input", "print"}
-} | {same_objects.__name__: same_objects}
+} | {function.__name__: function for function in (same_objects, called_with)}
 _FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
 
 
