@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Operations of fixtures count for the test that asked for them first."""
     if (comparisons := item.config.stash.get(_COMPARING, None)) is not None:
-        comparisons.begin()
+        comparisons.begin(item.nodeid)
     return (yield)
 
 

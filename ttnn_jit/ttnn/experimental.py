@@ -10,7 +10,7 @@ from ttnn_jit.ttnn.convolutions_3d import conv3d, prepare_conv3d_weights
 from ttnn_jit.ttnn.eager_functions import functions_of, view
 from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc
 from ttnn_jit.ttnn.minimal_products import minimal_matmul
-from ttnn_jit.ttnn.names_on_demand import unknown_name_of
+from ttnn_jit.ttnn.names_on_demand import knowing_its_name, unknown_name_of
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
@@ -32,6 +32,9 @@ __all__ = [  # noqa: PLE0604 - the names are the declarations'
     "view",
     *_OPERATIONS,
 ]
+
+for _name in __all__:
+    knowing_its_name(f"experimental.{_name}", globals()[_name])
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from types import FunctionType
 from typing import Any
 
 from ttnn_jit.process.compile_lock import compiles
@@ -20,7 +21,14 @@ def loaded(name: str) -> Any:
     """
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
-    return getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name)
+    return knowing_its_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
+
+
+def knowing_its_name(name: str, value: Any) -> Any:
+    """`value`, which ``ttnn.<name>`` is: a function has that for a `python_fully_qualified_name`, unless it has one."""
+    if isinstance(value, FunctionType) and not hasattr(value, "python_fully_qualified_name"):
+        vars(value)["python_fully_qualified_name"] = f"ttnn.{name}"
+    return value
 
 
 def is_newly_declared(name: str) -> bool:
