@@ -23,7 +23,7 @@ from ttnn_jit.ttnn.stand_in import register_as_ttnn
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
 COMPARE, REPORT = "--ttnn-compare", "--ttnn-compare-report"
-_COMPARING = pytest.StashKey["ComparedTests"]()
+_COMPARING = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

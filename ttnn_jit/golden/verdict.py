@@ -142,7 +142,8 @@ class _Pair(NamedTuple):
 
     def where(self, judged: torch.Tensor) -> _Pair:
         """The pair with nothing to judge elsewhere."""
-        return _Pair(*(each.masked_fill(~judged, 0.0) for each in self[:3]), self.unit)
+        result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
+        return _Pair(result, exact, distance, self.unit)
 
     def beyond(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger."""

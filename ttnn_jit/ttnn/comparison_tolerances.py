@@ -99,7 +99,7 @@ class JudgedCall:
         place = self.bound.operation.precision_place
         if self.bound.operation.rounds_steps:
             dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
-            return max(_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer))
+            return max([_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
         if place is None or (text := self.bound.attributes[place]) is None:
             return _SUMMED
         dtypes = [spec.dtype for spec in self.specs[:2] if isinstance(spec, TensorSpec)]
