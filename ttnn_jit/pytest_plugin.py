@@ -23,7 +23,7 @@ from ttnn_jit.ttnn.stand_in import register_as_ttnn
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
 COMPARE, REPORT = "--ttnn-compare", "--ttnn-compare-report"
-_COMPARING = pytest.StashKey["ComparedTests"]()
+_COMPARING = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Operations of fixtures count for the test that asked for them first."""
     if (comparisons := item.config.stash.get(_COMPARING, None)) is not None:
-        comparisons.begin()
+        comparisons.begin(item.nodeid)
     return (yield)
 
 

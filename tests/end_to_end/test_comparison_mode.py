@@ -423,3 +423,19 @@ def test_what_is_written_in_place_and_not_compared_begins_a_chain_of_its_own(dev
     ttnn.multiply(x, 2.0)
     assert comparison_records()[-1].level == "globally"
     assert comparison_records()[-1].pcc > 0.999
+
+
+@pytest.mark.parametrize("name", ["add", "exp", "cumsum", "topk", "mul_"])
+def test_a_golden_writes_into_out_as_torchs_functions_do(name):
+    x = torch.linspace(-3, 3, 32).reshape(2, 16)
+    arguments = {"add": (x, x), "mul_": (x, x), "cumsum": (x, 1), "topk": (x, 3)}.get(name, (x,))
+    golden = ttnn.get_golden_function(getattr(ttnn, name))
+    plain = golden(*arguments)
+    out = torch.zeros_like(plain) if torch.is_tensor(plain) else tuple(map(torch.zeros_like, plain))
+    assert golden(*arguments, out=out) is out
+    for got, wanted in zip(
+        [out] if torch.is_tensor(out) else out, [plain] if torch.is_tensor(plain) else plain, strict=True
+    ):
+        assert torch.equal(got, wanted)
+    with pytest.raises(ArgumentError, match="`out` has shapes"):
+        golden(*arguments, out=torch.zeros(3))

@@ -43,7 +43,7 @@ class ComparisonRecord:
         allclose: `torch.allclose` by the tolerances that `torch.testing` has for the type, NaN close to NaN, integers
             equal; None of block floats, and where nothing was compared.
         process: The number of the process.
-        test: The test of pytest that ran, or empty.
+        test: The test that ran, where pytest's plugin compares; or empty.
     """
 
     number: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
@@ -55,8 +56,8 @@ class Tolerance:
         max_ulp: Units in the last place of the result's type at the golden; of block floats, of the block.
         atol: A number.
         relative: Times the golden's magnitude, and that of all its elements (root mean square).
-        noise: Gives, per element, how far the golden moves if its operands do by as much as they may. It is asked
-            where the rest does not suffice.
+        noise: Gives, per element, how far the golden moves if its operands do by as much as they may; infinite where
+            float32 gives no number. It is asked where the rest does not suffice.
         of_all: It is the root mean square of all elements that is judged, and not each by itself.
     """
 
@@ -105,10 +106,7 @@ def judge(got: torch.Tensor, golden: torch.Tensor, stored: Stored, tolerance: To
     pair = _Pair.of(got.double(), _as_made(golden.double(), stored), stored)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
-    reason = _places(pair, first, len(differing))
-    if not reason:
-        least = _SMALLEST if stored.flushes or stored.dtype.is_block_float else 0.0
-        reason = (_of_all if tolerance.of_all else _of_each)(pair, tolerance, least)
+    reason = _reason(pair, stored, tolerance)
     return Verdict(
         matches=not reason,
         reason=reason,
@@ -142,6 +140,11 @@ class _Pair(NamedTuple):
 
         return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
 
+    def where(self, judged: torch.Tensor) -> _Pair:
+        """The pair with nothing to judge elsewhere."""
+        result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
+        return _Pair(result, exact, distance, self.unit)
+
     def beyond(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger."""
         return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _EXACTLY_HALF * allowed)
@@ -153,7 +156,8 @@ class _Pair(NamedTuple):
 
         dtype, largest = stored.dtype, stored.dtype.traits.largest
         if dtype.is_block_float:
-            exact = torch.where(golden.isfinite(), golden.clamp(-largest, largest), golden)
+            overflows = golden.abs() >= BEYOND  # in float32, before it is packed
+            exact = torch.where(overflows, golden.sign() * math.inf, golden.clamp(-largest, largest))
             unit = torch.maximum(*(unit_of_block(each, dtype.traits.magnitude_bits) for each in (result, exact)))
             judged = _blocks_of_numbers(exact)
         else:
@@ -162,9 +166,22 @@ class _Pair(NamedTuple):
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, dtype.mantissa_bits), last)
             judged = torch.ones_like(exact, dtype=torch.bool)
         # An infinity that only rounding makes is the number behind the largest.
-        distance = (result.clamp(-BEYOND, BEYOND) - golden).abs()
+        distance = (result.clamp(-BEYOND, BEYOND) - (exact if dtype.is_block_float else golden)).abs()
         alike = (result == exact) | result.isnan() | exact.isnan() | ~judged
         return _Pair(result, exact, torch.where(alike, 0.0, distance), unit)
+
+
+def _reason(pair: _Pair, stored: Stored, tolerance: Tolerance) -> str:
+    """What is wrong; empty if nothing is."""
+    least = _SMALLEST if stored.flushes or stored.dtype.is_block_float else 0.0
+    plain = replace(tolerance, noise=None)
+    decide = _of_all if tolerance.of_all else _of_each
+    reason = _places(pair) or decide(pair, plain, least, 0.0)
+    if not reason or tolerance.noise is None:
+        return reason
+    noise = tolerance.noise()
+    pair = pair.where(noise.isfinite())
+    return _places(pair) or decide(pair, plain, least, noise.nan_to_num(posinf=0.0))
 
 
 def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -202,25 +219,25 @@ def _blocks_of_numbers(exact: torch.Tensor) -> torch.Tensor:
     return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), BEYOND), 8) < 1.0
 
 
-def _places(pair: _Pair, first: tuple[int, ...] | None, nans: int) -> str:
+def _places(pair: _Pair) -> str:
     """What is wrong with the places of NaN."""
-    if first is None:
+    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    if not len(differing):
         return ""
+    first = tuple(differing[0].tolist())
     names, values = ("result", "golden"), (pair.result, pair.exact)
     place = int(not values[0][first].isnan())
     return (
-        f"{nans} of {pair.result.numel()} elements are NaN in the {names[place]} alone, the first at {list(first)}, "
-        f"where the {names[1 - place]} is {values[1 - place][first].item():.6g}"
+        f"{len(differing)} of {pair.result.numel()} elements are NaN in the {names[place]} alone, the first at "
+        f"{list(first)}, where the {names[1 - place]} is {values[1 - place][first].item():.6g}"
     )
 
 
-def _of_each(pair: _Pair, tolerance: Tolerance, least: float) -> str:
-    allowed = tolerance.max_ulp * pair.unit + tolerance.atol + least
-    outside = pair.beyond(allowed)
-    if bool(outside.any()) and (tolerance.relative or tolerance.noise):
+def _of_each(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor | float) -> str:
+    allowed = tolerance.max_ulp * pair.unit + tolerance.atol + least + noise
+    if tolerance.relative:
         allowed = allowed + tolerance.relative * (pair.exact.abs() + root_mean_square(pair.exact))
-        allowed = allowed + (tolerance.noise().nan_to_num(nan=0.0) if tolerance.noise else 0.0)
-        outside = pair.beyond(allowed)
+    outside = pair.beyond(allowed)
     if not bool(outside.any()):
         return ""
     worst = _place((pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0))
@@ -231,12 +248,10 @@ def _of_each(pair: _Pair, tolerance: Tolerance, least: float) -> str:
     )
 
 
-def _of_all(pair: _Pair, tolerance: Tolerance, least: float) -> str:
+def _of_all(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor | float) -> str:
     outside = pair.beyond(tolerance.max_ulp * pair.unit + tolerance.atol + least)
     size, off = (float(root_mean_square(each)) for each in (pair.exact, pair.distance * outside))
-    allowed = tolerance.relative * size
-    if off > allowed and tolerance.noise is not None:
-        allowed += float(root_mean_square(tolerance.noise()))
+    allowed = tolerance.relative * size + (float(root_mean_square(noise)) if not isinstance(noise, float) else 0.0)
     infinite = bool(pair.distance.isinf().any())
     if off <= allowed and not infinite:
         return ""

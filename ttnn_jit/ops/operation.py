@@ -233,7 +233,9 @@ class Operation(Declaration):
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
         examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
-        aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
+        aliases: Further functions of eager ttnn that compute the same; `@jit` refuses them (ttnn.jit document, FAQ).
+        spellings: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
+        qualified_name: What ttnn's function calls itself, where that is one of its other names.
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
@@ -249,6 +251,7 @@ class Operation(Declaration):
             is a number); integers before it may be of another.
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
+        rounds_steps: Between its parts values are rounded to the type of its operands.
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
@@ -261,6 +264,8 @@ class Operation(Declaration):
     probe: Probe = field(default_factory=Probe)
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    qualified_name: str = ""
     aten: str = ""
     operator: str = ""
     body: str = ""
@@ -273,6 +278,7 @@ class Operation(Declaration):
     dtype_from: int = 0
     is_view: bool = False
     reads_layout: bool = False
+    rounds_steps: bool = False
     check: Callable[..., None] | None = None
     by_elements: Callable[..., tuple[Any, ...]] | None = None
 
@@ -348,7 +354,7 @@ class Operation(Declaration):
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""
-        spelled = (f"{name}_" for name in (self.name, *self.aliases)) if self.in_place else ()
+        spelled = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
         return (*spelled, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

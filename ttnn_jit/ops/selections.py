@@ -180,6 +180,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         golden=_scattered_in_torch(in_torch),
         check=_check_places_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
+        rounds_steps=True,
         examples=((((3, 40), (3, 7), (3, 9)), (1,)), (((5, 33), (9, 33), (9, 33)), (0,))),
     )
 

@@ -52,7 +52,6 @@ VARIABLES = (
         "no log",
     ),
     Variable("TTRT_LOGGER_LEVEL", "likewise; the more talkative of the two counts", "no log"),
-    Variable("PYTEST_CURRENT_TEST", "the test that comparison mode's records name; pytest sets it", "no test"),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
 )
 """Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""

@@ -155,11 +155,6 @@ def config_overrides() -> str:
     return os.environ.get("TTNN_CONFIG_OVERRIDES", "")
 
 
-def running_test() -> str:
-    """The test that pytest runs now; empty where it runs none."""
-    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
-
-
 TRACE = 5  # below logging.DEBUG
 _LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
 

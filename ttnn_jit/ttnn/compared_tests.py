@@ -25,15 +25,18 @@ class ComparedTests:
         self._is_worker = is_worker
         self._file = RecordFile(folder, anew=not is_worker)
         self._mode = ComparisonMode(
-            lambda: CONFIG.comparison_mode_pcc, lambda found: self._file.write([found.record]), lambda _: None
+            lambda: CONFIG.comparison_mode_pcc,
+            lambda found: self._file.write([found.record]),
+            lambda _: None,
+            lambda: self._test,
         )
-        self._first = 0
+        self._first, self._test = 0, ""
         self._all: list[ComparisonRecord] = []
         start(self._mode)
 
-    def begin(self) -> None:
-        """A test begins."""
-        self._first = len(self._mode.records)
+    def begin(self, test: str) -> None:
+        """The test of that name begins."""
+        self._first, self._test = len(self._mode.records), test
 
     def differing(self) -> str:
         """What differs since `begin`, a line for each; empty if nothing does."""

@@ -31,6 +31,8 @@ _SUMMED = 2.0**-16
 _MULTIPLIED = 4.0
 """Errors of products fall out one way at worst, and add up as their square root at best: so many times one of them."""
 _DRAWS = 4
+_WITNESSED = 8.0
+"""How many times as far as torch's own float32 a result may be."""
 _SMALLEST = 2.0**-126  # what is smaller may be flushed
 
 
@@ -62,9 +64,10 @@ class JudgedCall:
         stated = operation.max_ulp(operand, result)
         if stated is not None and not self.golden.has_activations:
             return Tolerance(stated + result.is_block_float / 2, operation.probe.max_absolute)
+        half = 1.0 if result.is_block_float else 0.5  # a block that saturates is off by a whole unit
         if operation.by_elements is not None or operation.only_moves(self.specs, self.bound.attributes):
-            return Tolerance(1.0 if result.is_block_float else 0.5)
-        return Tolerance(1.0 if result.is_block_float else 0.5, noise=noise)
+            return Tolerance(half)
+        return Tolerance(half + operation.rounds_steps * result.is_block_float, noise=noise)
 
     def globally(self, output: int, relative: float) -> Tolerance:
         """For a result beside the golden of goldens."""
@@ -94,6 +97,9 @@ class JudgedCall:
 
     def _error(self) -> float:
         place = self.bound.operation.precision_place
+        if self.bound.operation.rounds_steps:
+            dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
+            return max([_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
         if place is None or (text := self.bound.attributes[place]) is None:
             return _SUMMED
         dtypes = [spec.dtype for spec in self.specs[:2] if isinstance(spec, TensorSpec)]
@@ -101,30 +107,53 @@ class JudgedCall:
         return _SUMMED if found is None else _SUMMED + _MULTIPLIED * found.error
 
     def noise(self, output: int, error: float) -> torch.Tensor:
-        """Per element of a result, how far it moves if every element of the operands does by `error`, up or down."""
+        """Per element of a result, how far it moves if the operands do by `error`, or if torch has it in float32.
+
+        Infinite where that gives no number though the golden is one: sums and squares overflow in float32.
+        """
         import torch
 
         generator = torch.Generator().manual_seed(0)  # the user's own draws stay as they are
         exact = self._result(self.golden, output)
-        moved = [self._result(self._moved(error, generator), output) - exact for _ in range(_DRAWS)]
-        spread = torch.stack(moved).nan_to_num(nan=0.0).square().mean(0).sqrt()
-        return spread + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
+        moved = [self._result(self._changed(partial(_moved, error, generator)), output) for _ in range(_DRAWS)]
+        spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).square().mean(0).sqrt()
+        narrow = [self._result(self._changed(change), output) for change in (_narrow, _magnitude)]
+        away = _WITNESSED * (narrow[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
+        allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
+        overflows = exact.isfinite() & ~(narrow[0].isfinite() & narrow[1].isfinite())
+        return allowed.masked_fill(overflows, torch.inf)
 
-    def _moved(self, error: float, generator: torch.Generator) -> GoldenCall:
+    def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
         import torch
 
-        def moved(value: Any) -> Any:
-            if not isinstance(value, torch.Tensor) or not value.is_floating_point():
-                return value
-            signs = torch.randint(0, 2, value.shape, generator=generator) * 2.0 - 1.0
-            return value * (1.0 + error * signs) + _SMALLEST * signs
+        def changed(value: Any) -> Any:
+            is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+            return change(value) if is_float else value
 
-        return replace(self.golden, operands=tuple(map(moved, self.golden.operands)))
+        return replace(self.golden, operands=tuple(map(changed, self.golden.operands)))
 
     @staticmethod
     def _result(call: GoldenCall, output: int) -> torch.Tensor:
         found: torch.Tensor = leaves(call())[output]
         return found.double()
+
+
+def _moved(error: float, generator: torch.Generator, value: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+    return value * (1.0 + error * by) + _SMALLEST * by
+
+
+def _narrow(value: torch.Tensor) -> torch.Tensor:
+    return value.float()
+
+
+def _magnitude(value: torch.Tensor) -> torch.Tensor:
+    """In float32, of one sign, so that sums overflow whatever their order is; a mask's infinities stay."""
+    import torch
+
+    return torch.where(value.isfinite(), value.abs(), value).float()
 
 
 def in_a_chain(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:

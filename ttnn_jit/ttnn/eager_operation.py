@@ -67,7 +67,8 @@ class _Signature:
 class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
-    An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
+    An alias (``ttnn.swish``) is an object of its own name, because `@jit` refuses it under that name; what ttnn has as
+    another name for one function (``ttnn.mul``) is that here.
 
     Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
     Programs are kept by the metadata of the arguments, never by their data.
@@ -75,11 +76,11 @@ class TtnnOperation(WarmCalls):
 
     __signature__ = _Signature()
 
-    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...], qualified_name: str = "") -> None:
         super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
-        self.python_fully_qualified_name = self.__name__
+        self.python_fully_qualified_name = f"ttnn.{qualified_name or name}"
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
@@ -138,8 +139,13 @@ class TtnnOperation(WarmCalls):
             flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on torch tensors, its activations included, stated in torch."""
-        return self.golden_call(args, kwargs)()
+        """The call on torch tensors, its activations included, stated in torch; `out` is what it is written into."""
+        result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
+        if out is None:
+            return result
+        from ttnn_jit.ttnn.golden_calls import written_to
+
+        return written_to(out, result)
 
     def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
         """The call on torch tensors: which declaration it is of, and what that is in torch."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.ops import HARDWARE_KEYWORDS, RESULT_KEYWORDS, Operation, bind
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.kinds import as_float32
@@ -16,9 +18,10 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.result_keywords import result_keywords
 
+_OUT = "out"
 _OF_OPERANDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
 _ASK_ACTIVATIONS = ("activations", "program_config", *_OF_OPERANDS)
-_SAY_NOTHING = frozenset({"device", *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OF_OPERANDS})
+_SAY_NOTHING = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OF_OPERANDS})
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,21 @@ def golden_call(
     return GoldenCall(
         bound.operation, bound.operands, bound.attributes, golden, wanted.operand_activations, wanted.activations
     )
+
+
+def written_to(out: Any, result: Any) -> Any:
+    """`out`, torch tensors that hold the result of a golden from now on, as torch's own functions write it.
+
+    Raises:
+        ArgumentError: There are other tensors than results, or of other shapes.
+    """
+    outs, results = leaves(out), leaves(result)
+    shapes = [[list(each.shape) for each in tensors if hasattr(each, "shape")] for tensors in (outs, results)]
+    if shapes[0] != shapes[1]:
+        raise ArgumentError(f"`out` has shapes {shapes[0]}, the result {shapes[1]}")
+    for target, each in zip(outs, results, strict=True):
+        target.copy_(each)
+    return out
 
 
 def _as_tensor_of(dtype: DataType, value: Any) -> Any:
