@@ -14,7 +14,6 @@ from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
     from xdsl.ir import Operation
 
     from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -234,18 +233,15 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
-        tuple(_updates(function, host)),
+        tuple(_updates(host)),
     )
 
 
-def _updates(function: FuncOp, host: HostPlan) -> Iterator[tuple[int, bool]]:
+def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
     from ttnn_jit.codegen.host.in_place import written_in_place
-    from ttnn_jit.dialects.argument_notes import updates_of
 
-    updates, block = updates_of(function), function.body.block
-    returned = block.last_op.operands if block.last_op is not None else ()
-    in_place = {each.argument for each in written_in_place(block.args, returned, updates, host.launches)}
-    yield from ((argument, argument in in_place) for argument, _ in updates)
+    in_place = {each.argument for each in written_in_place(host)}
+    yield from ((argument, argument in in_place) for argument, _ in host.updates)
 
 
 def _launch(launch: HostLaunch) -> LaunchReport:
