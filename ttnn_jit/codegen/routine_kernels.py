@@ -46,7 +46,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
         op.operation.ttir_name,
         loops.own,
         _moves(loops),
-        op.operation.constants(*op.statics),
+        tuple(map(_constant, op.operation.constants(*op.statics))),
         short,
         op.operation.native,
         op.operation.writes_rows,
@@ -178,7 +178,7 @@ def _loops(body: KernelBody, call: Call) -> Iterator[str]:
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
-    arguments += map(_constant, call.constants)
+    arguments += call.constants
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
 
 

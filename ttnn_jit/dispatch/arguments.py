@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from itertools import islice
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -78,6 +79,13 @@ class Arguments:
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.families, self.specs))
+
+    def keys(self) -> dict[str, tuple[object, ...]]:
+        """The parts of the key, by parameter."""
+        leaves = map(_leaf_key, self.leaves, self.families, self.specs)
+        return {
+            name: (_structure_key(tree.treedef), *islice(leaves, len(tree.leaves))) for name, tree in self.trees.items()
+        }
 
     def described(self) -> dict[str, Any]:
         """The arguments by parameter, with specs for the tensors."""
