@@ -15,6 +15,7 @@ from ttnn_jit.ops.kinds import (
     ElementTypeKind,
     FlagKind,
     FloatKind,
+    FloatsKind,
     IndexKind,
     IndicesKind,
     IntKind,
@@ -40,6 +41,7 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
+FLOATS_LISTED = FloatsKind("Sequence[float]", "numbers in a list or tuple", "array<f32>")
 OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
