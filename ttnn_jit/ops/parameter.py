@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.ops.config_kinds import ComputeConfigKind, ConvolutionPrecisionKind, PrecisionKind, ProgramConfigKind
 from ttnn_jit.ops.kinds import (
+    ActivationKind,
     AxesKind,
     BoolKind,
     ChoiceKind,
@@ -58,6 +59,9 @@ LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
 OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
 NAME = NameKind("str | None", "a name or None", "string", has_none=True)
+ACTIVATION = ActivationKind(
+    "str | object | None", "the name of an activation, a `ttnn.UnaryWithParam` or None", "string", has_none=True
+)
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)

@@ -1009,7 +1009,7 @@ class _Lgamma(TtnnOperation):
 class _Linear(TtnnOperation):
     """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
 
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -1123,7 +1123,7 @@ class _Matmul(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
