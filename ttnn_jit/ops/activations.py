@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise import Forms, Laws
@@ -39,9 +40,17 @@ def _logit(b: Any, x: Any) -> Any:
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 
-def _between(b: Any, x: Any, eps: float) -> Any:
-    low, high = b.const(eps), b.sub(b.const(1.0), b.const(eps))
-    return b.select(b.lt(x, low), low, b.select(b.gt(x, high), high, x))
+def _logit_within(b: Any, x: Any, eps: float) -> Any:
+    """What the ends become is known here with all digits, which 1 - eps has not."""
+    end = _logit_of(eps)
+    above = b.select(b.gt(x, b.const(1.0 - eps)), b.const(-end), _logit(b, x))
+    return b.select(b.lt(x, b.const(eps)), b.const(end), above)
+
+
+def _logit_of(x: float) -> float:
+    if not 0 <= x <= 1:
+        return math.nan
+    return math.log(x / (1 - x)) if 0 < x < 1 else math.copysign(math.inf, x - 0.5)
 
 
 def _logit_golden(torch: Any, x: Any) -> Any:
@@ -70,7 +79,10 @@ def _elu(b: Any, x: Any, alpha: float) -> Any:
 
 
 def _celu(b: Any, x: Any, alpha: float) -> Any:
-    return _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(b.div(x, b.const(alpha)))))
+    """Small quotients may lie below float32's numbers, and the result is x there."""
+    quotient = b.div(x, b.const(alpha))
+    bent = b.mul(b.const(alpha), b.expm1(quotient))
+    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, bent)
 
 
 def _elu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
@@ -82,7 +94,7 @@ def _celu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
 
 
 def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
-    return b.mul(_where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))), b.const(scale))
+    return _where_positive(b, x, b.mul(x, b.const(scale)), b.mul(b.const(scale * alpha), b.expm1(x)))
 
 
 def _tanhshrink(torch: Any, x: Any) -> Any:
@@ -237,7 +249,7 @@ LOGIT_EPS = unary(
     "logit",
     summary="log(x / (1 - x)) of x limited to [eps, 1 - eps].",
     parameters=(Parameter("eps", FLOAT),),
-    emit=lambda b, x, eps: _logit(b, _between(b, x, eps)),
+    emit=_logit_within,
     golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
     probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
     ttnn_name="logit_eps",
