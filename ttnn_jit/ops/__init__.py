@@ -19,6 +19,7 @@ from ttnn_jit.ops import (
     copying,
     data_movement,
     distributed_norms,
+    elementwise_calls,
     folds,
     further_reductions,
     gates,
@@ -166,6 +167,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *elementwise_calls.OPERATIONS,
     *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""

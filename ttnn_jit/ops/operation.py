@@ -252,6 +252,8 @@ class Operation(Declaration):
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
         rounds_steps: Between its parts values are rounded to the type of its operands.
+        imitates: What ttnn computes otherwise than the function that `summary` names, and this operation after it;
+            checked against ttnn's sources of February 2026, and dropped where ttnn drops it.
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
@@ -279,6 +281,7 @@ class Operation(Declaration):
     is_view: bool = False
     reads_layout: bool = False
     rounds_steps: bool = False
+    imitates: str = ""
     check: Callable[..., None] | None = None
     by_elements: Callable[..., tuple[Any, ...]] | None = None
 
@@ -302,6 +305,12 @@ class Operation(Declaration):
         dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
         told = (type(self).__name__, self.ttnn_name, f"{self.name}({parameters})", dtypes, self.body)
         return " ".join(filter(None, told))
+
+    @property
+    def imitations(self) -> tuple[str, ...]:
+        """What is ttnn's of its results and not the function's: sentences for its help."""
+        rounded = "On chip targets factors and sums are rounded as the matrix engine's phases do, by `math_fidelity`."
+        return tuple(filter(None, (self.imitates, rounded if self.has_default_precision else "")))
 
     @property
     def dtypes(self) -> frozenset[DataType]:

@@ -13,7 +13,6 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_text import activation_text
-from ttnn_jit.ops.applied_unary import activation_of
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
@@ -117,8 +116,7 @@ def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
 def _activation(config: Conv2dConfig) -> str | None:
     if config.activation in {None, ""}:
         return None
-    applied = activation_of(config.activation)
-    return activation_text(applied.overloads[0].name, applied.numbers)
+    return activation_text(config.activation)
 
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:

@@ -432,6 +432,7 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
+        paragraphs.extend(f"As in ttnn: {each}" for each in operation.imitations)
     return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
 
 
