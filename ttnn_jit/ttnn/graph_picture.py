@@ -11,12 +11,19 @@ from ttnn_jit.ttnn.graph_nodes import Node, folded
 
 _WIDEST = 48
 """Letters of a line of arguments in a box."""
+_MOST_LINES = 4
+"""Of arguments; JSON has all."""
 
 
 def lines_of(node: Node) -> list[str]:
     """What stands in a node's box."""
     remark = [node.remark] if node.remark else []
-    return [node.name, *wrap(", ".join(node.arguments), _WIDEST), *node.outputs, *remark]
+    return [
+        node.name,
+        *wrap(", ".join(node.arguments), _WIDEST, max_lines=_MOST_LINES, placeholder=" ..."),
+        *node.outputs,
+        *remark,
+    ]
 
 
 _LINE, _LETTER, _GAP, _BETWEEN = 16, 7, 28, 36  # pixels: a line's height, a letter's width, between boxes, rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import weakref
 from collections.abc import Iterator, Sequence
@@ -163,5 +164,6 @@ def _described(tensor: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value) if not callable(value) else getattr(value, "__name__", repr(value))
+    text = str(value) if isinstance(value, enum.Enum) else repr(value)
+    text = getattr(value, "__name__", text) if callable(value) else text
     return text if len(text) <= 40 else f"{text[:37]}..."
