@@ -107,6 +107,8 @@ class Report:
         hidden_inputs: Where the tensors stand that the function takes beside its arguments, and what they are.
         updates: The arguments that it writes into, by number, hidden inputs behind the others; and whether where they
             lie.
+        runs_launches: It is of the host alone, no chip would run its kernels: texts have launches first, and of pairs
+            that were not fused those that two launches run.
     """
 
     name: str
@@ -117,9 +119,10 @@ class Report:
     launches: tuple[LaunchReport, ...] = ()
     hidden_inputs: tuple[tuple[str, TensorSpec], ...] = ()
     updates: tuple[tuple[int, bool], ...] = ()
+    runs_launches: bool = False
 
     def __str__(self) -> str:
-        lines = [self._head()]
+        lines = [self._head(), *(f"  {text}" for text in self._launches() if self.runs_launches)]
         for number, kernel in enumerate(self.kernels):
             lines.append(f"  kernel {number}  {chain_text(kernel.ops)}")
             lines.append(
@@ -139,24 +142,33 @@ class Report:
         yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
         yield from (f"writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
-        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
+        if not self.runs_launches:
+            yield from self._launches()
         for pair in self.not_fused:
-            yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
+            if pair.launch is None or not self.runs_launches:
+                yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
+
+    def _launches(self) -> Iterator[str]:
+        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
 
     def _repr_html_(self) -> str:
         """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
         notes = [*(f"tile_op {text}" for kernel in self.kernels for text in kernel.tile_ops), *self._notes()]
-        listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
-        return f"<div><div>{html.escape(self._head())}</div>{table}{listed}</div>"
+        first = [self._head(), *(self._launches() if self.runs_launches else ())]
+        above, below = ("".join(f"<div>{html.escape(text)}</div>" for text in texts) for texts in (first, notes))
+        return f"<div>{above}{table}{below}</div>"
 
     def _head(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
         return f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"
 
 
-_COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
+_COLUMNS = (
+    "kernel", "ops", "inputs", "DST peak, tiles", "in source order, tiles", "DST capacity, tiles", "init calls a core",
+    "with one for every tile", "place",
+)  # fmt: skip
 
 
 def _html_row(cells: Iterable[object], tag: str = "td") -> str:
@@ -165,7 +177,8 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
-    return number, chain_text(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+    inits = kernel.init_calls, kernel.init_calls_every_run
+    return number, chain_text(kernel.ops), f"{kernel.inputs}{_viewed(kernel)}", *peaks, *inits, kernel.place
 
 
 def _launch_text(launch: LaunchReport) -> str:
@@ -221,6 +234,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
     from ttnn_jit.dialects.argument_notes import hidden_inputs_of
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.dialects.declared_ops import TensorOp
+    from ttnn_jit.specs.target import Numerics
 
     generics = [op for op in module.walk() if isinstance(op, GenericOp)]
     function = next(op for op in module.walk() if isinstance(op, FuncOp))
@@ -234,6 +248,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
         tuple(_updates(host)),
+        runs_launches=target.numerics is Numerics.IEEE,
     )
 
 
