@@ -72,7 +72,8 @@ end_trace_capture eq eq_ eq_bw eqz erf erf_bw erfc erfc_bw erfinv erfinv_bw even
 exp2 exp2_bw exp_bw expand experimental experimental_loader expm1 expm1_bw fabric fabric_connection_rt_args
 FabricConfig FabricManagerMode FabricNodeId FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricType
 FabricUDMMode FaceGeometry fill fill_bw fill_cache fill_implicit_tile_padding fill_ones_rm fill_rm fill_zero_bw
-float32 floor floor_bw floor_div fmod fmod_bw fold fp8_e4m3 frac frac_bw from_buffer from_device from_host_shards
+float32 floor floor_bw floor_div fmod fmod_bw fold format_input_tensor format_output_tensor fp8_e4m3 frac frac_bw
+from_buffer from_device from_host_shards
 from_torch full full_like gather gcd ge ge_ geglu gelu gelu_bw GeluVariant generic_op get_all_fabric_mesh_ids
 get_all_mgd_fabric_types get_all_programs_perf_data get_allocator_base_address get_arch_name get_cb_address
 get_conv_output_dim get_current_command_queue_id_for_thread get_device_ids get_device_tensors get_dram_alignment
@@ -138,7 +139,8 @@ SubDeviceId SubDeviceManagerId subtract subtract_ sum swiglu swish synchronize_d
 tanh tanh_bw tanhshrink tanhshrink_bw Tensor TensorAccessorArgs TensorMemoryLayout TensorSpec TensorToMesh
 TensorTopology threshold threshold_bw ThrottleLevel Tile TILE_LAYOUT TILE_SIZE tile_size TileDescriptor
 TileReshapeMapMode tilize tilize_with_val_padding tilize_with_zero_padding to_device to_dtype to_layout
-to_memory_config to_torch topk Topology tracer tracy_frame tracy_message transformer transpose tril triu trunc
+to_memory_config to_torch topk Topology torch_tracer tracer tracy_frame tracy_message transformer transpose tril triu
+trunc
 trunc_bw typecast types uint16 uint32 uint8 unary_chain unary_sub_bw UnaryOpType UnaryWithParam uniform
 UnpackToDestMode unsafe_allocation_tracker unsqueeze unsqueeze_to_4D untilize untilize_with_unpadding update_cache
 upsample using_distributed_env var var_hw view visualize_mesh_device visualize_tensor wait_for_event where where_bw

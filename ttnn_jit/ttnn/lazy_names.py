@@ -69,6 +69,12 @@ HOMES = (
     ),
     Home("ttnn.topology", "ReduceType Topology", _NO_LINKS),
     Home(
+        "ttnn.fabric",
+        "FabricConfig FabricManagerMode FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricUDMMode "
+        "set_fabric_config",
+        _NO_LINKS,
+    ),
+    Home(
         "ttnn.device_registry",
         "CloseDevice CloseDevices CreateDevice CreateDevices GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID "
         "get_device_ids",
@@ -137,12 +143,16 @@ HOMES = (
 
 SUBMODULES = (
     "core",
+    "decorators",
+    "distributed",
     "dot_access",
     "experimental",
+    "fabric",
     "graph",
     "kv_cache",
     "model_preprocessing",
     "operations",
+    "torch_tracer",
     "tracer",
     "transformer",
     "types",
@@ -159,10 +169,6 @@ WITHOUT_EFFECT = {
     "DispatchCoreAxis": "a CPU has no dispatch cores",
     "DispatchCoreConfig": "a CPU has no dispatch cores",
     "DispatchCoreType": "a CPU has no dispatch cores",
-    "FabricConfig": _NO_LINKS,
-    "FabricReliabilityMode": _NO_LINKS,
-    "FabricTensixConfig": _NO_LINKS,
-    "set_fabric_config": _NO_LINKS,
     "synchronize_device": "every call returns when its work is done",
     **{name: home.without_effect for home in HOMES if home.without_effect for name in home.names.split()},
 }
