@@ -31,7 +31,7 @@ from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
@@ -194,9 +194,10 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     decompose=_decode,
     spelled=_spelled_decode,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_decode_in_torch,
+    rounds_steps=True,
     examples=(
         (((1, 3, 4, 8), (3, 2, 9, 8), (3, 2, 9, 8), None, None, None), (True, (0, 8, 4), None, None)),
         (((1, 2, 4, 16), (2, 4, 33, 16), (2, 4, 33, 16), (2, 1, 4, 33), None, (4, 32)), (False, (), 0.5, None)),
@@ -255,9 +256,10 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     decompose=_paged_decode,
     spelled=_spelled_pages,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_paged_decode_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 
@@ -324,8 +326,9 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
     decompose=_chunk,
     spelled=_spelled_chunk,
     result=as_queries,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 

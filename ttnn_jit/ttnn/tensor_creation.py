@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -41,8 +41,11 @@ def spec_of_new(
 
     Raises:
         ArgumentError: An argument of another kind.
+        DTypeError: An element type that torch and numpy alone have.
         GridError: The shards do not hold the tensor.
     """
+    if isinstance(dtype, DataType):
+        check_of_ttnn(dtype)
     if device is not None:
         check_kind(device, Device, "`device`")
     elif memory_config is None:
@@ -50,6 +53,18 @@ def spec_of_new(
     if layout is None:
         layout = Layout.TILE if isinstance(dtype, DataType) and dtype.is_block_float else Layout.ROW_MAJOR
     return checked(TensorSpec(shape, dtype, layout, memory_config))
+
+
+def check_of_ttnn(dtype: DataType) -> None:
+    """Refuse an element type that torch's and numpy's tensors have, and ttnn's have not.
+
+    Raises:
+        DTypeError: It is one.
+    """
+    if dtype.is_foreign:
+        raise DTypeError(
+            f"ttnn has no tensors of {dtype.name}", help="name one of ttnn's element types: `ttnn.int32`, `ttnn.uint8`"
+        )
 
 
 @callable_in_programs

@@ -30,6 +30,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
+from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
@@ -270,6 +271,7 @@ def typecast(
     Raises:
         ArgumentError: An argument is of another kind.
         CompileError: Block floats of a tensor in rows.
+        DTypeError: An element type that torch and numpy alone have.
         DeallocatedError: The tensor was deallocated.
     """
     tracer = getattr(input_tensor, "__ttnn_call__", None)
@@ -279,6 +281,7 @@ def typecast(
         return traced
     check_tensor(input_tensor, f"the first argument of {TYPECAST.name}")
     check_kind(dtype, DataType, "`dtype`")
+    check_of_ttnn(dtype)
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
     input_tensor.memory(TYPECAST.name)
