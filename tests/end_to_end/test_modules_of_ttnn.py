@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from ttnn_jit import ttnn
 from ttnn_jit.tools.script import BROUGHT_BY_TTNN
@@ -110,3 +111,38 @@ def test_a_missing_module_that_ttnn_brings_has_a_hint(tmp_path):
     done = run(tmp_path, hide + "from loguru import logger", status=1)
     assert done.stderr.endswith("help: ttnn's own wheel brings 'loguru': `pip install 'ttnn_jit[ttnn]'`\n")
     assert "help:" not in run(tmp_path, "import no_such_module", status=1).stderr
+
+
+def test_tracing_is_enabled_and_disabled_by_calls():
+    x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=ttnn.open_device(device_id=0))
+    ttnn.tracer.disable_tracing()
+    for _ in range(2):
+        ttnn.tracer.enable_tracing()
+        with pytest.raises(ValueError, match="enabled already"):
+            ttnn.tracer.enable_tracing()
+        y = ttnn.exp(x)
+        ttnn.tracer.disable_tracing()
+        assert not ttnn.tracer.is_tracing_enabled()
+        assert "ttnn.exp" in [node.name for node in ttnn.tracer.get_graph(y)]
+
+
+def test_settings_are_copied_kept_and_given_back(monkeypatch):
+    kept = ttnn.Config(ttnn.CONFIG)
+    monkeypatch.setattr(ttnn, "CONFIG", kept)
+    with ttnn.manage_config("report_name", "mine"):
+        assert kept.report_name == "mine"
+    assert kept.report_name is None
+    ttnn.load_config_from_dictionary({"comparison_mode_pcc": 0.5})
+    assert kept.comparison_mode_pcc == 0.5
+    with pytest.raises(ValueError, match="argument of Config"):
+        ttnn.Config(3)
+
+
+@pytest.mark.process
+def test_suites_reach_into_reports_of_ttnn(tmp_path):
+    text = """
+import ttnn, ttnn.database
+assert ttnn.database.SQLITE_CONNECTION is None and not ttnn.database.DEVICE_IDS_IN_DATABASE
+assert ttnn.database.SQLITE_DB_PATH == "db.sqlite" and ttnn.CONFIG_PATH is None and ttnn.CONFIG_OVERRIDES is None
+"""
+    run(tmp_path, text)

@@ -64,7 +64,8 @@ HOMES = (
     ),
     Home(
         "ttnn.session_config",
-        "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
+        "CONFIG CONFIG_OVERRIDES CONFIG_PATH Config load_config_from_dictionary load_config_from_json_file "
+        "manage_config save_config_to_json_file",
         "kept and given back, of which comparison mode has an effect; settings for what is not here are refused",
     ),
     Home("ttnn.topology", "ReduceType Topology", _NO_LINKS),
@@ -143,6 +144,7 @@ HOMES = (
 
 SUBMODULES = (
     "core",
+    "database",
     "decorators",
     "distributed",
     "dot_access",

@@ -35,6 +35,8 @@ from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_c
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
 from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
 from ttnn_jit.ttnn.session_config import CONFIG as CONFIG
+from ttnn_jit.ttnn.session_config import CONFIG_OVERRIDES as CONFIG_OVERRIDES
+from ttnn_jit.ttnn.session_config import CONFIG_PATH as CONFIG_PATH
 from ttnn_jit.ttnn.session_config import Config as Config
 from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_config_from_dictionary
 from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
@@ -299,6 +301,7 @@ from ttnn_jit.ttnn.tilizing import untilize as untilize
 from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import fabric as fabric
@@ -321,6 +324,8 @@ __all__ = [
     "BcastOpMath",
     "BlackholeComputeKernelConfig",
     "CONFIG",
+    "CONFIG_OVERRIDES",
+    "CONFIG_PATH",
     "CloseDevice",
     "CloseDevices",
     "ConcatMesh2dToTensor",
@@ -458,6 +463,7 @@ __all__ = [
     "create_mesh_composer",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "database",
     "decorators",
     "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
