@@ -13,8 +13,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 
 V = TypeVar("V", bound="OpenValue")
 
-_KEPT = "_kept"
-"""What the ``__dict__`` of a value has the kept copy under: of one that is kept, itself."""
+_KEPT = "_is_kept"
+"""What the ``__dict__`` of a value has that is kept. Nothing else is: another thread may assign while one is copied."""
 
 
 class FrozenConfigError(ArgumentError, AttributeError):
@@ -30,18 +30,16 @@ class OpenValue:
 
     def kept(self: V) -> V:
         """A copy that refuses changes; of such a copy, itself."""
-        own = vars(self)
-        found: V | None = own.get(_KEPT)
-        if found is None:
-            found = self.copied()
-            vars(found)[_KEPT] = found
-            own[_KEPT] = found
+        if self.is_kept:
+            return self
+        found = self.copied()
+        vars(found)[_KEPT] = True
         return found
 
     @property
     def is_kept(self) -> bool:
         """Whether it refuses changes."""
-        return vars(self).get(_KEPT) is self
+        return _KEPT in vars(self)
 
     def _assign(self, name: str, value: Any) -> None:
         """Give a field a value.
@@ -55,7 +53,6 @@ class OpenValue:
                 f"this {kind} does not change: a program or a tensor is known by it",
                 help=f"copy it: `copy.copy(config).{name} = ...`, or make another",
             )
-        vars(self).pop(_KEPT, None)
         vars(self)[name] = value
 
     def __copy__(self: V) -> V:
