@@ -29,6 +29,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.families import TTNN, Family, family_of
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
     CoreGrid,
@@ -57,7 +58,7 @@ class Arguments:
     def __init__(self, trees: Mapping[str, PyTree], given: Set[str]) -> None:
         self.trees = trees
         self.given = given
-        self.leaves = [leaf for tree in trees.values() for leaf in tree.leaves]
+        self.leaves = [kept(leaf) for tree in trees.values() for leaf in tree.leaves]
         self.families = [_family_of_leaf(leaf) for leaf in self.leaves]
         self.tensors = [leaf for leaf, family in zip(self.leaves, self.families, strict=True) if family is not None]
 

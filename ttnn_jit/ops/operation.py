@@ -48,6 +48,7 @@ HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),
     Parameter("core_grid", IGNORED),
+    Parameter("cq_id", IGNORED),
     Parameter("fast_and_approximate_mode", IGNORED),
     Parameter("global_cb", IGNORED),
     Parameter("program_config", PROGRAM_CONFIG),
@@ -60,6 +61,8 @@ HARDWARE_PARAMETERS = (
 )
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
 HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
+QUEUE_KEYWORDS = ("queue_id", "cq_id")
+"""Keywords for the command queue of a call, which every operation of ttnn takes, those of the host API too."""
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",

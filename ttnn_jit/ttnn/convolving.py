@@ -22,7 +22,8 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
-from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.specs.hardware_config import check_config
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
@@ -104,11 +105,11 @@ class _Asked:
 
 
 def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
-    """The config of a call, which does not change from here on."""
+    """A copy of the config of a call, which does not change."""
     if config is None:
         return Conv2dConfig()
-    check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
-    config.close()
+    check_config(config, Conv2dConfig, f"`conv_config` of {name}")
+    config = config.kept()
     check_shard_layout(config)
     return config
 
@@ -131,7 +132,7 @@ def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
 def _asked(name: str, given: Mapping[str, Any], extents: Any, slices: Conv2dSliceConfig | None) -> _Asked:
     """What the arguments of a call of `name` ask."""
     if slices is not None:
-        check_kind(slices, Conv2dSliceConfig, f"the slice config of {name}")
+        check_config(slices, Conv2dSliceConfig, f"the slice config of {name}")
     configs = {"compute_kernel_config": given["compute_config"], "memory_config": given["memory_config"]}
     keywords = {name: value for name, value in configs.items() if value is not None}
     is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL

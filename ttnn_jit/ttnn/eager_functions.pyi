@@ -265,6 +265,7 @@ class Keywords(TypedDict, total=False):
     accurate_mode: object
     compute_kernel_config: object
     core_grid: object
+    cq_id: object
     fast_and_approximate_mode: object
     global_cb: object
     program_config: object
@@ -1613,7 +1614,7 @@ class _SparseMatmul(TtnnOperation):
 class _Split(TtnnOperation):
     """Parts of `split_size` elements along `dim`, the last one of what is left.
 
-    Or: Parts of as many elements along `dim` as `split_size` says, one after the other."""
+    Or: Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left."""
 
     @overload
     def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...

@@ -16,6 +16,7 @@ from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
+    QUEUE_KEYWORDS,
     RESULT_KEYWORDS,
     BoundCall,
     Operation,
@@ -29,6 +30,7 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as, write_elements
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
@@ -117,6 +119,7 @@ class TtnnOperation(WarmCalls):
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
+        args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
         values = *args, *kwargs.values()
         for argument in _with_elements(values):
             tracer = getattr(argument, "__ttnn_call__", None)
@@ -192,7 +195,8 @@ class TtnnOperation(WarmCalls):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        device.require_queue(kwargs.get("queue_id"), self.__name__)
+        for name in QUEUE_KEYWORDS:
+            device.require_queue(kwargs.get(name), self.__name__)
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
         bound, placement = self._placed(bound, wanted, target, device, kwargs)
