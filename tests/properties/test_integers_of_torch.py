@@ -221,7 +221,7 @@ def test_every_operation_computes_with_them_as_torch_does_or_refuses_them(drawn,
     check(drawn, laid, capture, numpy)
 
 
-def check(drawn, laid, capture, numpy):
+def check(drawn, laid, capture, numpy, **options):
     """One call against torch; whether it was computed."""
     operation, operands, attributes = drawn
     if not any(isinstance(each, torch.Tensor) and not each.is_floating_point() for each in operands):
@@ -231,7 +231,7 @@ def check(drawn, laid, capture, numpy):
     if numpy and all(each.dtype is not torch.bfloat16 for each in given_):
         given_ = [each.numpy() for each in given_]
     try:
-        results = listed(jit(graph_capture=capture, enable_cache=False)(program)(*given_))
+        results = listed(jit(graph_capture=capture, enable_cache=False, **options)(program)(*given_))
     except InternalError:
         raise
     except TtnnJitError:
