@@ -323,8 +323,6 @@ def test_an_operation_says_what_it_computes_in_every_form():
         "FLOAT32, INT32, UINT16, UINT32, UINT8. Semantics: ttnn.clamp."
     )
     assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
-    digamma, _, _ = ttnn.digamma.__doc__.partition("\n\nBlock floats")
-    assert digamma.endswith("whose own series has the opposite signs after 1/(2x).")
 
 
 def test_operations_are_objects_with_names():

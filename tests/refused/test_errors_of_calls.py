@@ -14,6 +14,7 @@ import torch
 import ttnn_jit
 from tests.refused.tiled import BLOCK, X, double, tiled
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
@@ -214,3 +215,9 @@ def test_a_tensor_is_neither_true_nor_false(device, action):
 def test_a_tensor_is_no_number(device, number):
     with pytest.raises(ValueError, match=r"of a ttnn tensor is not supported\nhelp: .*item\(\)"):
         number(tiled(device, torch.ones(1, 1)))
+
+
+def test_one_output_tensor_does_not_hold_several_results(device):
+    for call in (ttnn.chunk, ttnn.split):
+        with pytest.raises(ArgumentError, match=r"gives several tensors, and `output_tensor` is one"):
+            call(tiled(device), 2, output_tensor=tiled(device))

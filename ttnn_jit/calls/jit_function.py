@@ -115,12 +115,14 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
+        if (unheeded := where.family.unheeded(self.func.__name__)) is not None:
+            self._variants.say(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
-        found = self._variants.find(key)
+        found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
         if variant.program.plan.updates and (same := same_memory(where.family, arguments.tensors)):
             key = (*key, same)
-            found = self._variants.find(key)
+            found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
         here = placed(hidden, where.family, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
@@ -144,14 +146,14 @@ class JitFunction(WarmCalls):
     def _miss(
         self, key: object, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()
     ) -> tuple[Variant, tuple[Any, ...]]:
-        found = self._variants.find(key)
+        found = self._variants.find(key, arguments.tensors)
         if found is not None:
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
         variant = compile_variant(request, self._settings, where)
         self._variants.add(key, variant, arguments.numbers())
-        hidden = variant.fetch() if variant.hidden else ()
+        hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
         # Another thread may have changed what was read meanwhile.
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 

@@ -26,13 +26,14 @@ class Variant:
     """A program, and the guard that says whether it still is the program of the function.
 
     Attributes:
-        fetch: Finds the hidden inputs; None once anything that the compile read has changed.
+        fetch: Finds the hidden inputs of a call with these tensors; None once anything that the compile read changed.
         program: The program.
         run: From the call's tensors, then the hidden inputs, to what the function returns.
         write_warm: Makes `warm`, with hidden inputs as they are for examples: at the second call, so that the first
             does not pay for it.
         hidden: Names of the hidden inputs.
         opaque: The first thing that was read whose change cannot be seen: the program serves one call.
+        warnings: Texts for the user.
     """
 
     fetch: Fetch
@@ -41,6 +42,7 @@ class Variant:
     write_warm: Callable[[Sequence[Any]], WarmCall | None]
     hidden: tuple[str, ...] = ()
     opaque: Opaque | None = None
+    warnings: tuple[str, ...] = ()
 
     def warm(self, hidden: Sequence[Any]) -> WarmCall | None:
         """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
@@ -60,6 +62,7 @@ class Variants:
         self._by_key: dict[object, tuple[Variant, ...]] = {}
         self._scalars = ChangingNumbers(function)
         self._opaque_programs = 0
+        self._said: set[str] = set()
 
     def __len__(self) -> int:
         return sum(1 for _ in self.programs())
@@ -68,22 +71,36 @@ class Variants:
         """Every program in memory."""
         return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
 
-    def find(self, key: object) -> tuple[Variant, tuple[Any, ...]] | None:
-        """The variant of `key` whose guard holds, counted as a hit, and its hidden inputs."""
+    def find(self, key: object, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
+        """The variant of `key` whose guard holds for a call with these tensors, and its hidden inputs.
+
+        It is counted as a hit.
+        """
         for variant in self._by_key.get(key, ()):
-            hidden = variant.fetch() if variant.opaque is None else None
+            hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
                 statistics.count_memory_hit()
                 return variant, hidden
         return None
 
     def add(self, key: object, variant: Variant, numbers: Mapping[str, Any]) -> None:
-        """Keep what was compiled for a call with these `numbers`, by parameter; warn of what serves too few calls."""
+        """Keep what was compiled for a call with these `numbers`, by parameter; warn of what serves too few calls.
+
+        What the compile says is said once.
+        """
+        for text in variant.warnings:
+            self.say(text)
         if variant.opaque is not None:
             self._count_opaque(variant.opaque)
         self._by_key[key] = (variant, *self._by_key.get(key, ()))[:VARIANTS_PER_KEY]
         for name, number in numbers.items():
             self._scalars.count(f"`{name}`", atom_key(number))
+
+    def say(self, text: str) -> None:
+        """Warn the user, once in the life of the function."""
+        if text not in self._said:
+            self._said.add(text)
+            warnings.warn(text, stacklevel=level_of_the_user())
 
     def clear(self) -> None:
         """Forget every program."""

@@ -158,7 +158,7 @@ class BodyEmitter:
         if power is not None:
             (operand,) = operands_of(step)
             return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
-        emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
+        emit, numbers = operation.emit, [number.value for number in step.numbers]
         if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.forms.bfloat16
         compute = step.dtype.compute

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
@@ -125,7 +126,11 @@ def _replace(cls: Any, name: str, function: Callable[..., Any]) -> None:
 def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _told(functools.partial(call, self), self, args, kwargs)
+        try:
+            return _told(functools.partial(call, self), self, args, kwargs)
+        except BaseException as error:
+            keep_frames_of_a_call(error)
+            raise
 
     return telling
 
@@ -135,9 +140,13 @@ def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not _OBSERVERS:
-            return function(*args, **kwargs)
-        result: T = _told(function, call, args, kwargs)
+        try:
+            if not _OBSERVERS:
+                return function(*args, **kwargs)
+            result: T = _told(function, call, args, kwargs)
+        except BaseException as error:
+            keep_frames_of_a_call(error)
+            raise
         return result
 
     vars(call)["python_fully_qualified_name"] = name or f"ttnn.{function.__name__}"

@@ -49,7 +49,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import TORCH
+from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -87,7 +87,6 @@ class ProxyTensor(TensorQueries):
         "view_of",
         "writes",
     )
-    __hash__ = object.__hash__
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
@@ -102,6 +101,11 @@ class ProxyTensor(TensorQueries):
         self.strides_in_elements: Strides = None
         self.asked: TensorSpec | None = None
         self.writes = 0
+
+    def __hash__(self) -> int:
+        if self.emitter.family is NUMPY:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return object.__hash__(self)
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Write the operation `function`, called with these arguments, into the program being compiled."""

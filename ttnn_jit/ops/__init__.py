@@ -51,7 +51,7 @@ from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
@@ -96,15 +96,16 @@ __all__ = [
     "RESHAPE",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
+    "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
+    "SPELLINGS",
     "TYPECAST",
     "AbsentOperator",
     "BoundCall",
     "Composite",
     "Contraction",
     "Declaration",
-    "DeviceForm",
     "Elementwise",
     "Forms",
     "Laws",
@@ -205,8 +206,14 @@ EAGER = {
 }
 """Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
 
-ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
-"""Further names of eager ttnn -> the name that `@jit` takes."""
+SPELLINGS = {name: operation.name for operation in OPERATIONS for name in operation.spellings}
+"""Further names that eager ttnn has for a function -> the name that `@jit` takes."""
+
+ALIASES = SPELLINGS | {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
+"""Further names of eager ttnn, `SPELLINGS` among them -> the name that `@jit` takes."""
+
+SAME_FUNCTION = SPELLINGS | {f"{name}_": f"{meant}_" for name, meant in SPELLINGS.items() if f"{name}_" in IN_PLACE}
+"""Name of a function -> the other name that it is made by."""
 
 
 def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:

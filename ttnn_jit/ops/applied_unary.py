@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.process.dataclass import dataclass
@@ -47,9 +48,8 @@ class AppliedUnary:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from others."""
-        first = self.overloads[0]
-        return first.ttnn_name, first.body, self.numbers
+        """What tells it from others, in every process."""
+        return tuple(each.fingerprint for each in self.overloads), atom_key(self.numbers)
 
 
 def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:

@@ -278,6 +278,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
     spelled=_spelled,
     result=as_queries,
     golden=_whole_in_torch,
+    rounds_steps=True,
     aten="scaled_dot_product_attention",
     examples=(
         (((2, 4, 5, 32), (2, 2, 7, 32), (2, 2, 7, 16), (2, 1, 5, 7), None), (False, 0.5, None)),

@@ -197,6 +197,7 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_decode_in_torch,
+    rounds_steps=True,
     examples=(
         (((1, 3, 4, 8), (3, 2, 9, 8), (3, 2, 9, 8), None, None, None), (True, (0, 8, 4), None, None)),
         (((1, 2, 4, 16), (2, 4, 33, 16), (2, 4, 33, 16), (2, 1, 4, 33), None, (4, 32)), (False, (), 0.5, None)),
@@ -258,6 +259,7 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_paged_decode_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 
@@ -326,6 +328,7 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
     result=as_queries,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -16,6 +16,7 @@ from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -48,10 +49,36 @@ MEAN = Composite(
 )
 
 
+def moments(ttnn: Any, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+    """What `mean` makes of `x`, in parts to be taken off one after the other; and the variance.
+
+    A mean is rounded, of float32 perhaps by more than x spreads. What is left of it is the mean of the differences, and
+    its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
+    """
+    first = mean(x)
+    difference = ttnn.subtract(x, first)
+    squares = mean(ttnn.square(difference))
+    if x.spec.dtype is not COMPUTE_TYPE:
+        return [first], squares
+    left = mean(difference)
+    return [first, left], ttnn.maximum(ttnn.subtract(squares, ttnn.square(left)), 0.0)
+
+
+def less(ttnn: Any, x: Any, parts: Sequence[Any]) -> Any:
+    """`x` without each of `parts`."""
+    for part in parts:
+        x = ttnn.subtract(x, part)
+    return x
+
+
 def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
     difference = ttnn.subtract(x, ttnn.mean(x, axes, True))
-    return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(max(count - correction, 0)))
+    squares = ttnn.sum(ttnn.square(difference), axes, keepdim)
+    if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
+        left = ttnn.sum(difference, axes, keepdim)
+        squares = ttnn.maximum(ttnn.subtract(squares, ttnn.divide(ttnn.square(left), float(count))), 0.0)
+    return ttnn.divide(squares, float(max(count - correction, 0)))
 
 
 def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:

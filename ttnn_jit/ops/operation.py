@@ -233,7 +233,9 @@ class Operation(Declaration):
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
         examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
-        aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
+        aliases: Further functions of eager ttnn that compute the same; `@jit` refuses them (ttnn.jit document, FAQ).
+        spellings: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
+        qualified_name: What ttnn's function calls itself, where that is one of its other names.
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
@@ -249,15 +251,21 @@ class Operation(Declaration):
             is a number); integers before it may be of another.
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
+        rounds_steps: Between its parts values are rounded to the type of its operands.
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
+        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names places of
+            elements, what its results are judged by, for of equal elements any place is right: in place of places the
+            elements there. Raises ShapeError where a place names none, or one twice that it may name once.
     """
 
     golden: Callable[..., Any]
     probe: Probe = field(default_factory=Probe)
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    qualified_name: str = ""
     aten: str = ""
     operator: str = ""
     body: str = ""
@@ -270,7 +278,30 @@ class Operation(Declaration):
     dtype_from: int = 0
     is_view: bool = False
     reads_layout: bool = False
+    rounds_steps: bool = False
     check: Callable[..., None] | None = None
+    by_elements: Callable[..., tuple[Any, ...]] | None = None
+
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:  # noqa: ARG002 - of some, a declared one
+        """How far an element may be from the golden, in units in the last place of `result`; None: nothing is stated.
+
+        Args:
+            operand: The element type that it computes with.
+            result: That of its result.
+        """
+        return None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells it from every other operation, in every process that runs this version of the package.
+
+        Operations of one name, and of one name in the IR, differ in their family, in their parameters (of which some
+        must have one value, `chosen_by`), in the element types that they take, or in a user's body.
+        """
+        parameters = ", ".join(f"{each.name}: {each.annotation} = {each.default!r}" for each in self.parameters)
+        dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
+        told = (type(self).__name__, self.ttnn_name, f"{self.name}({parameters})", dtypes, self.body)
+        return " ".join(filter(None, told))
 
     @property
     def dtypes(self) -> frozenset[DataType]:
@@ -323,7 +354,7 @@ class Operation(Declaration):
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""
-        spelled = (f"{name}_" for name in (self.name, *self.aliases)) if self.in_place else ()
+        spelled = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
         return (*spelled, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
@@ -101,6 +102,7 @@ TOPK = Routine(
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
     result_count=2,
     golden=lambda torch, x, k, dim, largest, ordered: tuple(torch.topk(x, k, dim, largest, ordered)),
+    by_elements=lambda torch, results, x, _, dim, *__: in_order(torch, results, x, dim),
     aten="topk",
     examples=(
         (((3, 40),), (5, -1, True, True)),

@@ -7,6 +7,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.movement import OPERAND
+from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
@@ -179,6 +180,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         golden=_scattered_in_torch(in_torch),
         check=_check_places_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
+        rounds_steps=True,
         examples=((((3, 40), (3, 7), (3, 9)), (1,)), (((5, 33), (9, 33), (9, 33)), (0,))),
     )
 
@@ -312,6 +314,7 @@ SORT = Routine(
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
     result_count=2,
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),
+    by_elements=lambda torch, results, x, dim, *_: in_order(torch, results, x, dim),
     aten="sort.stable",
     examples=((((3, 40),), (-1, False, False)), (((7, 33),), (0, True, True)), (((2, 5, 3),), (1, False, True))),
 )

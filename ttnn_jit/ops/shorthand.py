@@ -67,6 +67,7 @@ class Shorthand(Operation):
     examples: tuple[Example, ...]
     collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
     takes_dtypes: frozenset[DataType] = MOVABLE
+    rounds_steps: bool = True
 
     @property
     def dtypes(self) -> frozenset[DataType]:

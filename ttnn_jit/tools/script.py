@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+from ttnn_jit import __version__
 from ttnn_jit.ttnn.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
        python -m ttnn_jit -m MODULE [ARGUMENTS...]
+       python -m ttnn_jit --version
 
 Runs SCRIPT or MODULE as Python does. `import ttnn` finds ttnn_jit's namespace where no real ttnn is installed."""
 
@@ -26,6 +28,8 @@ def main(arguments: Sequence[str]) -> int:
     match list(arguments):
         case ["-h" | "--help", *_]:
             print(USAGE)
+        case ["-V" | "--version", *_]:
+            print(f"ttnn_jit {__version__}")
         case ["-m", module, *rest]:
             return _run_module(module, rest)
         case [script, *rest] if not script.startswith("-"):

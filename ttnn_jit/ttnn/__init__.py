@@ -73,7 +73,7 @@ from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, loaded, unknown_name
+from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
     empty,
@@ -219,6 +219,8 @@ MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
 Tensor.parts_of = staticmethod(construct)
+for _name in __all__:
+    knowing_its_name(_name, globals()[_name])
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 

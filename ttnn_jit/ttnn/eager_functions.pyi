@@ -1256,7 +1256,7 @@ class _Permute(TtnnOperation):
     def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Polygamma(TtnnOperation):
-    """The derivative number k of digamma; NaN where x is not above 0."""
+    """The derivative number k of digamma; at 0 and the negative integers infinite, as it is above them."""
 
     def __call__(self, input_tensor: Tensor, k: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 

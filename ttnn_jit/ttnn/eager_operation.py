@@ -17,7 +17,6 @@ from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
     RESULT_KEYWORDS,
     BoundCall,
-    Elementwise,
     Operation,
     bind,
     with_result_names,
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
 
     from ttnn_jit.compiler.request import ResultPlacement
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.ttnn.golden_calls import GoldenCall
 
 
 class _Signature:
@@ -66,7 +67,8 @@ class _Signature:
 class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
-    An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
+    An alias (``ttnn.swish``) is an object of its own name, because `@jit` refuses it under that name; what ttnn has as
+    another name for one function (``ttnn.mul``) is that here.
 
     Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
     Programs are kept by the metadata of the arguments, never by their data.
@@ -74,11 +76,11 @@ class TtnnOperation(WarmCalls):
 
     __signature__ = _Signature()
 
-    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...], qualified_name: str = "") -> None:
         super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
-        self.python_fully_qualified_name = self.__name__
+        self.python_fully_qualified_name = f"ttnn.{qualified_name or name}"
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
@@ -137,11 +139,30 @@ class TtnnOperation(WarmCalls):
             flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on torch tensors, its activations included, stated in torch."""
-        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
-        from ttnn_jit.ttnn.golden_calls import golden_of_call
+        """The call on torch tensors, its activations included, stated in torch; `out` is what it is written into."""
+        result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
+        if out is None:
+            return result
+        from ttnn_jit.ttnn.golden_calls import written_to
 
-        return golden_of_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+        return written_to(out, result)
+
+    def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
+        """The call on torch tensors: which declaration it is of, and what that is in torch."""
+        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
+        from ttnn_jit.ttnn.golden_calls import golden_call
+
+        return golden_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+
+    def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
+        """The call on tensors of ttnn, as precisely as `target` computes it.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation.
+        """
+        kwargs = with_result_names(self.__ttnn_overloads__, kwargs)
+        own, wanted = result_keywords(self.__name__, kwargs, self._own_names)
+        return precisely(self._bound(args, own), target, kwargs, wanted.dtype if wanted else None)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """What an operation is, stated in torch."""
@@ -172,7 +193,8 @@ class TtnnOperation(WarmCalls):
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
         bound, placement = self._placed(bound, wanted, target, device, kwargs)
-        key = (bound.operation, device.target, placement, *bound.key(specs_of(bound)))
+        asked = placement and (placement.memory_config, *placement.parts.values())
+        key = (bound.operation, device.target, asked, *bound.key(specs_of(bound)))
         if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
             return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
@@ -401,8 +423,6 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
-        if isinstance(operation, Elementwise) and operation.forms.device is not None:
-            paragraphs.append(operation.forms.device.summary)
     return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from ttnn_jit.dispatch.observers import start, stop
 from ttnn_jit.specs.options import config_overrides
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn.comparison_mode import Comparison, ComparisonMode, ComparisonRecord
+    from ttnn_jit.golden.comparison_records import ComparisonRecord
+    from ttnn_jit.ttnn.comparison_mode import Comparison, ComparisonMode
     from ttnn_jit.ttnn.report_database import ReportLog
 
 _HOME = Path("~/.cache/ttnn")
@@ -83,23 +85,32 @@ _COMPARING: list[ComparisonMode] = []
 _COMPARED_FOR: list[Path] = []
 """What `report_path` was when something was compared last, and a report had a name: it may have lost it since."""
 
+_UNWRITTEN: list[ComparisonRecord] = []
+"""Records that no report has yet, for it had no name."""
+
 
 def _compare(config: Config) -> None:
-    from ttnn_jit.ttnn.comparison_mode import ComparisonMode
+    from ttnn_jit.ttnn.comparison_mode import ComparisonMode, complain
 
     def tell(found: Comparison) -> None:
+        _UNWRITTEN.append(found.record)
         if config.report_path is not None:
             _COMPARED_FOR[:] = [config.report_path]
+            _write_records()
         for log in _LOGGING:
             log.compared(found)
 
     mode = ComparisonMode(
-        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception), tell
+        lambda: config.comparison_mode_pcc,
+        tell,
+        lambda record: complain(lambda: bool(config.comparison_mode_should_raise_exception), record),
     )
     _COMPARING[:] = [mode]
     _COMPARED_FOR.clear()
+    _UNWRITTEN.clear()
     start(mode)
     atexit.register(_write_comparisons)
+    os.register_at_fork(after_in_child=mode.records.clear)
 
 
 def _compare_no_more(config: Config) -> None:
@@ -110,10 +121,22 @@ def _compare_no_more(config: Config) -> None:
     _write_comparisons()
 
 
+def _write_records() -> None:
+    """Records to this process's file in the report's folder."""
+    from ttnn_jit.golden.comparison_records import record_file
+
+    for folder in _COMPARED_FOR:
+        record_file(folder).write(_UNWRITTEN)
+        _UNWRITTEN.clear()
+
+
 def _write_comparisons() -> None:
     """The report of comparisons, when the mode ends, or the process in it."""
+    from ttnn_jit.golden.comparison_records import record_file
+
+    _write_records()
     for folder in _COMPARED_FOR:
-        _COMPARING[0].write_report(folder)
+        record_file(folder).merge()
 
 
 _LOGGING: list[ReportLog] = []

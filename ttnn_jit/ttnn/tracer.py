@@ -10,6 +10,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
 
 __all__ = ["OperationGraph", "get_graph", "is_tracing_enabled", "trace", "visualize"]
@@ -92,3 +93,6 @@ def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
             return result
 
     return Mode()
+
+
+__getattr__ = names_of("tracer", __all__)

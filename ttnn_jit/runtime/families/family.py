@@ -55,6 +55,10 @@ class Family(ABC):
         """Whether calls with these tensors are recorded, and do not run now."""
         return False
 
+    def unheeded(self, _function: str) -> str | None:
+        """What to say of a mode that the tensors' library is in now, of which compiled functions take no notice."""
+        return None
+
     # --- Writes -------------------------------------------------------------------------------------------------------
 
     @abstractmethod
