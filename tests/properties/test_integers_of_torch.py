@@ -221,7 +221,7 @@ def test_every_operation_computes_with_them_as_torch_does_or_refuses_them(drawn,
     check(drawn, laid, capture, numpy)
 
 
-def check(drawn, laid, capture, numpy):
+def check(drawn, laid, capture, numpy, **options):
     """One call against torch; whether it was computed."""
     operation, operands, attributes = drawn
     if not any(isinstance(each, torch.Tensor) and not each.is_floating_point() for each in operands):
@@ -231,7 +231,7 @@ def check(drawn, laid, capture, numpy):
     if numpy and all(each.dtype is not torch.bfloat16 for each in given_):
         given_ = [each.numpy() for each in given_]
     try:
-        results = listed(jit(graph_capture=capture, enable_cache=False)(program)(*given_))
+        results = listed(jit(graph_capture=capture, enable_cache=False, **options)(program)(*given_))
     except InternalError:
         raise
     except TtnnJitError:
@@ -255,3 +255,92 @@ def agree(results, expected):
     same_shapes = all(tuple(found.shape) == tuple(wanted.shape) for found, wanted in pairs)
     # The others are places of numbers, of which torch chooses any where several are equal.
     return same_shapes and same_numbers(*pairs[0])
+
+
+CHAINED = (torch.bool, torch.uint8, torch.int16, torch.int32, torch.float32)
+
+
+def compared(operation):
+    """A comparison, whose result has here the type in which the operands meet."""
+    return lambda a, b: operation(a, b).to(torch.result_type(a, b))
+
+
+PAIRED = {
+    "add": (ttnn.add, torch.add),
+    "multiply": (ttnn.multiply, torch.mul),
+    "minimum": (ttnn.minimum, torch.minimum),
+    "maximum": (ttnn.maximum, torch.maximum),
+    "lt": (ttnn.lt, compared(torch.lt)),
+    "eq": (ttnn.eq, compared(torch.eq)),
+    "logical_xor": (ttnn.logical_xor, compared(torch.logical_xor)),
+}
+OF_INTEGERS = {
+    "bitwise_and": (ttnn.bitwise_and, torch.bitwise_and),
+    "bitwise_or": (ttnn.bitwise_or, torch.bitwise_or),
+    "bitwise_xor": (ttnn.bitwise_xor, torch.bitwise_xor),
+}
+
+
+@st.composite
+def chains(draw):
+    """Steps over three tensors and earlier results, by their places: pairs, masks, casts, complements."""
+    dtypes, steps = [draw(st.sampled_from(CHAINED)) for _ in range(3)], []
+    known = list(dtypes)
+    for _ in range(draw(st.integers(2, 7))):
+        a, b, c = (draw(st.integers(0, len(known) - 1)) for _ in range(3))
+        met = torch.promote_types(known[a], known[b])
+        step = draw(st.sampled_from(["pair", "pair", "pair", "where", "cast", "not"]))
+        if step == "pair":
+            names = [*PAIRED, *(OF_INTEGERS if torch.float32 not in {known[a], known[b]} else ())]
+            steps.append((draw(st.sampled_from(names)), a, b))
+            known.append(met)
+        elif step == "where" and known[c] is not torch.float32:
+            steps.append(("where", c, a, b))
+            known.append(met)
+        elif step == "cast":
+            to = draw(st.sampled_from([torch.bool, torch.float32, *(CHAINED if known[a] is not torch.float32 else ())]))
+            steps.append(("cast", a, to))
+            known.append(to)
+        else:
+            steps.append(("not", a))
+            known.append(known[a])
+    return dtypes, steps
+
+
+def carried_out(steps, values, ours):
+    """All values that the steps make, by ttnn's functions or torch's."""
+    values = list(values)
+    for name, first, *others in steps:
+        if name == "where":
+            a, b = (values[place] for place in others)
+            found = ttnn.where(values[first], a, b) if ours else torch.where(values[first] != 0, a, b)
+        elif name == "cast":
+            (to,) = others
+            found = ttnn.typecast(values[first], to) if ours else values[first].to(to)
+        elif name == "not":
+            x = values[first]
+            found = ttnn.logical_not(x) if ours else torch.logical_not(x).to(x.dtype)
+        else:
+            found = {**PAIRED, **OF_INTEGERS}[name][not ours](values[first], values[others[0]])
+        values.append(found)
+    return values
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(program=chains(), shape=st.sampled_from([(7,), (3, 5), (33, 40)]), capture=st.booleans(), data=st.data())
+def test_programs_of_several_types_have_the_numbers_and_the_types_of_torch(program, shape, capture, data):
+    dtypes, steps = program
+    given_ = [
+        data.draw(tensors(shape, dtype if dtype is not torch.float32 else torch.int8)).to(dtype) for dtype in dtypes
+    ]
+    expected = carried_out(steps, given_, ours=False)[len(given_) :]
+    results = jit(graph_capture=capture, enable_cache=False)(
+        lambda *xs: tuple(carried_out(steps, xs, ours=True)[len(xs) :])
+    )(*given_)
+    for found, wanted in zip(results, expected, strict=True):
+        assert found.dtype is wanted.dtype
+        assert torch.equal(found, wanted)
+    (last,) = jit(graph_capture=capture, enable_cache=False)(lambda *xs: (carried_out(steps, xs, ours=True)[-1],))(
+        *given_
+    )
+    assert torch.equal(last, expected[-1])
