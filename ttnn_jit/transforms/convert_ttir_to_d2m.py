@@ -246,6 +246,8 @@ def _tile_ops(
         operands.append(operand)
     if isinstance(operation, ops.Typecast):
         (computed,) = operands
+        if computed.type != output.type:
+            computed = _result_of(d2m.TileTypecastOp.make(computed, output.type, op.location, called=True), tile_ops)
     else:
         tile_op = d2m.TILE_OP_OF[operation].create(
             operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
