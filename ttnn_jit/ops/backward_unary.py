@@ -185,8 +185,8 @@ OPERATIONS = (
     _activation(
         "threshold",
         lambda _, x, threshold, __: x > threshold,
-        _number("threshold"),
-        _number("value"),
+        _number("threshold", None, "min"),
+        _number("value", None, "max"),
         values=(0.5, 2.0),
     ),
     *(_of(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE) for name in ("fmod", "remainder")),
@@ -220,6 +220,15 @@ OPERATIONS = (
         domain=_POSITIVE,
     ),
     _of("unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar),
+    _of(
+        "rdiv",
+        lambda _, x, scalar: -scalar / (x * x),
+        _number("scalar"),
+        Parameter("rounding_mode", CHOICE, None),
+        values=(2.5,),
+        domain=_POSITIVE,
+        forward=lambda _, x, scalar: scalar / x,
+    ),
     *(
         gradient(
             "rdiv",
@@ -232,14 +241,5 @@ OPERATIONS = (
             domain=_POSITIVE,
         )
         for mode in ("floor", "trunc")
-    ),
-    _of(
-        "rdiv",
-        lambda _, x, scalar: -scalar / (x * x),
-        _number("scalar"),
-        Parameter("rounding_mode", CHOICE, None),
-        values=(2.5,),
-        domain=_POSITIVE,
-        forward=lambda _, x, scalar: scalar / x,
     ),
 )

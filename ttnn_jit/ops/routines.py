@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -85,7 +85,7 @@ TOPK = Routine(
     name="topk",
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
-        Parameter("k", DIMENSION),
+        Parameter("k", DIMENSION, 32),
         Parameter("dim", DIMENSION, -1),
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
@@ -127,7 +127,7 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
-def _spelled_embedding(_: Extents, weight: Extents, layout: Layout) -> tuple[Any, ...]:
+def _spelled_embedding(_: Extents, weight: Extents, layout: Layout | None) -> tuple[Any, ...]:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
@@ -151,18 +151,20 @@ EMBEDDING = Routine(
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
         Parameter("weight", TENSOR),
-        Parameter("layout", LAYOUT, Layout.ROW_MAJOR),
+        Parameter("layout", OPTIONAL_LAYOUT),
         Parameter("padding_idx", IGNORED),
         Parameter("embeddings_type", IGNORED),
     ),
     summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
-    "(..., indices, columns); one beyond is taken for the nearest there is.",
+    "(..., indices, columns), laid out as `weight` where `layout` says nothing; one beyond is taken for the nearest.",
     source="ttnn.embedding",
     loop=_embedding_loop,
     loops=_embedding_loops,
     spelled=_spelled_embedding,
     result=lambda indices, weight, layout: (
-        laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
+        laid_out(interleaved(weight), weight.layout if layout is None else layout).with_(
+            shape=(*indices.shape, weight.shape[-1])
+        ),
     ),
     operand_dtypes=(INTEGERS, SCALARS),
     native=NativeLoop.ROWS_GATHERED,

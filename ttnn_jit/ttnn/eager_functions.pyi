@@ -289,22 +289,34 @@ class _Acosh(TtnnOperation):
 class _Add(TtnnOperation):
     """x + y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addalpha(TtnnOperation):
     """x + alpha * y, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcdiv(TtnnOperation):
     """x + value * y / z."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcmul(TtnnOperation):
     """x + value * y * z."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addmm(TtnnOperation):
     """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
@@ -369,7 +381,10 @@ class _Atan(TtnnOperation):
 class _Atan2(TtnnOperation):
     """The angle of the point (y, x), x the first operand, as C99 Annex F says."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atanh(TtnnOperation):
     """The inverse of tanh; NaN beyond [-1, 1]."""
@@ -379,7 +394,10 @@ class _Atanh(TtnnOperation):
 class _BitwiseAnd(TtnnOperation):
     """The bits that x and y both have."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseLeftShift(TtnnOperation):
     """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
@@ -397,7 +415,10 @@ class _BitwiseNot(TtnnOperation):
 class _BitwiseOr(TtnnOperation):
     """The bits that x or y has."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseRightShift(TtnnOperation):
     """The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31."""
@@ -410,7 +431,10 @@ class _BitwiseRightShift(TtnnOperation):
 class _BitwiseXor(TtnnOperation):
     """The bits that one of x and y has."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cbrt(TtnnOperation):
     """The cube root."""
@@ -506,7 +530,10 @@ class _Digamma(TtnnOperation):
 class _DivNoNan(TtnnOperation):
     """x / y, correctly rounded; 0 where y is zero."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Divide(TtnnOperation):
     """x / y, correctly rounded.
@@ -524,9 +551,15 @@ class _Divide(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Elu(TtnnOperation):
     """x where it is positive, else alpha * (exp(x) - 1)."""
@@ -534,17 +567,20 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns); one beyond is taken for the nearest there is."""
+    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns), laid out as `weight` where `layout` says nothing; one beyond is taken for the nearest."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout | None = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, weight: Tensor, layout: Layout | None = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eqz(TtnnOperation):
     """1 where x is zero, else 0, in x's dtype."""
@@ -611,7 +647,7 @@ class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
     @overload
-    def __call__(self, input: Tensor, input_tensor_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    def __call__(self, input: Tensor, input_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalGroupAttnMatmul(TtnnOperation):
     """Queries of positions, heads and users times the matrices of each user and group of heads."""
@@ -648,7 +684,7 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
     @overload
-    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qk_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
     """71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order."""
@@ -753,14 +789,20 @@ class _FloorDivide(TtnnOperation):
 
     Or: The floor of the quotient of integers; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fmod(TtnnOperation):
     """What is left of x when y is taken off as often as goes, exactly; the sign of x.
 
     Or: What the quotient toward zero leaves; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fold(TtnnOperation):
     """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.
@@ -785,19 +827,25 @@ class _Gather(TtnnOperation):
     """The elements along `dim` that `index` names; one beyond is taken for the nearest there is."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gcd(TtnnOperation):
     """The greatest common divisor of integers, not below 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Geglu(TtnnOperation):
     """The first half along `dim`, times `gelu` of the second."""
@@ -845,7 +893,10 @@ class _GroupNorm(TtnnOperation):
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gtz(TtnnOperation):
     """1 where x is above zero, else 0, in x's dtype."""
@@ -880,7 +931,10 @@ class _Heaviside(TtnnOperation):
 class _Hypot(TtnnOperation):
     """sqrt(x * x + y * y) without overflow on the way."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _I0(TtnnOperation):
     """The modified Bessel function of the first kind and order 0."""
@@ -903,7 +957,10 @@ class _IndexFill(TtnnOperation):
 class _Isclose(TtnnOperation):
     """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Isfinite(TtnnOperation):
     """1 where x is neither infinite nor NaN, else 0, in x's dtype."""
@@ -962,17 +1019,26 @@ class _LayerNormPreAllGather(TtnnOperation):
 class _Lcm(TtnnOperation):
     """The least common multiple of integers; 0 where one is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Le(TtnnOperation):
     """1 where x is not above y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LeakyRelu(TtnnOperation):
     """x where it is positive, else slope * x."""
@@ -1038,17 +1104,26 @@ class _LogSoftmax(TtnnOperation):
 class _Logaddexp(TtnnOperation):
     """log(exp(x) + exp(y))."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Logaddexp2(TtnnOperation):
     """log2(2**x + 2**y)."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalAnd(TtnnOperation):
     """1 where both x and y are not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalLeftShift(TtnnOperation):
     """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
@@ -1066,7 +1141,10 @@ class _LogicalNot(TtnnOperation):
 class _LogicalOr(TtnnOperation):
     """1 where x or y or both are not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalRightShift(TtnnOperation):
     """The bits of x moved down by y, filled up with zeros; 0 where y is below 0 or above 31."""
@@ -1079,12 +1157,18 @@ class _LogicalRightShift(TtnnOperation):
 class _LogicalXor(TtnnOperation):
     """1 where one of x and y is not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Lt(TtnnOperation):
     """1 where x is below y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ltz(TtnnOperation):
     """1 where x is below zero, else 0, in x's dtype."""
@@ -1094,7 +1178,10 @@ class _Ltz(TtnnOperation):
 class _Mac(TtnnOperation):
     """x * y + z, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
     """The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, as in torch.matmul.
@@ -1117,7 +1204,10 @@ class _Max(TtnnOperation):
 class _Maximum(TtnnOperation):
     """The larger of x and y; NaN if either is."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mean(TtnnOperation):
     """The mean along dimensions: their sum by their number of elements.
@@ -1144,7 +1234,10 @@ class _Min(TtnnOperation):
 class _Minimum(TtnnOperation):
     """The smaller of x and y; NaN if either is."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mish(TtnnOperation):
     """x * tanh(log(1 + exp(x)))."""
@@ -1164,7 +1257,10 @@ class _Multigammaln(TtnnOperation):
 class _Multiply(TtnnOperation):
     """x * y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _NanToNum(TtnnOperation):
     """x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype."""
@@ -1174,7 +1270,10 @@ class _NanToNum(TtnnOperation):
 class _Ne(TtnnOperation):
     """1 where x differs from y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
@@ -1299,9 +1398,15 @@ class _Rdiv(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Reciprocal(TtnnOperation):
     """1 / x, correctly rounded."""
@@ -1341,7 +1446,10 @@ class _Remainder(TtnnOperation):
 
     Or: What that quotient leaves, with the sign of y; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Repeat(TtnnOperation):
     """The tensor many times over, along every dimension as often as `repeat_dimensions` says."""
@@ -1439,7 +1547,10 @@ class _Rsqrt(TtnnOperation):
 class _Rsub(TtnnOperation):
     """y - x."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ScaleMaskSoftmax(TtnnOperation):
     """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
@@ -1600,7 +1711,10 @@ class _Square(TtnnOperation):
 class _SquaredDifference(TtnnOperation):
     """(x - y) squared."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Squeeze(TtnnOperation):
     """The tensor without the dimensions `dim`, of all if that is None, where their extents are 1."""
@@ -1637,12 +1751,18 @@ class _StdHw(TtnnOperation):
 class _Subalpha(TtnnOperation):
     """x - alpha * y, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Subtract(TtnnOperation):
     """x - y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sum(TtnnOperation):
     """The sum along dimensions.
@@ -1692,13 +1812,13 @@ class _Topk(TtnnOperation):
     Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input_tensor: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input_tensor: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _TransformerAttentionSoftmax(TtnnOperation):
     """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
@@ -1834,7 +1954,10 @@ class _Where(TtnnOperation):
 class _Xlogy(TtnnOperation):
     """x * log(y); 0 where x is zero, unless y is NaN."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 def functions_of(submodule: str) -> dict[str, TtnnOperation]: ...
 abs: _Abs
