@@ -185,7 +185,7 @@ def test_integers_are_cast_and_reduced_in_one_function(source, keepdim):
     )
 
 
-def rest_of_rounding(x, y):
+def rest_of_rounding(x, _):
     return ttnn.subtract(x, ttnn.typecast(ttnn.typecast(x, ttnn.bfloat16), ttnn.float32))
 
 

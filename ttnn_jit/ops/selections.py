@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.named_places import in_order
-from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TENSOR, Parameter
+from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
@@ -80,6 +80,7 @@ GATHER = Routine(
         Parameter("dim", DIMENSION),
         Parameter("index", TENSOR),
         Parameter("sparse_grad", IGNORED),
+        Parameter("out", OUTPUT),
     ),
     summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
     source="ttnn.gather",
