@@ -245,7 +245,8 @@ def _tile_ops(
             operand = _as_type(operand, compute_type, tile_ops, op)
         operands.append(operand)
     if isinstance(operation, ops.Typecast):
-        computed = _as_type(*operands, output.type, tile_ops, op, called=True)
+        (value,) = operands
+        computed = _as_type(value, output.type, tile_ops, op, called=True)
     else:
         tile_op = d2m.TILE_OP_OF[operation].create(
             operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
