@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,6 +32,10 @@ class Request(Protocol):
     @property
     def name(self) -> str:
         """What the function or the operation is called."""
+
+    @property
+    def place(self) -> str:
+        """Where the function is written: no part of keys, for one that moves finds its programs; "" of operations."""
 
     @property
     def parts(self) -> Mapping[str, Any]:
@@ -93,6 +97,11 @@ class FunctionRequest:
         return self.function.__qualname__
 
     @property
+    def place(self) -> str:
+        """Its file."""
+        return self.function.__code__.co_filename
+
+    @property
     def parts(self) -> Mapping[str, Any]:
         """Its code and its arguments."""
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
@@ -148,6 +157,17 @@ class ResultPlacement:
     in_place: bool = False
 
     @property
+    def parts(self) -> dict[str, Hashable]:
+        """What decides the program beside `memory_config`, by name: parts of keys, in memory and on disk."""
+        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.operand_activations)
+        return {
+            "dtype": self.dtype,
+            "activations": tuple(each.key for each in self.activations),
+            "operand activations": of_operands,
+            "in place": self.in_place,
+        }
+
+    @property
     def has_activations(self) -> bool:
         """Whether several operations run in the one call."""
         return bool(self.activations) or any(self.operand_activations)
@@ -177,19 +197,18 @@ class OperationRequest:
         return f"ttnn.{self.operation.name}"
 
     @property
+    def place(self) -> str:
+        """None: it is no text of the user's."""
+        return ""
+
+    @property
     def parts(self) -> Mapping[str, Any]:
         """The operation, its operands, and what is asked of its result."""
-        activations = tuple(activation.key for activation in self.result.activations)
-        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.result.operand_activations)
         return {
-            "operation": self.operation.ttnn_name,
-            "body": self.operation.body,
+            "operation": self.operation.fingerprint,
             "operands": self.operands,
             "attributes": self.attributes,
-            "dtype": self.result.dtype,
-            "activations": activations,
-            **({"operand activations": of_operands} if any(of_operands) else {}),
-            **({"in_place": True} if self.result.in_place else {}),
+            **self.result.parts,
         }
 
     @property

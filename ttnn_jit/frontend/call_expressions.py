@@ -30,10 +30,10 @@ from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
-from ttnn_jit.frontend.unsupported import foreign_function_help
+from ttnn_jit.frontend.unsupported import foreign_function_help, unsupported_function
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
-from ttnn_jit.ops import Number, overloads_of
+from ttnn_jit.ops import SPELLINGS, Number, overloads_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -91,7 +91,16 @@ def evaluate_call(interpreter: Interpreter, node: ast.Call) -> Any:
                 interpreter.refuse(f"TypeError: got multiple values for keyword argument '{name}'")
             kwargs[name] = item
     interpreter.at = node
+    _refuse_spelling(interpreter, node.func, function)
     return call_value(interpreter, function, args, kwargs)
+
+
+def _refuse_spelling(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
+    """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
+    if not isinstance(node, ast.Attribute) or node.attr not in SPELLINGS or not isinstance(node.value, ast.Name):
+        return
+    if isinstance(interpreter.evaluate(node.value), types.ModuleType) and overloads_of(function):
+        raise unsupported_function(node.attr, interpreter.callee_location())
 
 
 def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]:

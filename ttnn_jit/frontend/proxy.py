@@ -82,6 +82,7 @@ class ProxyTensor(TensorQueries):
         "asked",
         "emitter",
         "is_argument",
+        "is_copy",
         "strides_in_elements",
         "view_of",
         "writes",
@@ -95,6 +96,7 @@ class ProxyTensor(TensorQueries):
         self._spec = spec
         self.is_argument = is_argument
         self.argument = value
+        self.is_copy = False
         self.view_of: View | None = None
         self.strides_in_elements: Strides = None
         self.asked: TensorSpec | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.process.dataclass import dataclass
@@ -23,6 +24,9 @@ _CHOOSES_A_KERNEL = frozenset(
     {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
 )
 """Types whose numbers choose how exactly a chip computes, and say nothing of what."""
+
+_OF_KERNELS = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
+"""Further names of ttnn's, some for how exactly a chip computes -> the operation."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,13 @@ class AppliedUnary:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from others."""
-        first = self.overloads[0]
-        return first.ttnn_name, first.body, self.numbers
+        """What tells it from others, in every process."""
+        return tuple(each.fingerprint for each in self.overloads), atom_key(self.numbers)
+
+
+def function_named(name: str) -> str:
+    """The function that ttnn's activation `name` computes."""
+    return _OF_KERNELS.get(name, name)
 
 
 def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:
@@ -102,7 +110,8 @@ def activation_of(value: Any) -> AppliedUnary:
         return typed
     overloads = overloads_of(value) or ()
     if isinstance(value, str):
-        overloads = OVERLOADS.get(ALIASES.get(value, value), ())
+        name = function_named(value)
+        overloads = OVERLOADS.get(ALIASES.get(name, name), ())
     unary = next((operation for operation in overloads if operation.arity == 1), None)
     if unary is None:
         raise ArgumentError(

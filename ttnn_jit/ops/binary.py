@@ -95,7 +95,7 @@ SUBTRACT = binary(
     golden=lambda torch, x, y: torch.sub(x, y),
     laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
-    aliases=("sub",),
+    spellings=("sub",),
     in_place=True,
 )
 MULTIPLY = binary(
@@ -107,7 +107,7 @@ MULTIPLY = binary(
     golden=lambda torch, x, y: torch.mul(x, y),
     laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
-    aliases=("mul",),
+    spellings=("mul",),
     in_place=True,
 )
 DIVIDE = binary(
@@ -120,7 +120,8 @@ DIVIDE = binary(
     laws=Laws(neutral=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
-    aliases=("div",),
+    spellings=("div",),
+    qualified_name="div",
     in_place=True,
 )
 DIVIDE_FLOOR = binary(

@@ -87,6 +87,7 @@ __all__ = [
     "gt",
     "gt_",
     "gtz",
+    "hardmish",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -136,6 +137,7 @@ __all__ = [
     "logical_right_shift",
     "logical_xor",
     "logical_xor_",
+    "logit",
     "lt",
     "lt_",
     "ltz",
@@ -157,6 +159,7 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "nextafter",
     "nez",
     "norm",
     "normalize_global",
@@ -165,6 +168,7 @@ __all__ = [
     "pad",
     "permute",
     "polygamma",
+    "polyval",
     "pow",
     "prelu",
     "prod",
@@ -261,6 +265,7 @@ class Keywords(TypedDict, total=False):
     accurate_mode: object
     compute_kernel_config: object
     core_grid: object
+    cq_id: object
     fast_and_approximate_mode: object
     global_cb: object
     program_config: object
@@ -534,7 +539,7 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns); one beyond is taken for the nearest there is."""
+    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns); one beyond is taken for the nearest there is, and of a float the integer toward zero."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -852,6 +857,11 @@ class _Gtz(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Hardmish(TtnnOperation):
+    """x * (x + 2.8) / 5, its second factor limited to [0, 5]: mish by lines."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Hardshrink(TtnnOperation):
     """0 where |x| is at most lambd, else x; NaN stays NaN."""
 
@@ -1000,7 +1010,7 @@ class _Lgamma(TtnnOperation):
 class _Linear(TtnnOperation):
     """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
 
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -1081,6 +1091,16 @@ class _LogicalXor(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Logit(TtnnOperation):
+    """log(x / (1 - x)); NaN beyond [0, 1].
+
+    Or: log(x / (1 - x)) of x limited to [eps, 1 - eps]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, eps: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, eps: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Lt(TtnnOperation):
     """1 where x is below y, else 0, in the first operand's dtype."""
 
@@ -1104,7 +1124,7 @@ class _Matmul(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -1181,6 +1201,11 @@ class _Neg(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Nextafter(TtnnOperation):
+    """The next number after x toward y, of those that the dtype of x has: y itself where they are equal."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Nez(TtnnOperation):
     """1 where x is not zero, NaN too, else 0, in x's dtype."""
 
@@ -1256,9 +1281,17 @@ class _Permute(TtnnOperation):
     def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Polygamma(TtnnOperation):
-    """The derivative number k of digamma; NaN where x is not above 0."""
+    """The derivative number k of digamma; at 0 and the negative integers infinite, as it is above them."""
 
     def __call__(self, input_tensor: Tensor, k: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Polyval(TtnnOperation):
+    """The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pow(TtnnOperation):
     """x to the power y, as C99 Annex F says."""
@@ -1499,6 +1532,11 @@ class _Sigmoid(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, *, mode: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _SigmoidAccurate(TtnnOperation):
+    """`sigmoid`, which is always accurate here."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Sign(TtnnOperation):
     """-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN."""
 
@@ -1576,7 +1614,7 @@ class _SparseMatmul(TtnnOperation):
 class _Split(TtnnOperation):
     """Parts of `split_size` elements along `dim`, the last one of what is left.
 
-    Or: Parts of as many elements along `dim` as `split_size` says, one after the other."""
+    Or: Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left."""
 
     @overload
     def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
@@ -1914,6 +1952,7 @@ group_norm: _GroupNorm
 gt: _Gt
 gt_: _Gt
 gtz: _Gtz
+hardmish: _Hardmish
 hardshrink: _Hardshrink
 hardsigmoid: _Hardsigmoid
 hardswish: _Hardswish
@@ -1963,6 +2002,7 @@ logical_or_: _LogicalOr
 logical_right_shift: _LogicalRightShift
 logical_xor: _LogicalXor
 logical_xor_: _LogicalXor
+logit: _Logit
 lt: _Lt
 lt_: _Lt
 ltz: _Ltz
@@ -1984,6 +2024,7 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+nextafter: _Nextafter
 nez: _Nez
 norm: _Norm
 normalize_global: _NormalizeGlobal
@@ -1992,6 +2033,7 @@ outer: _Outer
 pad: _Pad
 permute: _Permute
 polygamma: _Polygamma
+polyval: _Polyval
 pow: _Pow
 prelu: _Prelu
 prod: _Prod
@@ -2025,7 +2067,7 @@ scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
 sigmoid: _Sigmoid
-sigmoid_accurate: _Sigmoid
+sigmoid_accurate: _SigmoidAccurate
 sign: _Sign
 signbit: _Signbit
 silu: _Silu

@@ -114,10 +114,11 @@ def rand(
 ) -> Tensor:
     """Random elements, uniform from `low` to before `high` (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted.
 
-    Rounding may give `high` itself.
+    What would be rounded to `high` is the last number of `dtype` before it.
 
     Raises:
         ArgumentError: `dtype` is one of integers, or `low` is not below `high`; an argument of another kind.
+        ShapeError: `dtype` has no number in between.
     """
     for name, value in (("low", low), ("high", high)):
         _check_number(value, f"`{name}` of rand")

@@ -30,6 +30,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
+from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
@@ -171,10 +172,15 @@ def sharded_to_interleaved(
 ) -> Tensor:
     """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved), as `output_dtype`.
 
+    A tensor that is interleaved is returned itself, whatever else is asked for, as by ttnn.
+
     Raises:
-        ArgumentError: It goes another way; and whatever `to_memory_config` raises.
+        ArgumentError: `memory_config` is sharded; and whatever `to_memory_config` raises.
     """
-    rule = "sharded_to_interleaved goes from a sharded tensor to an interleaved one"
+    check_tensor(tensor, "the first argument of sharded_to_interleaved")
+    if not tensor.is_sharded():
+        return tensor
+    rule = "sharded_to_interleaved goes to an interleaved memory config"
     _check_way("sharded_to_interleaved", tensor, memory_config, (True, False), rule)
     return to_memory_config(tensor, memory_config, output_dtype)
 
@@ -265,6 +271,7 @@ def typecast(
     Raises:
         ArgumentError: An argument is of another kind.
         CompileError: Block floats of a tensor in rows.
+        DTypeError: An element type that torch and numpy alone have.
         DeallocatedError: The tensor was deallocated.
     """
     tracer = getattr(input_tensor, "__ttnn_call__", None)
@@ -274,6 +281,7 @@ def typecast(
         return traced
     check_tensor(input_tensor, f"the first argument of {TYPECAST.name}")
     check_kind(dtype, DataType, "`dtype`")
+    check_of_ttnn(dtype)
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
     input_tensor.memory(TYPECAST.name)
@@ -302,10 +310,15 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
 
+    A tensor that has the element type is returned itself, one on a device too.
+
     Raises:
         ArgumentError: The tensor is on a device, or an argument is of another kind.
     """
     check_tensor(tensor, "the first argument of to_dtype")
+    check_kind(dtype, DataType, "`dtype`")
+    if tensor.dtype is dtype:
+        return tensor
     if tensor.device() is not None:
         raise ArgumentError(
             f"to_dtype takes a tensor on the host, and this one lies on {tensor.device()}",

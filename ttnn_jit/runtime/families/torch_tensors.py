@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
-from ttnn_jit.foreign.narrowed import is_narrowed
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.buffer import Buffer
@@ -60,11 +59,6 @@ class TorchTensors(ForeignFamily):
             raise ArgumentError(
                 f"{what}, which the function writes into, was made in inference mode",
                 help="call it in `torch.inference_mode()`, or pass `tensor.clone()`",
-            )
-        if is_narrowed(tensor):
-            raise ArgumentError(
-                f"{what}, which the function writes into, holds {tensor.dtype}, which it reads as {spec.dtype.name}",
-                help="pass `tensor.to(torch.int32)`",
             )
         if has_common_elements(spec):
             raise ArgumentError(
