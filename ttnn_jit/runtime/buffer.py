@@ -226,9 +226,11 @@ class BufferPool:
 
     Attributes:
         mapped_bytes: In all blocks, idle ones too.
-        is_unread: Whether nobody may read what lies there: never.
+        is_of_a_trace: Whether it is a trace's.
+        is_unread: Whether nobody may read what lies there, for the trace did not run.
     """
 
+    is_of_a_trace = False
     is_unread = False
 
     def __init__(self, idle_limit: int | None = None) -> None:

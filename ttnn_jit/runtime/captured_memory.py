@@ -2,7 +2,7 @@
 
 A trace keeps addresses. Their blocks go to nobody else while it may run; but a tensor that is allocated once the one
 that had such a block is gone, and is like it, comes to lie there, as first fit by address places it on a chip: programs
-free the input of a trace and allocate it again. Of several blocks it takes the one that was mapped first.
+free the input of a trace and allocate it again. Of all free blocks of its size it takes the one that was mapped first.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ class CapturedMemory:
                 return None
             address = min(fitting, key=lambda at: self._blocks[at].home.order[at])
             block = self._blocks[address]
+            if any(block.home.order[at] < block.home.order[address] for at in [*block.home.free]):
+                return None
             block.given = None if on_purpose else place
             (self._given.discard if on_purpose else self._given.add)(address)
             buffer = block.home.buffer()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
 from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, host_memory_bytes
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.captured_memory import CapturedMemory
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -49,6 +49,7 @@ def _forget_other_threads() -> None:
     """In a forked child: drop locks that threads of the parent may have held."""
     for device in list(_DEVICES):
         device.order = threading.RLock()
+        device.first_fit.forget_other_threads()
 
 
 if hasattr(os, "register_at_fork"):
@@ -82,6 +83,8 @@ class Device:
         trace_region_size: Bytes that its traces may take; 0: as many as there are.
         traces: Those that were captured and not released, by their id.
         recorder: What records its calls while a trace is captured.
+        pool: Memory of what operations make.
+        first_fit: Memory of what users allocate on it.
         captured: The memory that its traces use.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         order: Held by a replay of a trace, and by what the host reads or writes, so that no thread sees half of
@@ -100,6 +103,7 @@ class Device:
         self.trace_region_size = trace_region_size
         self.traces: dict[object, Trace] = {}
         self.recorder: Recorder | None = None
+        self.first_fit = BufferPool(default_idle_limit() // 2)
         self.captured = CapturedMemory()
         self.closed = False
         self.open_target = id(target)
@@ -269,7 +273,7 @@ class Device:
     def _first_fit(self, spec: TensorSpec, *, again: bool) -> Buffer:
         if self.recorder is not None and not again:
             return self.memory_for(spec)
-        return self._allocated(HOST_POOL.allocate_first, spec)
+        return self._allocated(self.first_fit.allocate_first, spec)
 
     def memory_for(self, spec: TensorSpec) -> Buffer:
         """Memory for a tensor of `spec`, in no account of L1.
@@ -298,7 +302,8 @@ class Device:
         capacity = self.dram_bytes
         if self._mapped_bytes() + spec.nbytes <= capacity or in_l1(spec):
             return
-        HOST_POOL.release_idle()
+        for pool in (HOST_POOL, self.first_fit):
+            pool.release_idle()
         used = sum(held.nbytes for held in _live_specs(self) if not in_l1(held))
         if used + spec.nbytes > capacity:
             raise self._without_memory(
@@ -311,7 +316,7 @@ class Device:
         return _live_specs(self)
 
     def _mapped_bytes(self) -> int:
-        pools = {HOST_POOL, self.pool, *(trace.pool for trace in self.traces.values())}
+        pools = {HOST_POOL, self.first_fit, self.pool, *(trace.pool for trace in self.traces.values())}
         return sum(pool.mapped_bytes for pool in pools)
 
     def _without_memory(self, reason: str) -> DramCapacityError:
@@ -400,6 +405,7 @@ class Device:
             for trace in self.traces.values():
                 trace.release()
             self.traces.clear()
+        self.first_fit.release_idle()
 
     def __enter__(self) -> Device:
         return self

@@ -317,7 +317,7 @@ def _numpy_is_there() -> bool:
 
 def _is_free(buffer: Buffer) -> bool:
     """Whether a block belongs to nobody but its owners: no trace, no account, nobody who was told its address."""
-    return buffer.pool is HOST_POOL and getattr(buffer, "lease", None) is None
+    return not buffer.pool.is_of_a_trace and getattr(buffer, "lease", None) is None
 
 
 def _nobody_holds(taken: list[Any]) -> bool:

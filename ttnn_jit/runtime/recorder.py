@@ -42,8 +42,8 @@ class TracePool(BufferPool):
         is_unread: Whether the trace was captured and did not run: what lies here was not computed.
     """
 
+    is_of_a_trace = True
     is_held = True
-    is_unread = False
 
     def __init__(self, trace_id: object) -> None:
         self._trace_id = trace_id
