@@ -459,7 +459,9 @@ def test_traces_that_are_not_there_are_refused_by_name(device):
     ttnn.end_trace_capture(device, trace, cq_id=0)
     with pytest.raises(TraceError, match=r"the capture of MeshTraceId\(\d+\) ended at .*test_traces\.py"):
         ttnn.end_trace_capture(device, trace, cq_id=0)
-    with pytest.raises(TraceError, match=r"is a trace of Device\(wormhole_b0, id=0\), not of Device\(.*id=1\)"):
+    with pytest.raises(
+        TraceError, match=r"is a trace of Device\(wormhole_b0 rules on cpu, id=0\), not of Device\(.*id=1\)"
+    ):
         ttnn.execute_trace(other, trace, cq_id=0)
     with pytest.raises(ArgumentError, match="execute_trace: the trace"):
         ttnn.execute_trace(device, 3, cq_id=0)

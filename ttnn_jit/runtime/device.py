@@ -414,7 +414,12 @@ class Device:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Device({self.target.name}, id={self.device_id})"
+        return f"Device({self.rules}, id={self.device_id})"
+
+    @property
+    def rules(self) -> str:
+        """Whose rules its tensors obey, and that it is no chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        return self.target.name if self.target.arch == "cpu" else f"{self.target.name} rules on cpu"
 
     @classmethod
     def implicit_cpu(cls) -> Device:

@@ -136,7 +136,7 @@ def test_a_closed_device_is_refused_by_name():
     device.close()
     device.close()
     for use in (tensor.to_torch, tensor.cpu, lambda: from_torch(torch.ones(2), row_major(2), device)):
-        with pytest.raises(DeviceError, match=r"Device\(blackhole, id=3\) is closed"):
+        with pytest.raises(DeviceError, match=r"Device\(blackhole rules on cpu, id=3\) is closed"):
             use()
 
 
