@@ -73,6 +73,7 @@ class CapturedMemory:
             place: The user's line.
         """
         with self._lock:
+            self._settle()
             fitting = [at for at in self.freed if (block := self._blocks[at]).spec is spec and block.traces]
             if not fitting:
                 return None
@@ -96,10 +97,16 @@ class CapturedMemory:
         with self._lock:
             for block in self._blocks.values():
                 block.traces.discard(trace_id)
-            for address in [at for at in self.freed if not self._blocks[at].traces]:
-                index, free = self.freed.index(address), self._blocks[address].home.free
-                del self.freed[index]
-                free += (address,)
+            self._given = {at for at in self._given if self._blocks[at].traces}
+            self._settle()
+
+    def _settle(self) -> None:
+        """Give what no trace uses, and no tensor has, to the pool."""
+        for address in [at for at in self.freed if not self._blocks[at].traces]:
+            index, free = self.freed.index(address), self._blocks[address].home.free
+            # One step up to the end of the body.
+            del self.freed[index], self._blocks[address]
+            free += (address,)
 
     def warn(self, trace_id: object, captured: Mapping[int, CapturedTensor], told: set[int]) -> None:
         """Warn, once each, of tensors of a trace that are gone, and of those that lie where one was by chance."""

@@ -24,10 +24,9 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 
 @dataclass(frozen=True)
 class ConvertTTNNToTTIR(ModulePass):
-    """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; ``ttnn.get_device`` and
-    ``ttnn.deallocate`` go.
+    """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
 
-    Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of
+    That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of
     matrices says how exactly it is computed: as the options say, where it does not say so itself.
 
     Attributes:
