@@ -118,7 +118,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         source=f"ttnn.{name}",
         loop=_place_loop,
         loops=reducing_loops,
-        spelled=lambda _, axes, keepdim: (axes, keepdim),
+        spelled=_spelled_place,
         result=_places,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
@@ -126,6 +126,13 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
         examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
     )
+
+
+def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+    axes = axes_of(dims, len(shape))
+    if len(axes) != 1:
+        raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
+    return axes, keepdim
 
 
 def _place(routine: Routine) -> Callable[..., Value]:
