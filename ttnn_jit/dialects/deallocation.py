@@ -1,4 +1,4 @@
-"""The end of a tensor's memory, which modules of TTNN state; here memory goes back by itself, and the op says no more."""
+"""The end of a tensor's memory, which modules of TTNN state; here memory goes back by itself."""
 
 from __future__ import annotations
 

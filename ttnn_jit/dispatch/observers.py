@@ -7,11 +7,14 @@ nothing for it; functions of the host API ask. An operation that runs inside ano
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
+from ttnn_jit.diagnostics.errors import CallError, TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
@@ -136,12 +139,34 @@ def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         if not _OBSERVERS:
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                raise _not_as_called(function, args, kwargs, error) from None
         result: T = _told(function, call, args, kwargs)
         return result
 
     vars(call)["python_fully_qualified_name"] = name or f"ttnn.{function.__name__}"
     return call
+
+
+def _not_as_called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError
+) -> TypeError:
+    """The error of a call that `function` does not take, in its words; any other as it is."""
+    if isinstance(error, TtnnJitError):
+        return error
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as mismatch:
+        known = ", ".join(f"`{name}`" for name in signature.parameters)
+        return CallError(
+            f"{function.__name__}: {mismatch}",
+            location=place_of_the_user(),
+            help=f"it takes {known}" if known else "it takes nothing",
+        )
+    return error
 
 
 def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -26,8 +26,9 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 class ConvertTTNNToTTIR(ModulePass):
     """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
 
-    That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of
-    matrices says how exactly it is computed: as the options say, where it does not say so itself.
+    That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all
+    ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of matrices says how exactly it is computed: as
+    the options say, where it does not say so itself.
 
     Attributes:
         math_fidelity: Name of the MathFidelity of products that name none.
