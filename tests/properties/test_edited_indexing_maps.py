@@ -1,4 +1,4 @@
-"""A dump in which an indexing map of a kernel was edited gives one result in every executor, or an error at its place."""
+"""A dump with an edited indexing map of a kernel gives one result in every executor, or an error at its place."""
 
 from __future__ import annotations
 

@@ -245,6 +245,13 @@ class ContractionOp(TensorOp):
         """The declaration of which dimensions it contracts and keeps."""
         return self.declared
 
+    @property
+    def terms(self) -> int:
+        """Of each of its sums."""
+        shapes = [tuple(spec_of(value.type).shape) for value in self.operands]
+        named, extents = self.operation.extents(shapes, self.statics)
+        return extents.get(named.contracted, 1)
+
     def verify_types(self) -> None:
         """Refuses shapes that make no product in the words of tt-mlir's verifier, then as others do."""
         types = [value.type for value in (*self.operands, self.results[0])]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_within, without_axes
 from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
@@ -26,7 +26,7 @@ def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
 
 
 def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
-    return (axis_of(dim, len(shape)),)
+    return (axis_within(dim, len(shape)),)
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
@@ -67,6 +67,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         loop=loop,
         loops=_scan_loops,
         spelled=_spelled_scan,
+        takes_scalars=True,
         result=lambda x, _: (interleaved(x).with_(shape=x.shape),),
         operand_dtypes=(SCALARS,),
         golden=lambda torch, x, dim: getattr(torch, name)(x, dim),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.axes import axis_within
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import is_broadcast_to, reshaped
 from ttnn_jit.ops.operation import Example
@@ -41,7 +41,7 @@ def softmax_of(ttnn: Any, x: Any, axis: int, *_: Any) -> Any:
 
 
 def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
-    return axis_of(dim, len(shape)), stable
+    return axis_within(dim, len(shape)), stable
 
 
 _EXAMPLES: tuple[Example, ...] = (
