@@ -36,6 +36,8 @@ def as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
 
 def softmax_of(ttnn: Any, x: Any, axis: int, *_: Any) -> Any:
     """exp(x - m) by its sum along a dimension, m the largest element there."""
+    if 0 in tuple(x.shape):
+        return ttnn.exp(x)  # of no elements, of which none is the largest
     exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
     return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
 
@@ -66,6 +68,8 @@ SOFTMAX = Composite(
 
 
 def _log_softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
+    if 0 in tuple(x.shape):
+        return ttnn.exp(x)
     x = ttnn.subtract(x, ttnn.max(x, axis, True))
     return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), axis, True)))
 
