@@ -222,13 +222,14 @@ class GenericOp(QuickOperation, IRDLOperation):
         for operand, indexing_map in (operands[-1], *operands[:-1]):
             if not isinstance(operand.type, TensorType):
                 return  # tensors in loops of another compiler's: what reads them refuses it
-            tiles = tile_extents(operand.type.get_shape(), len(indexing_map.results))
+            # A tensor without elements has one tile without elements.
+            tiles = [max(1, extent) for extent in tile_extents(operand.type.get_shape(), len(indexing_map.results))]
             for extent, result in zip(tiles, indexing_map.results, strict=True):
                 taken = steps.setdefault(result.position, extent) if isinstance(result, AffineDimExpr) else None
                 last = result.value if isinstance(result, AffineConstantExpr) else extent - 1
-                if taken not in (None, extent) or not 0 <= last < max(extent, 1):
+                if taken not in (None, extent) or not 0 <= last < extent:
                     raise VerifyException(
-                        f"an indexing map {affine_map_text(indexing_map)} does not fit a tensor of {list(tiles)} tiles"
+                        f"an indexing map {affine_map_text(indexing_map)} does not fit a tensor of {tiles} tiles"
                         + ("" if taken is None else f", for its loop takes {taken} steps")
                     )
 

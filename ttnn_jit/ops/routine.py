@@ -120,7 +120,9 @@ class Routine(Operation):
         _, written = self.written(specs, statics)
         if not self.takes_scalars or not isinstance(specs[0], TensorSpec) or specs[0].shape:
             return self.result(*specs, *written)
-        counted = (each.with_(shape=self.counted(each.shape)) if isinstance(each, TensorSpec) else each for each in specs)
+        counted = (
+            each.with_(shape=self.counted(each.shape)) if isinstance(each, TensorSpec) else each for each in specs
+        )
         found = self.result(*counted, *written)
         return tuple(each.with_(shape=()) if tuple(each.shape) == (1,) else each for each in found)
 

@@ -37,7 +37,7 @@ def test_a_tensor_reads_as_its_spec(chip):
 
 def test_padding_of_tiles_is_zero_even_in_reused_memory(chip):
     nbytes = 32 * 64 * 4
-    dirty = chip.pool.allocate(nbytes)
+    dirty = chip.first_fit.allocate(nbytes)
     ctypes.memset(dirty.address, 255, nbytes)
     address = int(dirty.address)
     del dirty
