@@ -97,6 +97,7 @@ TOPK = Routine(
     loop=_topk_loop,
     loops=_topk_loops,
     spelled=_spelled_topk,
+    takes_scalars=True,
     result=_topk_results,
     operand_dtypes=(FLOATS,),
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order

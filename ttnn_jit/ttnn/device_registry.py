@@ -74,7 +74,12 @@ def CloseDevice(device: Device) -> None:  # noqa: N802
 
 
 def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
-    """Close what `CreateDevices` opened (ttnn.CloseDevices)."""
+    """Close what `CreateDevices` opened (ttnn.CloseDevices).
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    check_kind(devices, Mapping, "the devices of CloseDevices")  # type: ignore[type-abstract]  # of any kind
     for device in devices.values():
         close_device(device)
 
