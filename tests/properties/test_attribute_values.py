@@ -45,3 +45,16 @@ def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_dev
         worst = int(errors.argmax())
         at = numbers, [float(each.flatten()[worst]) for each in tensors]
         assert errors.max() <= (operation.probe.max_ulp or 0.5), at
+
+
+@pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
+def test_a_number_that_is_nan_leaves_out_nothing_that_the_function_has(operation, cpu_device):
+    tensors = points()[: len(operation.operands)]
+    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
+    names = [attribute.name for attribute in operation.attributes]
+    for place, name in enumerate(names):
+        numbers = [torch.nan if k == place else 0.75 for k in range(len(names))]
+        given = dict(zip(names, numbers, strict=True)) | dict(operation.chosen_by)
+        got = ttnn.to_torch(getattr(ttnn, operation.name)(*placed, **given))
+        want = operation.golden(torch, *(each.double() for each in tensors), *numbers)
+        assert torch.equal(got.isnan(), want.isnan()), name

@@ -23,8 +23,8 @@ def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
     """The IR says of a bound that is not given that it is the largest number: infinities are not to become that."""
-    x = b.maximum(x, b.const(low)) if low > -MAX_FLOAT32 else x
-    return b.minimum(x, b.const(high)) if high < MAX_FLOAT32 else x
+    x = x if low <= -MAX_FLOAT32 else b.maximum(x, b.const(low))
+    return x if high >= MAX_FLOAT32 else b.minimum(x, b.const(high))
 
 
 def torch_function(name: str) -> Callable[..., Any]:
@@ -186,7 +186,8 @@ RECIPROCAL = unary(
 )
 CLAMP = unary(
     "clamp",
-    summary="x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.",
+    summary="x limited to [min, max]; NaN in any of them gives NaN. The largest float32 is no bound, for infinities "
+    "neither.",
     parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
