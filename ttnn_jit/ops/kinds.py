@@ -319,13 +319,13 @@ class ActivationKind(NameKind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:
         """The text (ops/activation_names.py)."""
-        if value is None:
-            return None
         from ttnn_jit.ops.activation_names import activation_text
         from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
 
-        is_typed = isinstance(value, UnaryOpType | UnaryWithParam)
-        return activation_text(value if is_typed else super().bind(value, dtype, what))
+        if isinstance(value, UnaryOpType | UnaryWithParam):
+            return activation_text(value)
+        name = super().bind(value, dtype, what)
+        return None if name is None else activation_text(name)
 
 
 @dataclass(frozen=True)

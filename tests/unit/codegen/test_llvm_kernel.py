@@ -96,7 +96,7 @@ NARROW = {
     "neon": re.compile(r"f(add|sub|mul|div|sqrt|mla|mls)\s+v\d+\.2"),
 }
 # Their rare arguments are computed by a function outside the loop, around whose call registers are saved.
-CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder", "tile_rsqrt"}
+CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder", "tile_rsqrt", "tile_polygamma"}
 # Their polynomials and their cases hold more values at once than there are registers.
 MORE_LIVE_THAN_REGISTERS = {
     "avx512": {"tile_multigammaln"},
@@ -108,6 +108,8 @@ MORE_LIVE_THAN_REGISTERS = {
         "tile_pow",
         "tile_rpow",
         "tile_logaddexp",
+        "tile_logit",
+        "tile_logit_eps",
         "tile_multigammaln",
     },
     "neon": {"tile_lgamma", "tile_digamma", "tile_multigammaln"},
