@@ -17,6 +17,7 @@ import mpmath
 import torch
 
 from benchmarks.accuracy.measure import ulp_errors
+from benchmarks.accuracy.references import derivative_of_digamma
 from ttnn_jit import ttnn
 from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
 from ttnn_jit.ops.operation import Operation
@@ -49,17 +50,6 @@ def _gelu(x: Any, approximate: Any = None) -> Any:
     root = mpmath.sqrt(8 / mpmath.pi)
     rising = _sigmoid(root * (x + cubic * x**3))
     return rising + x * rising * _sigmoid(-root * (x + cubic * x**3)) * root * (1 + 3 * cubic * x**2)
-
-
-def _trigamma(x: Any, order: int = 1) -> Any:
-    if x > 0:
-        return mpmath.polygamma(order, x)
-    turn = x - mpmath.nint(x)
-    if turn == 0:
-        return mpmath.inf if order % 2 else -mpmath.inf
-    ahead, behind = (turn, 1 - turn) if turn > 0 else (1 + turn, -turn)
-    back = mpmath.zeta(order + 1, behind) - mpmath.zeta(order + 1, 1 - x)
-    return -mpmath.factorial(order) * ((-1) ** order * mpmath.zeta(order + 1, ahead) - back)
 
 
 def _digamma(x: Any) -> Any:
@@ -123,8 +113,8 @@ DERIVATIVES: dict[str, Callable[..., Any]] = {
     "rpow": lambda x, base: mpmath.power(base, x) * mpmath.log(base),
     "pow": lambda x, exponent: exponent * mpmath.power(x, exponent - 1) if x > 0 else None,
     "rdiv": lambda x, scalar: -scalar / (x * x),
-    "digamma": _trigamma,
-    "polygamma": lambda x, n: _trigamma(x, int(n) + 1),
+    "digamma": lambda x: derivative_of_digamma(x, 1),
+    "polygamma": lambda x, n: derivative_of_digamma(x, int(n) + 1),
     "multigammaln": _multigammaln,
     "logiteps": lambda x, eps: 1 / (x * (1 - x)) if eps <= x <= 1 - eps else mpmath.mpf(0),
 }

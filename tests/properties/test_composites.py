@@ -182,7 +182,7 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
         (lambda x: ttnn.linear(x, x, transpose_b=True, activation="gleu"), "'gleu' is no activation"),
         (
             lambda x: ttnn.linear(x, x, transpose_b=True, activation=3),
-            "`activation` of `linear` must be a name or None",
+            "`activation` of `linear` must be the name of an activation, a `ttnn.UnaryWithParam` or None, got int",
         ),
         (lambda x: ttnn.linear(x, x), "the dimensions to contract have 40 and 4 elements"),
         (lambda x: ttnn.linear(x, None), "`input_tensor_b` of `linear` is None"),

@@ -7,6 +7,7 @@ several orders, and must give what each gives alone, without a folder.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
 
+import ttnn_jit
 from tests import argument_walk
 from tests.argument_walk import ALONE, functions
 from tests.host_calls import HOST
+from ttnn_jit import ttnn
 from ttnn_jit.cache import key as keys
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
@@ -150,3 +154,13 @@ def run(order, folder, **environment):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, -0.0), (-0.0, 0.0)])
+def test_zeros_of_both_signs_are_two_numbers_for_a_routine(numbers, cpu_device):
+    x, places = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
+    tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, places)]
+    ttnn_jit.cache_clear()
+    for number in numbers:
+        filled = ttnn.to_torch(ttnn.index_fill(tensors[0], 1, tensors[1], number))
+        assert torch.equal(torch.signbit(filled[:, 1:3]), torch.full((3, 2), math.copysign(1.0, number) < 0))

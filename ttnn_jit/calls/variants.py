@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
+from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
@@ -16,6 +17,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import WarmCall
 
 if TYPE_CHECKING:
+    from ttnn_jit.dispatch.arguments import Arguments
     from ttnn_jit.runtime.program import Program
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
@@ -55,12 +57,17 @@ class Variant:
 
 
 class Variants:
-    """The variants of one function, and what its compiles had in common, of which the user is told."""
+    """The variants of one function, and what its compiles had in common, of which the user is told.
 
-    def __init__(self, function: str) -> None:
+    Args:
+        function: Its name.
+        changing: What they were compiled for.
+    """
+
+    def __init__(self, function: str, changing: ChangingArguments) -> None:
         self._function = function
-        self._by_key: dict[object, tuple[Variant, ...]] = {}
-        self._scalars = ChangingNumbers(function)
+        self._by_key: KeptPrograms[tuple[Variant, ...]] = KeptPrograms(changing)
+        self._changing = changing
         self._opaque_programs = 0
         self._said: set[str] = set()
 
@@ -69,32 +76,42 @@ class Variants:
 
     def programs(self) -> Iterator[Program]:
         """Every program in memory."""
-        return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
+        return (variant.program for variants in self._by_key.values() for variant in variants)
 
-    def find(self, key: object, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
+    @property
+    def served_one_call(self) -> bool:
+        """Whether no program was called again."""
+        return not any("written" in vars(variant) for variants in self._by_key.values() for variant in variants)
+
+    def find(self, key: Key, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
         """The variant of `key` whose guard holds for a call with these tensors, and its hidden inputs.
 
         It is counted as a hit.
         """
-        for variant in self._by_key.get(key, ()):
+        for variant in self._by_key.get(key) or ():
             hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
                 statistics.count_memory_hit()
                 return variant, hidden
         return None
 
-    def add(self, key: object, variant: Variant, numbers: Mapping[str, Any]) -> None:
-        """Keep what was compiled for a call with these `numbers`, by parameter; warn of what serves too few calls.
+    def add(self, key: Key, variant: Variant, arguments: Arguments, forget_calls: Callable[[], None]) -> None:
+        """Keep what was compiled for a call with these `arguments`; warn of what serves too few calls.
 
-        What the compile says is said once.
+        What the compile says is said once. `forget_calls` forgets every call that goes straight to a variant.
         """
         for text in variant.warnings:
             self.say(text)
         if variant.opaque is not None:
             self._count_opaque(variant.opaque)
-        self._by_key[key] = (variant, *self._by_key.get(key, ()))[:VARIANTS_PER_KEY]
-        for name, number in numbers.items():
-            self._scalars.count(f"`{name}`", atom_key(number))
+        numbers = arguments.numbers()
+        for name, part in arguments.keys().items():
+            if name in numbers:
+                self._changing.count_number(f"`{name}`", atom_key(numbers[name]))
+            else:
+                self._changing.count(f"`{name}`", part)
+        variants = (variant, *(self._by_key.get(key) or ()))[:VARIANTS_PER_KEY]
+        self._by_key.put(key, variants, forget_calls)
 
     def say(self, text: str) -> None:
         """Warn the user, once in the life of the function."""

@@ -110,7 +110,7 @@ class Reach:
         """Record that C went through them, and unless it only `hands_on` what is in them, told the tensors apart."""
         for container in self._containers.values():
             self._interpreter.recorder.look_into(container)
-        if not hands_on:
+        if self._containers and not hands_on:
             compared_by_c(self._interpreter, self._tensors)
 
 

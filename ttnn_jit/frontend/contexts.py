@@ -54,7 +54,7 @@ _Leave = Callable[[CompileError | None], Any]
 
 def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
     """What a context gives, and how it is left."""
-    called = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
+    called: Any = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
         given = [interpreter.evaluate(argument) for argument in context.args]
         if called is contextlib.suppress:

@@ -46,7 +46,7 @@ from ttnn_jit.guards.reads import (
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import has_family
-from ttnn_jit.specs.hardware_config import OpenConfig
+from ttnn_jit.specs.open_values import OpenValue
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
@@ -171,6 +171,8 @@ class ReadRecorder:
         self.found(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
+            if issubclass(type(value), OpenValue):
+                self._record(path, value)  # its fields may be assigned
             return False
         if issubclass(type(value), (int, float, complex, str, bytes, tuple)):
             self._record(first, value)  # what it is made of is read with it
@@ -380,8 +382,8 @@ def _is_told_by_contents(kind: type) -> bool:
 
 def _tells_itself(value: Any) -> bool:
     """Whether nothing can be read of `value`, nor written into it, that its identity does not say."""
-    if issubclass(type(value), OpenConfig):
-        return False
+    if issubclass(type(value), OpenValue):
+        return bool(value.is_kept)
     return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
 
 

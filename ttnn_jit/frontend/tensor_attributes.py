@@ -76,7 +76,7 @@ def _place(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | 
     Raises:
         UnsupportedFunction: Several are one here, because the function writes into their memory.
     """
-    (first, *others) = interpreter.recorder.places_of(tensor) or [(None, None)]
-    if any(other is not first[1] for _, other in others):
+    places = interpreter.recorder.places_of(tensor)
+    if any(other is not places[0][1] for _, other in places):
         raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
-    return first if has_family(first[1]) else None
+    return places[0] if places and has_family(places[0][1]) else None

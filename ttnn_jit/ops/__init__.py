@@ -19,6 +19,7 @@ from ttnn_jit.ops import (
     copying,
     data_movement,
     distributed_norms,
+    elementwise_calls,
     folds,
     further_reductions,
     gates,
@@ -60,6 +61,7 @@ from ttnn_jit.ops.operation import (
     OPERAND_PARAMETERS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
+    QUEUE_KEYWORDS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     RESULT_PARAMETERS,
@@ -91,6 +93,7 @@ __all__ = [
     "OPERATOR_METHODS",
     "OUTPUT_KEYWORDS",
     "OVERLOADS",
+    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
@@ -166,6 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *elementwise_calls.OPERATIONS,
     *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""

@@ -28,10 +28,14 @@ class BoundCall:
 
     def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
         """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
+        return (key for _, _, key in self.keys(specs))
+
+    def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
+        """Likewise, with each parameter, and its value or spec."""
         operands = self.operation.operands
         kinds = operands * len(specs) if self.operation.is_variadic else operands
         for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
-            yield parameter.kind.key(value)
+            yield parameter, value, parameter.kind.key(value)
 
 
 def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:

@@ -14,6 +14,7 @@ from ttnn_jit.ops.attention import (
     QUERY,
     SCALE,
     SINK,
+    SINK_AS_IN_TTNN,
     VALUE,
     WINDOW,
     Seen,
@@ -191,6 +192,7 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         "or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."
     ),
     source="ttnn.transformer.scaled_dot_product_attention_decode",
+    imitates=SINK_AS_IN_TTNN,
     decompose=_decode,
     spelled=_spelled_decode,
     result=_decode_result,
@@ -253,6 +255,7 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     ),
     summary="The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's.",
     source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
+    imitates=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
     spelled=_spelled_pages,
     result=_decode_result,

@@ -48,6 +48,7 @@ HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),
     Parameter("core_grid", IGNORED),
+    Parameter("cq_id", IGNORED),
     Parameter("fast_and_approximate_mode", IGNORED),
     Parameter("global_cb", IGNORED),
     Parameter("program_config", PROGRAM_CONFIG),
@@ -60,6 +61,8 @@ HARDWARE_PARAMETERS = (
 )
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
 HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
+QUEUE_KEYWORDS = ("queue_id", "cq_id")
+"""Keywords for the command queue of a call, which every operation of ttnn takes, those of the host API too."""
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
@@ -252,6 +255,8 @@ class Operation(Declaration):
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
         rounds_steps: Between its parts values are rounded to the type of its operands.
+        imitates: What ttnn computes otherwise than the function that `summary` names, and this operation after it;
+            checked against ttnn's sources of February 2026, and dropped where ttnn drops it.
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
@@ -279,6 +284,7 @@ class Operation(Declaration):
     is_view: bool = False
     reads_layout: bool = False
     rounds_steps: bool = False
+    imitates: str = ""
     check: Callable[..., None] | None = None
     by_elements: Callable[..., tuple[Any, ...]] | None = None
 
@@ -302,6 +308,12 @@ class Operation(Declaration):
         dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
         told = (type(self).__name__, self.ttnn_name, f"{self.name}({parameters})", dtypes, self.body)
         return " ".join(filter(None, told))
+
+    @property
+    def imitations(self) -> tuple[str, ...]:
+        """What is ttnn's of its results and not the function's: sentences for its help."""
+        rounded = "On chip targets factors and sums are rounded as the matrix engine's phases do, by `math_fidelity`."
+        return tuple(filter(None, (self.imitates, rounded if self.has_default_precision else "")))
 
     @property
     def dtypes(self) -> frozenset[DataType]:

@@ -81,10 +81,8 @@ def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
     beyond = b.both(at_middle, b.gt(b.mul(side, b.copysign(b.const(1.0), left)), b.const(0.0)))
     beyond = b.both(beyond, b.ne(left, b.const(0.0)))
     nearest = b.select(beyond, b.add(nearest, b.add(side, side)), nearest)
-    if decimals < 0:
-        return b.mul(nearest, factor)
-    has_more_digits = b.lt(b.abs(scaled), b.const(2.0**24))
-    return b.select(has_more_digits, b.copysign(b.div(nearest, factor), x), x)
+    result = b.mul(nearest, factor) if decimals < 0 else b.copysign(b.div(nearest, factor), x)
+    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # from there on all are so many decimals apart
 
 
 def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:

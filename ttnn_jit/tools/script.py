@@ -23,6 +23,10 @@ USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
 Runs SCRIPT or MODULE as Python does. `import ttnn` finds ttnn_jit's namespace where no real ttnn is installed."""
 
 
+BROUGHT_BY_TTNN = frozenset({"click", "graphviz", "loguru", "networkx", "pandas", "seaborn", "yaml"})
+"""Modules that a wheel of ttnn brings, which programs therefore import; `ttnn_jit[ttnn]` does."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Runs what the arguments name; returns 2 if they name nothing. The script's exceptions and exits pass through."""
     match list(arguments):
@@ -88,6 +92,8 @@ def _prepare() -> None:
         while traceback is not None and _is_machinery(traceback.tb_frame):
             traceback = traceback.tb_next
         shown(kind, error.with_traceback(traceback), traceback)
+        if isinstance(error, ModuleNotFoundError) and error.name in BROUGHT_BY_TTNN:
+            print(f"help: ttnn's own wheel brings {error.name!r}: `pip install 'ttnn_jit[ttnn]'`", file=sys.stderr)
 
     sys.excepthook = without_our_frames
 

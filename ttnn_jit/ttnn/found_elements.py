@@ -9,7 +9,7 @@ from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn.mesh import over_meshes
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @observed
 @over_meshes
-def nonzero(input_tensor: Tensor) -> list[Tensor]:
+def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
     """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
 
     Args:
         input_tensor: All extents but the last one are 1.
+        memory_config: Where the results lie; where the tensor does when omitted.
 
     Returns:
         A UINT32 tensor of shape [1, 1, 1, 1], and a UINT32 tensor whose other elements are 0; both ROW_MAJOR.
@@ -44,6 +45,9 @@ def nonzero(input_tensor: Tensor) -> list[Tensor]:
     padded = torch.zeros(shape, dtype=torch.int64)
     padded.view(-1)[: len(places)] = places
     spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
+    if memory_config is not None:
+        check_kind(memory_config, MemoryConfig, "`memory_config` of nonzero")
+        spec = spec.with_(memory_config=memory_config)
     counted = torch.full((1, 1, 1, 1), len(places))
     return [
         storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dispatch.observers import observed
@@ -139,7 +140,7 @@ def empty(
 @observed
 @over_meshes
 def arange(
-    start: int,
+    start: int | None = None,
     end: int | None = None,
     step: int = 1,
     *,
@@ -151,7 +152,7 @@ def arange(
     """The integers from `start` up to `end`, which is not among them, `step` apart, in one dimension (ttnn.arange).
 
     Args:
-        start: The first; 0 where only the end is given, as `range` has it.
+        start: The first; 0 where it is omitted. Alone it is the end, as `range` has it.
         end: Where they end.
         step: May be below zero.
         dtype: BFLOAT16 when omitted, rounded to nearest even.
@@ -163,7 +164,10 @@ def arange(
         ArgumentError: `step` is 0, an argument of another kind, or `dtype` is one of integers and lacks one of them.
         GridError, L1CapacityError: As `from_torch` does.
     """
-    first, beyond = (0, start) if end is None else (start, end)
+    if start is None and end is None:
+        raise ArgumentError("arange has neither a start nor an end", help="write `ttnn.arange(end)`")
+    first: Any = 0 if start is None or end is None else start
+    beyond: Any = start if end is None else end
     for name, value in (("start", first), ("end", beyond), ("step", step)):
         check_whole_number(value, f"`{name}` of arange")
     if step == 0:

@@ -8,6 +8,11 @@ from tests.properties.worlds.world import Form, World
 
 _PLAIN = "class C:\n    scale = 2.0"
 _COMPUTING = f"{_PLAIN}\n    def __getattr__(self, name): return 2.0"
+_WITH_TABLE = """\
+class C(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._buffers['k'] = 2.0"""
 _OTHER_CONSTANT = "program.__code__ = program.__code__.replace(co_consts=(None, 3.0))"
 
 
@@ -22,6 +27,8 @@ DIRECTED = {
     "own": _case(_COMPUTING, "x * I.q", "I.q = 3.0"),
     "native item": _case("C = lambda: {'k': 2.0}", "x * I.get('q', 3.0)", "I['q'] = 5.0"),
     "defaults of its own": _case("C = lambda: 2.0", "x * a", "program.__defaults__ = (3.0,)", mode="default", calls=4),
+    "class of a tensor": _case("C = lambda: {'k': torch.ones(1)}", "x * (3.0 if 'k' in I else 5.0)", "I.pop('k')"),
+    "class of a container": _case(_WITH_TABLE, "x * I.k", "vars(I)['_buffers'] = collections.defaultdict(lambda: 5.0)"),
     "tensors as objects": _case(_PLAIN, "x * (3.0 if x is a else 5.0)", "G = 3.0", mode="tensors", taken="G == 2.0"),
     "function of a method": _case(_PLAIN, "x * 2.0", _OTHER_CONSTANT, mode="method", calls=4),
 }
