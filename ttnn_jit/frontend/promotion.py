@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.ops import Elementwise, Operation
+from ttnn_jit.ops import Operation
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, TRUTHS, promoted
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
@@ -24,7 +24,7 @@ def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequen
     What has no such type stays as it is, for the operation to refuse.
     """
     numbers = operands[operation.dtype_from :]
-    if isinstance(operation, Elementwise) and (dtype := _common_type(numbers)) is not None:
+    if operation.promotes and (dtype := _common_type(numbers)) is not None:
         numbers = [cast(each, dtype) if isinstance(each, tuple) else each for each in numbers]
     return [*_masks(operands[: operation.dtype_from], numbers, cast), *numbers]
 

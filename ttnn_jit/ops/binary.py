@@ -326,6 +326,7 @@ FILL = binary(
     aten="",
     golden=lambda torch, x, y: torch.where(torch.ones_like(x) == 1, y, x).to(x.dtype),
     laws=Laws(chooses=True),
+    keeps_first=True,
 )
 ADDALPHA = binary(
     "addalpha",

@@ -133,7 +133,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     exact = first.is_integer and first in operation.dtypes
-    operands = tuple(each.bound(first, exact=exact, computes=operation.computes) for each in found)
+    operands = tuple(each.bound(first, operation, exact=exact) for each in found)
     return BoundCall(operation, operands, _attributes(operation, given, first))
 
 
@@ -145,17 +145,18 @@ class _Operand(NamedTuple):
     dtype: DataType | None
     what: str
 
-    def bound(self, beside: DataType, *, exact: bool, computes: bool) -> Any:
+    def bound(self, beside: DataType, operation: Operation, *, exact: bool) -> Any:
         """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has.
 
-        Beside what torch and numpy alone have, a float stays one, and what `computes` takes no integer for a truth.
+        Beside what torch and numpy alone have, what promotes leaves a float one, and what computes takes no integer
+        for a truth.
         """
         if self.dtype is not None or (self.value is None and self.parameter.is_optional):
             return self.value
         value = self.parameter.default_of(beside) if self.value is None else self.value
-        if beside.is_foreign and (isinstance(value, float) or not exact):
+        if beside.is_foreign and ((isinstance(value, float) and operation.promotes) or not exact):
             return value
-        if beside in TRUTHS and computes and not isinstance(value, bool):
+        if beside in TRUTHS and operation.computes and not isinstance(value, bool):
             raise ArgumentError(
                 f"{self.what} is {value!r} beside a tensor of bools, which torch would compute in int64",
                 help="cast the tensor first: `ttnn.typecast(x, ttnn.int32)`",

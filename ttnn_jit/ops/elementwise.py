@@ -68,11 +68,13 @@ class Elementwise(Operation):
             decides which element types the operation takes.
         forms: Other bodies.
         laws: What is true of it.
+        keeps_first: The result has the first operand's element type, whatever is beside it.
     """
 
     emit: Callable[..., Any]
     forms: Forms = field(default_factory=Forms)
     laws: Laws = field(default_factory=Laws)
+    keeps_first: bool = False
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:
         """What the declaration states; of a user's own nothing."""
@@ -95,6 +97,11 @@ class Elementwise(Operation):
         attributes = self.tested_attributes
         found = dtypes_of(lambda b, *operands: self.emit(b, *operands, *attributes), self.arity)
         return found & FLOATS if attributes else found
+
+    @property
+    def promotes(self) -> bool:
+        """Unless the type of the first stays."""
+        return not self.keeps_first
 
     @property
     def computes(self) -> bool:

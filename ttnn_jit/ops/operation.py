@@ -321,6 +321,11 @@ class Operation(Declaration):
         return FLOATS
 
     @property
+    def promotes(self) -> bool:
+        """Whether tensors and numbers of several types of torch's or numpy's meet in one."""
+        return False
+
+    @property
     def computes(self) -> bool:
         """Whether its results are other numbers than 0, 1 and those of its operands."""
         return False

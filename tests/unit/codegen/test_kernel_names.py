@@ -23,7 +23,7 @@ def plan_of(routine, shapes, statics):
     specs = [
         None
         if shape is None
-        else TensorSpec(shape, DataType.FLOAT32 if taken.get(k, FLOATS) & FLOATS else DataType.INT32)
+        else TensorSpec(shape, DataType.FLOAT32 if taken.get(k, FLOATS) >= FLOATS else DataType.INT32)
         for k, shape in enumerate(shapes)
     ]
     return generate(
