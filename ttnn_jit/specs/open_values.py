@@ -68,8 +68,11 @@ def kept(value: Any) -> Any:
 
 
 def kept_within(value: Any) -> Any:
-    """The same of what is found in the user's world, where such values are in tuples too."""
-    if isinstance(value, OpenValue):
+    """The same of what is found in the user's world, where such values are in tuples too.
+
+    Classes are asked, never a value for its class.
+    """
+    if issubclass(type(value), OpenValue):
         return value.kept()
     if type(value) in {tuple, frozenset} and any(kept_within(item) is not item for item in value):
         return type(value)(map(kept_within, value))
