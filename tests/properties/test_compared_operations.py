@@ -24,8 +24,10 @@ SPECIAL = (0.0, -0.0, INF, -INF, NAN, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38)
 KINDS = ("random", "ties", "constant", "wide", "special")
 DTYPES = (ttnn.bfloat16, ttnn.float32, ttnn.bfloat8_b, ttnn.int32)
 TARGETS = ("cpu", "wormhole_b0")
-LAXER_ON_BLOCKS = {"experimental.rotary_embedding", "experimental.rotary_embedding_hf"}
-"""Chips pack block floats between the parts of these."""
+LAXER_ON_BLOCKS = {
+    "experimental.rotary_embedding", "experimental.rotary_embedding_hf", "geglu", "glu", "reglu", "swiglu",
+}  # fmt: skip
+"""Chips pack block floats between the parts of these, NaN as infinities."""
 KEYS_UNSEEN = "scaled_dot_product_attention"
 """A key that is masked takes part where it is infinite or NaN (docs/numerics.md)."""
 GRADIENTS_OF = ("add_bw", "mul_bw", "exp_bw", "relu_bw", "sin_bw", "concat_bw", "softplus_bw", "silu_bw")
