@@ -14,7 +14,6 @@ from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
     from xdsl.ir import Operation
 
     from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -110,6 +109,7 @@ class Report:
             lie.
         runs_launches: It is of the host alone, no chip would run its kernels: texts have launches first, and of pairs
             that were not fused those that two launches run.
+        refused_before: What tt-mlir refused of it until August 2026, a sentence each.
     """
 
     name: str
@@ -121,6 +121,7 @@ class Report:
     hidden_inputs: tuple[tuple[str, TensorSpec], ...] = ()
     updates: tuple[tuple[int, bool], ...] = ()
     runs_launches: bool = False
+    refused_before: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [self._head(), *(f"  {text}" for text in self._launches() if self.runs_launches)]
@@ -143,6 +144,7 @@ class Report:
         yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
         yield from (f"writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
+        yield from self.refused_before
         if not self.runs_launches:
             yield from self._launches()
         for pair in self.not_fused:
@@ -248,19 +250,36 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
-        tuple(_updates(function, host)),
+        tuple(_updates(host)),
         runs_launches=target.numerics is Numerics.IEEE,
+        refused_before=tuple(_refused_before(module, target)),
     )
 
 
-def _updates(function: FuncOp, host: HostPlan) -> Iterator[tuple[int, bool]]:
-    from ttnn_jit.codegen.host.in_place import written_in_place
-    from ttnn_jit.dialects.argument_notes import updates_of
+def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
+    """The reductions of arguments that the compiler of the ttnn.jit document refused."""
+    from xdsl.ir import BlockArgument
 
-    updates, block = updates_of(function), function.body.block
-    returned = block.last_op.operands if block.last_op is not None else ()
-    in_place = {each.argument for each in written_in_place(block.args, returned, updates, host.launches)}
-    yield from ((argument, argument in in_place) for argument, _ in updates)
+    from ttnn_jit.dialects.declared_ops import TensorOp
+    from ttnn_jit.dialects.layout import spec_of
+    from ttnn_jit.ops import Reduction
+    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced_since
+
+    for op in module.walk() if target.tile_aligned_only else ():
+        if not isinstance(op, TensorOp) or not isinstance(op.operation, Reduction):
+            continue
+        value = op.operands[0]
+        spec = spec_of(value.type)
+        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reduced_since(spec):
+            place = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
+            yield f"{op.operation.name} of argument {value.index}, {place}: refused by tt-mlir before August 2026"
+
+
+def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
+    from ttnn_jit.codegen.host.in_place import written_in_place
+
+    in_place = {each.argument for each in written_in_place(host)}
+    yield from ((argument, argument in in_place) for argument, _ in host.updates)
 
 
 def _launch(launch: HostLaunch) -> LaunchReport:

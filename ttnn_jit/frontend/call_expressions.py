@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_libr
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
+from ttnn_jit.frontend.cached_functions import remembered, remembers
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.contexts import MadeContext, is_context_function
 from ttnn_jit.frontend.dataclass_instances import GENERATED, is_made_by_dataclasses, made_record
@@ -127,6 +128,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
         case _ if overloads_of(function) is not None or is_namespace_function(function):
             _record_tile_function(interpreter, function)
             return interpreter.call(function, args, kwargs)
+        case _ if remembers(interpreter, function, args, kwargs):
+            return remembered(interpreter, function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
@@ -351,6 +354,8 @@ def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: s
     """The error of a call that no program can hold."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
+    elif function is id:
+        help_text = "`is` tells whether two tensors are one object, and a tensor may be a key of a dict"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:

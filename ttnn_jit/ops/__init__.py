@@ -19,6 +19,7 @@ from ttnn_jit.ops import (
     copying,
     data_movement,
     distributed_norms,
+    elementwise_calls,
     folds,
     further_reductions,
     gates,
@@ -51,7 +52,7 @@ from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
@@ -60,6 +61,7 @@ from ttnn_jit.ops.operation import (
     OPERAND_PARAMETERS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
+    QUEUE_KEYWORDS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     RESULT_PARAMETERS,
@@ -91,6 +93,7 @@ __all__ = [
     "OPERATOR_METHODS",
     "OUTPUT_KEYWORDS",
     "OVERLOADS",
+    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
@@ -106,7 +109,6 @@ __all__ = [
     "Composite",
     "Contraction",
     "Declaration",
-    "DeviceForm",
     "Elementwise",
     "Forms",
     "Laws",
@@ -167,6 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *elementwise_calls.OPERATIONS,
     *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""

@@ -54,12 +54,10 @@ class GoldenCall:
         return _activated(torch, self.golden(torch, *operands, *self.attributes), self.of_result)
 
     def on(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
-        """The call with the formula that `target` has for it, and its numbers as they are beside tensors of `dtype`."""
+        """The call with its numbers as they are beside tensors of `dtype` on `target`."""
         if target.numerics is Numerics.IEEE:
             return self
-        golden = self.golden if self.operation.body else self.operation.golden_under(target.numerics)
-        operands = tuple(_as_tensor_of(dtype, value) for value in self.operands)
-        return replace(self, golden=golden, operands=operands)
+        return replace(self, operands=tuple(_as_tensor_of(dtype, value) for value in self.operands))
 
     @property
     def has_activations(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.ttnn.declared_functions import declared_functions
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
 
 
 @compiles
@@ -19,6 +20,8 @@ def loaded(name: str) -> Any:
     Raises:
         LookupError: The name is none of them.
     """
+    if name in MIRRORED:
+        return mirrored(name)
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
     return knowing_its_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))

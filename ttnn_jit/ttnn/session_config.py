@@ -7,12 +7,14 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import start, stop
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.options import config_overrides
 
 if TYPE_CHECKING:
@@ -48,10 +50,15 @@ _REFUSED = {
 
 
 class Config:
-    """Settings by name, which are attributes; those that ask for what is not here are refused."""
+    """Settings by name, which are attributes; those that ask for what is not here are refused.
 
-    def __init__(self) -> None:
-        vars(self).update(_DEFAULTS)
+    ``ttnn.Config(ttnn.CONFIG)`` is a copy, which suites keep and assign to ``ttnn.CONFIG`` again.
+    """
+
+    def __init__(self, other: Config | None = None) -> None:
+        if other is not None:
+            check_kind(other, Config, "the argument of Config")
+        vars(self).update(_DEFAULTS if other is None else vars(other))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _DEFAULTS:
@@ -202,15 +209,22 @@ def _overridden(config: Config) -> Config:
     return config
 
 
+def _current() -> Config:
+    """What ``ttnn.CONFIG`` is now: a program may have assigned a copy to it."""
+    found: Config = vars(import_module("ttnn_jit.ttnn")).get("CONFIG", CONFIG)
+    return found
+
+
 @contextlib.contextmanager
 def manage_config(name: str, value: Any) -> Iterator[None]:
     """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
-    before = getattr(CONFIG, name)
-    setattr(CONFIG, name, value)
+    config = _current()
+    before = getattr(config, name)
+    setattr(config, name, value)
     try:
         yield
     finally:
-        setattr(CONFIG, name, before)
+        setattr(config, name, before)
 
 
 def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
@@ -219,8 +233,9 @@ def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
     Raises:
         ArgumentError: One that there is not, or a value that it refuses; those before it are set.
     """
+    current = _current()
     for name, value in config.items():
-        setattr(CONFIG, name, value)
+        setattr(current, name, value)
 
 
 def load_config_from_json_file(json_path: str | Path) -> None:
@@ -241,9 +256,13 @@ def load_config_from_json_file(json_path: str | Path) -> None:
 
 def save_config_to_json_file(json_path: str | Path) -> None:
     """Write every setting to a file (ttnn.save_config_to_json_file)."""
-    config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(CONFIG).items()}
+    config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(_current()).items()}
     Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")
 
 
+CONFIG_PATH: Path | None = None
+"""The file of settings that ``TTNN_CONFIG_PATH`` would name, which is not read."""
+CONFIG_OVERRIDES: str | None = config_overrides() or None
+"""What ``TTNN_CONFIG_OVERRIDES`` says; the settings follow it already."""
 CONFIG = _overridden(Config())  # last: a setting that turns something on calls what stands above
 """The settings of this process."""

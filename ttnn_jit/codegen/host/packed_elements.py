@@ -9,12 +9,11 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.forms import InStrips, OneLoop
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand, readers_of
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -36,9 +35,10 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
         return plan
     joined: dict[int, HostLaunch] = {}
     converted: set[int] = set()
+    readers = plan.readers
     for loop in plan.launches:
         if isinstance(loop.form, OneLoop) and _walks_storage(loop.kernel):
-            found = _own_conversions(loop, around, converted)
+            found = _own_conversions(loop, around, converted, readers)
             if found:
                 joined[id(loop)] = _joined(loop, found, plan.isa)
                 converted |= set(map(id, found.values()))
@@ -46,9 +46,9 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=tuple(launches))
 
 
-def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[SSAValue, list[HostLaunch]]:
+def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[PlanValue, list[HostLaunch]]:
     """What packs and unpacks, by what it reads and by what it writes."""
-    found: dict[SSAValue, list[HostLaunch]] = {}
+    found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
         if each.kernel.body.packs_or_unpacks:
             for operand in (*each.kernel.inputs, *each.kernel.outputs):
@@ -68,7 +68,7 @@ def _walks_storage(kernel: Kernel) -> bool:
 
 
 def _own_conversions(
-    loop: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], taken: Container[int]
+    loop: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], taken: Container[int], readers: Readers
 ) -> dict[int, HostLaunch]:
     """The conversions that `loop` can do itself, by the place of its operand; none that are `taken`, by their ids."""
     kernel = loop.kernel
@@ -76,7 +76,7 @@ def _own_conversions(
     for place, operand in enumerate((*kernel.inputs, *kernel.outputs)):
         near = conversions.get(operand.value, ())
         around = [each for each in near if id(each) not in taken and _is_alike(each.kernel, kernel)]
-        conversion = _conversion_of(operand, loop, around, written=place >= len(kernel.inputs))
+        conversion = _conversion_of(operand, loop, around, readers, written=place >= len(kernel.inputs))
         if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
     kept = [kernel.body.streams[place] for place in found]
@@ -100,14 +100,13 @@ def _is_alike(conversion: Kernel, loop: Kernel) -> bool:
 
 
 def _conversion_of(
-    operand: Operand, loop: HostLaunch, around: Sequence[HostLaunch], *, written: bool
+    operand: Operand, loop: HostLaunch, around: Sequence[HostLaunch], readers: Readers, *, written: bool
 ) -> HostLaunch | None:
     """The launch that unpacks an operand for `loop` alone, or alone reads it, to pack it; None if there is none."""
-    readers = set(readers_of(operand.value)) if around else set()
     for each in around:
         own = each.kernel.inputs if written else each.kernel.outputs
-        alone = set(each.ops) if written else set(loop.ops)
-        if own[0] == operand and readers <= alone and own[0].view.spec.strides is None:
+        alone = (each if written else loop).ops[-1]
+        if own[0] == operand and readers(operand.value) <= {alone} and own[0].view.spec.strides is None:
             return each
     return None
 

@@ -9,14 +9,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.packed_elements import conversions_by_value
 from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
-from ttnn_jit.codegen.kernel import Kernel, readers_of
+from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.kernels.row_strips import MOST_COLUMNS, fit_stack
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -31,9 +30,10 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
     conversions = conversions_by_value(plan.launches)
     joined: dict[int, HostLaunch] = {}
     converted: set[int] = set()
+    readers = plan.readers
     for launch in plan.launches:
         if isinstance(launch.form, Swept) and launch.kernel.nest.reduced == (0,):
-            found = _with_own_conversions(launch, conversions, launch.form)
+            found = _with_own_conversions(launch, conversions, readers, launch.form)
             if found is not None:
                 joined[id(launch)] = found[0]
                 converted |= {id(each) for each in found[1]}
@@ -43,7 +43,7 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
 
 
 def _with_own_conversions(
-    sweeps: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], form: Swept
+    sweeps: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], readers: Readers, form: Swept
 ) -> tuple[HostLaunch, Iterable[HostLaunch]] | None:
     """Sweeps with the conversions of their operands, and these; None where there are none that they can do."""
     kernel, nest = sweeps.kernel, _in_rows_of_tiles(sweeps.kernel.nest)
@@ -53,7 +53,7 @@ def _with_own_conversions(
     found: dict[int, HostLaunch] = {}
     strides = dict(enumerate(nest.strides))
     for each in itertools.chain.from_iterable(conversions.get(value, ()) for value in operands):
-        places = _converted_by(each, sweeps)
+        places = _converted_by(each, sweeps, readers)
         own = [_in_packed_tiles(nest, place, each.kernel) for place in places]
         if None not in own:
             found |= dict.fromkeys(places, each)
@@ -80,12 +80,12 @@ def _in_rows_of_tiles(nest: LoopNest) -> LoopNest | None:
     return LoopNest((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
 
 
-def _converted_by(conversion: HostLaunch, sweeps: HostLaunch) -> list[int]:
+def _converted_by(conversion: HostLaunch, sweeps: HostLaunch, readers: Readers) -> list[int]:
     """The places of the operands that a launch unpacks for the sweeps alone, or alone reads of them, to pack them."""
     kernel, unpacks = sweeps.kernel, conversion.kernel.inputs[0].view.spec.dtype.is_block_float
     elements = (conversion.kernel.outputs if unpacks else conversion.kernel.inputs)[0]
-    readers, alone = set(readers_of(elements.value)), set(sweeps.ops if unpacks else conversion.ops)
-    if elements.view.spec.strides is not None or not readers <= alone:
+    alone = (sweeps if unpacks else conversion).ops[-1]
+    if elements.view.spec.strides is not None or not readers(elements.value) <= {alone}:
         return []
     first, operands = (0, kernel.inputs) if unpacks else (len(kernel.inputs), kernel.outputs)
     return [place for place, each in enumerate(operands, first) if each.value is elements.value]
