@@ -231,3 +231,69 @@ def test_suites_run_in_one_process_and_parameters_reach_devices_and_meshes_as_in
     done = run_pytest(tmp_path)
     assert "14 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
     assert "open_device has no keyword `speed`" in done.stdout
+
+
+COMPARED = """
+    import pytest
+    import torch
+    import ttnn
+    import ttnn_jit
+
+    doubled = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * 3.0)
+
+    def tensor(device):
+        return ttnn.from_torch(torch.randn(32, 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+
+    @pytest.mark.parametrize("number", range(6))
+    def test_right(device, number):
+        ttnn.topk(ttnn.relu(ttnn.matmul(tensor(device), tensor(device))), 5)
+
+    def test_wrong(device):
+        doubled(tensor(device))
+
+    def test_unjudged(device):
+        ttnn_jit.tile_op(lambda x: x + 1.0)(tensor(device))
+
+    @pytest.fixture
+    def wrong_setup(device):
+        return doubled(tensor(device))
+
+    def test_wrong_in_its_fixture(wrong_setup):
+        pass
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_comparisons_fail_tests_and_those_of_all_processes_are_in_one_report(tmp_path, workers):
+    written(tmp_path, test_suite=COMPARED)
+    (tmp_path / "report" / "comparison.parts").mkdir(parents=True)
+    (tmp_path / "report" / "comparison.parts" / "1-earlier.jsonl").write_text("of another run\n")
+    done = run_pytest(tmp_path, "--ttnn-compare", "--ttnn-compare-report", "report", *workers)
+    assert "7 passed" in done.stdout, done.stdout + done.stderr
+    assert "2 failed" in done.stdout
+    assert re.search(
+        r"test_suite\.py:\d+:\d+: tile_op\.lambda, output 0, locally: \d+ of 1024 elements are off", done.stdout
+    )
+    assert "results compared with goldens, 4 differ, 2 not compared: " in done.stdout
+    rows = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    assert len(rows) == 6 * 8 + 2 + 2 + 2
+    assert {row["test"] for row in rows if row["matches"] is False} == {
+        "test_suite.py::test_wrong",
+        "test_suite.py::test_wrong_in_its_fixture",
+    }
+    assert [row["reason"] for row in rows if row["matches"] is None] == [
+        f"its golden failed {level}: ArgumentError: this tile operation was made without a golden\n"
+        "help: pass `golden=` to `tile_op`"
+        for level in ("locally", "globally")
+    ]
+    assert len({row["process"] for row in rows}) == (2 if workers else 1)
+    page = (tmp_path / "report" / "comparison.html").read_text()
+    assert "4 of 52 results differ from their goldens" in page
+    assert page.index("These differ, the worst first") < page.index("All, in order")
+
+
+def test_without_the_option_nothing_is_compared(tmp_path):
+    written(tmp_path, test_suite=COMPARED)
+    done = run_pytest(tmp_path)
+    assert "9 passed" in done.stdout, done.stdout + done.stderr
+    assert not (tmp_path / "generated").exists()

@@ -39,7 +39,7 @@ class Stored(NamedTuple):
 
     Attributes:
         dtype: Their element type.
-        flushes: By a chip: of 16 bits and fewer a NaN is an infinity, and what is denormal zero.
+        flushes: By a chip: of 16 bits and fewer a NaN may be an infinity, and what is denormal is zero.
     """
 
     dtype: DataType
@@ -103,7 +103,8 @@ def judge(got: torch.Tensor, golden: torch.Tensor, stored: Stored, tolerance: To
     """The verdict on `got` beside `golden`, tensors of one shape: the result, and float64 or integers."""
     if stored.dtype.is_integer:
         return _of_integers(got, as_integers(golden, stored.dtype), tolerance)
-    pair = _Pair.of(got.double(), _as_made(golden.double(), stored), stored)
+    result = got.double()
+    pair = _Pair.of(result, _as_made(golden.double(), result, stored), stored)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, stored, tolerance)
@@ -205,10 +206,10 @@ def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) 
     return Verdict(not reason, reason, pcc, largest, allclose=torch.equal(result, golden))
 
 
-def _as_made(golden: torch.Tensor, stored: Stored) -> torch.Tensor:
-    """The golden, and what a chip makes of NaN."""
+def _as_made(golden: torch.Tensor, result: torch.Tensor, stored: Stored) -> torch.Tensor:
+    """The golden; infinite where a chip has an infinity for its NaN, as it stores those that it computes."""
     if stored.flushes and not stored.dtype.is_compute_type:
-        return golden.nan_to_num(nan=math.inf, posinf=math.inf, neginf=-math.inf)
+        return golden.masked_fill(golden.isnan() & (result == math.inf), math.inf)
     return golden
 
 

@@ -285,7 +285,7 @@ class _Compared:
         if exactly:
             first = next(spec.dtype for spec in specs_of(self._bound) if isinstance(spec, TensorSpec))
             golden = golden.on(self._target, first)
-        return JudgedCall(golden, self._bound, specs_of(self._bound))
+        return JudgedCall(golden, self._bound, specs_of(self._bound), self._target.numerics is Numerics.DEVICE)
 
 
 def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.golden.distances import unit_of_block
 from ttnn_jit.golden.verdict import Tolerance
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _SUMMED = 2.0**-16
 """Of float32 sums: 256 roundings of 2**-24, which the longest chains of models come near to."""
-_MULTIPLIED = 4.0
+_MULTIPLIED = 8.0
 """Errors of products fall out one way at worst, and add up as their square root at best: so many times one of them."""
 _DRAWS = 4
 _WITNESSED = 8.0
@@ -48,11 +49,13 @@ class JudgedCall:
         golden: What it is in torch.
         bound: What it was on tensors of ttnn.
         specs: Of the operands.
+        on_chip: Whether it ran on a chip's numerics, which pack block floats between the parts of an operation.
     """
 
     golden: GoldenCall
     bound: BoundCall
     specs: Sequence[OperandSpec]
+    on_chip: bool = False
 
     def locally(self, result: DataType, output: int, relative: float) -> Tolerance:
         """For a result of the type `result`, beside the golden of what the operation got."""
@@ -67,7 +70,8 @@ class JudgedCall:
         half = 1.0 if result.is_block_float else 0.5  # a block that saturates is off by a whole unit
         if operation.by_elements is not None or operation.only_moves(self.specs, self.bound.attributes):
             return Tolerance(half)
-        return Tolerance(half + operation.rounds_steps * result.is_block_float, noise=noise)
+        steps = result.is_block_float and (operation.rounds_steps or self.on_chip)
+        return Tolerance(half + steps, noise=noise)
 
     def globally(self, output: int, relative: float) -> Tolerance:
         """For a result beside the golden of goldens."""
@@ -115,12 +119,15 @@ class JudgedCall:
 
         generator = torch.Generator().manual_seed(0)  # the user's own draws stay as they are
         exact = self._result(self.golden, output)
-        moved = [self._result(self._changed(partial(_moved, error, generator)), output) for _ in range(_DRAWS)]
-        spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).square().mean(0).sqrt()
-        narrow = [self._result(self._changed(change), output) for change in (_narrow, _magnitude)]
-        away = _WITNESSED * (narrow[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
+        blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
+        move = partial(_moved, error, generator, max(blocks) if self.on_chip else 0)
+        moved = [self._result(self._changed(move), output) for _ in range(_DRAWS)]
+        spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
+        others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
+        away = _WITNESSED * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
         allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        overflows = exact.isfinite() & ~(narrow[0].isfinite() & narrow[1].isfinite())
+        numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
+        overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
         return allowed.masked_fill(overflows, torch.inf)
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
@@ -138,11 +145,13 @@ class JudgedCall:
         return found.double()
 
 
-def _moved(error: float, generator: torch.Generator, value: torch.Tensor) -> torch.Tensor:
+def _moved(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
+    """`value` off by `error`, and by the unit of its block, where it may be packed with so many bits."""
     import torch
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
-    return value * (1.0 + error * by) + _SMALLEST * by
+    unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST
+    return value * (1.0 + error * by) + unit * by
 
 
 def _narrow(value: torch.Tensor) -> torch.Tensor:
@@ -154,6 +163,11 @@ def _magnitude(value: torch.Tensor) -> torch.Tensor:
     import torch
 
     return torch.where(value.isfinite(), value.abs(), value).float()
+
+
+def _flushed(value: torch.Tensor) -> torch.Tensor:
+    """Denormal operands are zeros where bfloat16 is multiplied: beside an infinity that matters."""
+    return value.masked_fill(value.abs() < _SMALLEST, 0.0)
 
 
 def in_a_chain(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:

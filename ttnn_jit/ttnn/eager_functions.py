@@ -28,7 +28,10 @@ def _made(name: str) -> TtnnOperation:
     if name in IN_PLACE:
         return InPlaceOperation(name, IN_PLACE[name])
     overloads = EAGER[name] if name in EAGER else OVERLOADS[ALIASES[name]]
-    return TtnnOperation(name, overloads, overloads[0].qualified_name if name in EAGER else "")
+    function = TtnnOperation(name, overloads)
+    if name in EAGER and (own := overloads[0].qualified_name):
+        function.python_fully_qualified_name = f"ttnn.{own}"
+    return function
 
 
 _FUNCTIONS = _Functions()

@@ -79,11 +79,11 @@ class TtnnOperation(WarmCalls):
 
     __signature__ = _Signature()
 
-    def __init__(self, name: str, overloads: tuple[Operation, ...], qualified_name: str = "") -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
         super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
-        self.python_fully_qualified_name = f"ttnn.{qualified_name or name}"
+        self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._keep_nothing()

@@ -15,7 +15,8 @@ from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.ttnn.graph_picture import Node, lines_of, picture
+from ttnn_jit.ttnn.graph_nodes import Node
+from ttnn_jit.ttnn.graph_picture import lines_of, picture
 
 
 def tensors_in(values: Any) -> list[Any]:

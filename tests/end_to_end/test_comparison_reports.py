@@ -1,0 +1,140 @@
+"""Reports of comparisons: records of all processes that compare at a time reach one report, each once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttnn_jit.golden.comparison_page import page
+from ttnn_jit.golden.comparison_records import (
+    PAGE,
+    PARTS,
+    RESULTS,
+    ComparisonRecord,
+    RecordFile,
+    merged,
+    of_line,
+    record_file,
+    to_line,
+)
+
+RECORDS = st.builds(
+    ComparisonRecord,
+    number=st.integers(0, 9),
+    operation=st.text(max_size=9),
+    level=st.sampled_from(["locally", "globally", "jitted"]),
+    output=st.integers(0, 3),
+    matches=st.sampled_from([True, False, None]),
+    pcc=st.none() | st.floats(allow_nan=False),
+    max_ulp=st.none() | st.floats(min_value=0.0, allow_nan=False),
+    differing_nans=st.integers(0, 9),
+    place=st.text(max_size=9),
+    reason=st.text(max_size=9),
+    first_nan=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    allclose=st.sampled_from([True, False, None]),
+    process=st.integers(0, 9),
+    test=st.text(max_size=9),
+)
+
+
+@given(record=RECORDS)
+def test_a_line_holds_a_whole_record(record):
+    line = to_line(record)
+    assert "\n" not in line
+    assert json.loads(line, parse_constant=pytest.fail)
+    assert of_line(line) == record
+
+
+@given(parts=st.lists(st.lists(RECORDS, max_size=4), max_size=4))
+def test_merging_loses_and_doubles_no_record_and_keeps_the_order_of_each_process(parts):
+    found = merged(parts)
+    assert sorted(map(to_line, found)) == sorted(to_line(record) for part in parts for record in part)
+    for part in parts:
+        left = iter(found)
+        assert all(any(each is record for each in left) for record in part)
+
+
+def record(number, *, matches=True, max_ulp=0.0, level="locally"):
+    return ComparisonRecord(number, f"ttnn.op{number}", level, 0, matches, 1.0, max_ulp)
+
+
+def test_the_page_has_the_worst_first_and_says_plainly_how_many_differ():
+    bad = [record(1, matches=False, max_ulp=3.0), record(2, matches=False, max_ulp=9e9, level="globally"),
+           record(3, matches=False, max_ulp=70.0)]  # fmt: skip
+    unjudged = ComparisonRecord(4, "ttnn.op4", "locally", 0, None, reason="its golden failed")
+    text = "\n".join(page([record(0), *bad, unjudged]))
+    assert "<h1>3 of 4 results differ from their goldens</h1>" in text
+    places = [text.index(f"ttnn.op{number}") for number in (3, 1, 2, 4, 0)]
+    assert places == sorted(places)
+    assert "<h1>All 1 results are right</h1>" in "\n".join(page([record(0)]))
+
+
+SCRIPT = """
+    import os, sys, time
+    from multiprocessing import get_context
+    import torch, ttnn_jit
+    from ttnn_jit import ttnn
+
+    def compare(count):
+        x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=ttnn.open_device(device_id=0))
+        for _ in range(count):
+            x = ttnn.neg(x)
+
+    if __name__ == "__main__":
+        compare(2)
+        with get_context(sys.argv[1]).Pool(3) as pool:
+            pool.map(compare, [1, 3, 5], chunksize=1)
+            pool.close()
+            pool.join()
+        if pid := os.fork():
+            os.waitpid(pid, 0)
+        else:
+            compare(4)
+            os._exit(0)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path, way):
+    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
+    settings = {"enable_comparison_mode": True, "root_report_path": str(tmp_path), "report_name": "run"}
+    environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps(settings)}
+    for _ in range(2):  # the second run forgets the first
+        subprocess.run([sys.executable, "script.py", way], cwd=tmp_path, env=environment, check=True)
+        rows = json.loads((tmp_path / "run" / RESULTS).read_text())
+        assert len(rows) == 2 * (2 + 1 + 3 + 5 + 4)
+        assert len({row["process"] for row in rows}) >= 3
+        assert (tmp_path / "run" / PAGE).exists()
+
+
+def test_a_line_that_was_not_finished_is_left_out_and_the_others_are_there(tmp_path):
+    file = RecordFile(tmp_path)
+    file.write([record(1)])
+    (tmp_path / PARTS / "9-killed.jsonl").write_text(to_line(record(2)) + "\n" + to_line(record(3))[:20])
+    assert sorted(each.number for each in file.merge()) == [1, 2]
+
+
+def test_a_run_begins_where_nobody_compares_and_joins_where_somebody_does(tmp_path):
+    program = (
+        "import sys, pathlib; from ttnn_jit.golden.comparison_records import *\n"
+        "file = RecordFile(pathlib.Path(sys.argv[1])); file.write([ComparisonRecord(7, 'late', 'locally', 0, True)])\n"
+        "print(len(file.merge()))"
+    )
+
+    def other():
+        return int(subprocess.check_output([sys.executable, "-c", program, str(tmp_path)]))
+
+    assert other() == 1
+    assert other() == 1  # the first has ended
+    record_file(tmp_path).write([record(1)])
+    assert other() == 2
+    assert other() == 3
+    assert len(record_file(tmp_path).merge()) == 3
