@@ -99,6 +99,22 @@ def test_it_runs_as_often_as_in_python(graph_capture):
     assert COUNTED == [3.0]
 
 
+@functools.lru_cache(maxsize=1)
+def forgetful(n):
+    return [float(n)]
+
+
+WEIGHT = torch.ones(2, 2)
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
+def test_a_cache_that_forgets_within_a_call_has_the_program_serve_one(graph_capture):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * forgetful(2)[0] * forgetful(3)[0] * WEIGHT)
+    for _ in range(3):
+        assert jitted(torch.ones(2, 2))[0, 0] == 6.0
+
+
 @pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
 def test_a_function_without_source_is_given_it_too():
     space = {"scale": scale}

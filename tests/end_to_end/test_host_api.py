@@ -287,9 +287,9 @@ def test_a_shape_reads_as_a_sequence():
 
 def test_random_tensors_are_the_same_on_a_device_and_on_the_host(device):
     ttnn.manual_seed(3)
-    made = ttnn.rand((64, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    made = ttnn.rand((64, 64), device, dtype=ttnn.float32)
     ttnn.manual_seed(3)
-    assert torch.equal(made.to_torch(), ttnn.rand((64, 64), ttnn.float32).to_torch())
+    assert torch.equal(made.to_torch(), ttnn.rand((64, 64), dtype=ttnn.float32).to_torch())
     assert (ttnn.is_tensor_storage_on_device(made), ttnn.is_tensor_storage_on_device(made.cpu())) == (True, False)
 
 

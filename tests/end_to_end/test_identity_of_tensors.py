@@ -198,3 +198,10 @@ def test_attention_of_torch_asks_whether_its_query_is_its_key(graph_capture):
 
     x, y, z = (torch.eye(32) for _ in range(3))
     assert [number(attend(*given)) for given in ((x, x, x), (x, y, y), (x, y, z), (x, x, x))] == [2.0, 1.5, 1.5, 2.0]
+
+
+def test_the_number_of_an_object_is_refused_with_what_to_write():
+    with pytest.raises(
+        UnsupportedFunction, match=r"Function id not supported[\s\S]*help: `is` tells whether two tensors"
+    ):
+        ttnn_jit.jit(lambda q, k: q + 1.0 if id(q) == id(k) else q)(torch.ones(2, 2), torch.ones(2, 2))

@@ -80,7 +80,7 @@ def test_a_tensor_that_has_no_equal_parts_is_refused(mesh):
 
 def test_a_mapper_for_another_mesh_is_refused(mesh, device):
     with pytest.raises(
-        ValueError, match=r"^`mesh_mapper` is for .*2x4.*, and `device` is Device\(wormhole_b0, id=0\)$"
+        ValueError, match=r"^`mesh_mapper` is for .*2x4.*, and `device` is Device\(wormhole_b0 rules on cpu, id=0\)$"
     ):
         tiled(device, ttnn.ReplicateTensorToMesh(mesh))
     with pytest.raises(ValueError, match=r"^`mesh_shape` is \(4, 2\), and that of MeshDevice\(2x4 .*\) another$"):

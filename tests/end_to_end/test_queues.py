@@ -40,7 +40,7 @@ def test_events_are_numbered_and_say_what_they_are_of(two_queues):
     first, second = ttnn.record_event(two_queues, 0), ttnn.record_event(two_queues, cq_id=1)
     assert first.number < second.number
     assert isinstance(first, ttnn.MeshEvent)
-    assert repr(second) == f"MeshEvent({second.number} of queue 1 of Device(wormhole_b0, id=0))"
+    assert repr(second) == f"MeshEvent({second.number} of queue 1 of Device(wormhole_b0 rules on cpu, id=0))"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,34 @@ def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
     assert all(torch.equal(result, results[0]) for result in results)
 
 
+@pytest.mark.parametrize("stage", ["frontend", "convert-d2m-to-ttnn"])
+@pytest.mark.parametrize("force", ["", " <{force = true}>"])
+def test_a_module_that_deallocates_gives_what_it_gives_without(device, tmp_path, capsys, stage, force):
+    x = ttnn.from_torch(torch.zeros(64, 64), layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    jitted = ttnn_jit.jit(target="cpu")(lambda x: ttnn.matmul(ttnn.softmax(ttnn.exp(x)), x))
+    text = jitted.ir(ttnn.to_torch(x), stage=stage)
+    plain, freeing = tmp_path / "plain.mlir", tmp_path / "freeing.mlir"
+    plain.write_text(text)
+    made = re.search(r"(?m)^    (%\d+) = .* -> (tensor<.*>)$", text)
+    last = re.search(r"(?m)^    return (%\w+) ", text)
+    assert made[1] != last[1]
+    free = f'    "ttnn.deallocate"({made[1]}){force} : ({made[2]}) -> ()\n'
+    freeing.write_text(text[: last.start()] + free + text[last.start() :])
+    results = []
+    for path in (plain, freeing):
+        for mode in ([], ["--interpret"]):
+            assert main(["run", str(path), "--seed", "3", "--save", str(tmp_path / "r.pt"), *mode]) == 0
+            results += torch.load(tmp_path / "r.pt", weights_only=True)
+    assert all(torch.equal(result, results[0]) for result in results)
+    shown = []
+    for path in (plain, freeing):
+        for emitted in ("host", "codegen"):
+            assert main(["opt", str(path), "--emit", emitted]) == 0
+            shown.append(capsys.readouterr().out)
+    assert shown[:2] == shown[2:]
+    assert main(["opt", str(freeing), "-p", "all" if stage == "frontend" else "cse"]) == 0
+
+
 @pytest.mark.parametrize("where", ["device", "torch"])
 def test_a_program_file_runs_on_the_inputs_of_its_module(dumps, tmp_path, device, monkeypatch, where):
     monkeypatch.chdir(tmp_path)

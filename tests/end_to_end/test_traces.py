@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import gc
+import itertools
+import re
 import threading
 
 import pytest
@@ -155,15 +157,183 @@ def test_memory_that_is_freed_in_a_trace_is_used_again_in_it(device):
     assert same(result, chain())
 
 
-def test_what_a_trace_reads_lives_as_long_as_the_trace(device):
-    x, weight = on(device), on(device)
-    expected = ttnn.add(x, weight)
-    trace, result = captured(device, ttnn.add, x, weight)
-    ttnn.deallocate(weight)
-    others = [ttnn.full((64, 64), 7.0, ttnn.float32, ttnn.TILE_LAYOUT, device) for _ in range(8)]
-    ttnn.execute_trace(device, trace)
+def gone_by_name(tensors, which):
+    ttnn.deallocate(tensors.pop(which))
+
+
+def gone_by_itself(tensors, which):
+    del tensors[which]
+
+
+@pytest.mark.parametrize("free", [gone_by_name, gone_by_itself])
+@pytest.mark.parametrize("when", ["inside", "behind"])
+def test_a_replay_says_which_tensors_are_gone_that_it_reads_and_nobody_else_has_their_memory(device, free, when):
+    tensors = [on(device), on(device)]
+    expected = ttnn.add(*tensors)
+
+    def program():
+        result = ttnn.add(*tensors)
+        if when == "inside":
+            free(tensors, 1)
+        return result
+
+    trace, result = captured(device, program)
+    if when == "behind":
+        free(tensors, 1)
+    others = [ttnn.full((64, 64), 7.0, ttnn.bfloat16, ttnn.TILE_LAYOUT, device) for _ in range(8)]
+    others += [ttnn.exp(tensors[0]) for _ in range(8)]
+    gone = r"memory of a tensor that was freed, TensorSpec\(\[64, 64\], f32.*met at .*test_traces.py:\d+.*what was last"
+    with pytest.warns(UserWarning, match=gone):
+        ttnn.execute_trace(device, trace)
     assert same(result, expected)
-    del others
+    ttnn.execute_trace(device, trace)  # it is said once
+    assert same(result, expected)
+
+
+def test_a_replay_says_that_it_uses_a_tensor_that_lies_where_another_one_was(device):
+    x, y = on(device), on(device)
+    address = y.buffer_address()
+    trace, result = captured(device, ttnn.add, x, y)
+    ttnn.deallocate(y)
+    again = on(device)
+    assert again.buffer_address() == address
+    with pytest.warns(UserWarning, match=r"lies now that was made at .*test_traces.py:\d+:\d+: a replay uses that one"):
+        ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.add(x, again))
+    ttnn.deallocate(again)
+    again = ttnn.allocate_tensor_on_device(x.spec, device)
+    overwrite(again)
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.add(x, again))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("memory_config", [ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG])
+def test_inputs_that_are_freed_in_any_order_and_allocated_again_are_what_a_replay_reads(
+    device, order, inside, memory_config
+):
+    idle = [on(device, memory_config=memory_config) for _ in range(4)]
+    del idle
+    inputs = [on(device, memory_config=memory_config) for _ in range(3)]
+    addresses = [tensor.buffer_address() for tensor in inputs]
+    spec, again = inputs[0].spec, []
+
+    def allocated_again():
+        for which in order:
+            ttnn.deallocate(inputs[which])
+        again.extend(ttnn.allocate_tensor_on_device(spec, device) for _ in range(3))
+
+    def model():
+        result = ttnn.subtract(ttnn.multiply(inputs[0], inputs[1]), inputs[2])
+        if inside:
+            allocated_again()
+        return result
+
+    trace, result = captured(device, model)
+    if not inside:
+        allocated_again()
+    assert [tensor.buffer_address() for tensor in again] == addresses
+    for _ in range(2):
+        overwrite(*again)
+        ttnn.execute_trace(device, trace)
+        assert same(result, ttnn.subtract(ttnn.multiply(again[0], again[1]), again[2]))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        ttnn.to_torch,
+        lambda x: x.cpu(),
+        lambda x: x.to_list(),
+        ttnn.exp,
+        lambda x: ttnn.add(x, x),
+        lambda x: jitted(x, x),
+        lambda x: ttnn.matmul(x, x),
+        lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT),
+        ttnn.clone,
+        lambda x: ttnn.add_(x, 1.0),
+    ],
+)
+def test_what_a_trace_makes_is_not_read_before_it_ran(device, read):
+    x = on(device)
+    for _ in range(4):
+        read(ttnn.exp(x))
+    trace, result = captured(device, ttnn.exp, x)
+    address = result.buffer_address()
+    for _ in range(4):
+        with pytest.raises(TraceError, match=r"holds no numbers before the first `ttnn.execute_trace`") as refused:
+            read(result)
+        assert "test_traces.py" in str(refused.value)
+    assert "a trace makes it that did not run" in repr(result)
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.exp(x))
+    assert address == result.buffer_address()
+    read(result)
+
+
+def test_a_trace_may_read_what_another_one_makes_before_it_ran(device):
+    x = on(device)
+    first, made = captured(device, ttnn.exp, x)
+    second, result = captured(device, ttnn.neg, made)
+    ttnn.execute_trace(device, first)
+    ttnn.execute_trace(device, second)
+    assert same(result, ttnn.neg(ttnn.exp(x)))
+
+
+def in_another_thread(call):
+    outcome = []
+
+    def run():
+        try:
+            outcome.append(call())
+        except TraceError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return outcome[0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ttnn.exp,
+        lambda x: jitted(x, x),
+        lambda x: ttnn.add_(x, 1.0),
+        ttnn.clone,
+        lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT),
+        lambda x: ttnn.zeros_like(x),
+        lambda x: ttnn.allocate_tensor_on_device(x.spec, x.device()),
+        lambda x: ttnn.to_device(host(), x.device()),
+        ttnn.to_torch,
+    ],
+)
+def test_what_another_thread_calls_meanwhile_is_refused_and_is_no_part_of_the_trace(device, call):
+    x = on(device)
+    before = ttnn.to_torch(x)
+    call(x), call(x)
+    ttnn.copy_host_to_device_tensor(ttnn.from_torch(before, layout=ttnn.TILE_LAYOUT), x)
+    trace = ttnn.begin_trace_capture(device)
+    result = ttnn.exp(x)
+    refused = in_another_thread(lambda: call(x))
+    assert isinstance(refused, TraceError)
+    assert re.search(r"another thread captures what is called on Device\(.*since .*test_traces.py:\d+", str(refused))
+    ttnn.end_trace_capture(device, trace)
+    assert trace.kernels == 1
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.exp(x))
+    assert torch.equal(ttnn.to_torch(x), before)
+
+
+def test_another_thread_may_end_a_capture(device):
+    x = on(device)
+    trace = ttnn.begin_trace_capture(device)
+    result = ttnn.exp(x)
+    assert in_another_thread(lambda: ttnn.end_trace_capture(device, trace)) is None
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.exp(x))
 
 
 def test_released_memory_goes_back_and_results_stay(device):
@@ -289,7 +459,9 @@ def test_traces_that_are_not_there_are_refused_by_name(device):
     ttnn.end_trace_capture(device, trace, cq_id=0)
     with pytest.raises(TraceError, match=r"the capture of MeshTraceId\(\d+\) ended at .*test_traces\.py"):
         ttnn.end_trace_capture(device, trace, cq_id=0)
-    with pytest.raises(TraceError, match=r"is a trace of Device\(wormhole_b0, id=0\), not of Device\(.*id=1\)"):
+    with pytest.raises(
+        TraceError, match=r"is a trace of Device\(wormhole_b0 rules on cpu, id=0\), not of Device\(.*id=1\)"
+    ):
         ttnn.execute_trace(other, trace, cq_id=0)
     with pytest.raises(ArgumentError, match="execute_trace: the trace"):
         ttnn.execute_trace(device, 3, cq_id=0)
@@ -439,9 +611,10 @@ def repeated(x):
 
 
 def test_threads_that_replay_traces_of_one_device_and_of_several_read_nothing_but_results(device, cpu_device):
-    traces = []
+    traces, inputs = [], []
     for each, extent, function in ((device, 64, layers), (cpu_device, 128, layers), (cpu_device, 512, repeated)):
         given = [on(each, (extent, extent))] * (2 if function is layers else 1)
+        inputs += given
         traces.append((each, *captured(each, function, *given), function(*given)))
     ttnn.execute_trace(*traces[-1][:2])
     failures = []

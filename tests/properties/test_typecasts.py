@@ -183,3 +183,49 @@ def test_integers_are_cast_and_reduced_in_one_function(source, keepdim):
     assert torch.equal(
         squares(x), (x * x if source in {DataType.INT32, DataType.UINT8} else (x.long() ** 2)).long().sum(1).int()
     )
+
+
+def rest_of_rounding(x, _):
+    return ttnn.subtract(x, ttnn.typecast(ttnn.typecast(x, ttnn.bfloat16), ttnn.float32))
+
+
+def behind_an_operation(x, y):
+    total = ttnn.add(x, y)
+    return ttnn.multiply(ttnn.typecast(ttnn.typecast(total, ttnn.bfloat16), ttnn.float32), y)
+
+
+def before_operations_on_the_narrow_type(x, y):
+    return ttnn.maximum(ttnn.typecast(x, ttnn.bfloat16), ttnn.typecast(y, ttnn.bfloat16))
+
+
+def before_a_sum(x, y):
+    return ttnn.sum(ttnn.subtract(ttnn.typecast(ttnn.typecast(x, ttnn.bfloat16), ttnn.float32), y), dim=-1)
+
+
+def twice(x, y):
+    rounded = ttnn.typecast(ttnn.typecast(ttnn.add(x, y), ttnn.bfloat16), ttnn.float32)
+    return ttnn.typecast(ttnn.typecast(ttnn.multiply(rounded, y), ttnn.bfloat16), ttnn.float32)
+
+
+@pytest.mark.parametrize("fp32_dest_acc", [False, True])
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("target", PRESETS)
+@pytest.mark.parametrize(
+    "program",
+    [rest_of_rounding, behind_an_operation, before_operations_on_the_narrow_type, before_a_sum, twice],
+    ids=lambda program: program.__name__,
+)
+def test_a_cast_that_a_program_calls_rounds_inside_a_kernel_too(program, target, graph_capture, fp32_dest_acc):
+    device = ttnn.open_device(target=target)
+    numbers_ = torch.randn(2, 64, 64, generator=torch.Generator().manual_seed(0))
+    x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in numbers_)
+    options = {"graph_capture": graph_capture, "fp32_dest_acc": fp32_dest_acc, "enable_cache": False}
+    result = ttnn_jit.jit(**options)(program)(x, y)
+    assert torch.equal(ttnn.to_torch(result), ttnn.to_torch(program(x, y)))
+
+
+def test_what_rounding_leaves_is_what_torch_has():
+    x = torch.randn(64, 64, generator=torch.Generator().manual_seed(0))
+    rest = ttnn_jit.jit(enable_cache=False)(rest_of_rounding)(x, x)
+    assert rest.abs().max() > 0
+    assert torch.equal(rest, x - x.bfloat16().float())

@@ -261,7 +261,7 @@ HOST = [
     (
         lambda d: numpy.asarray(tiled(d)),
         ValueError,
-        "numpy was given a ttnn tensor that lies on Device(wormhole_b0, id=0)\n"
+        "numpy was given a ttnn tensor that lies on Device(wormhole_b0 rules on cpu, id=0)\n"
         "help: write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
     ),
     (

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir.affine import AffineDimExpr
 
-from ttnn_jit.codegen.loops import refusal, tile_extents
+from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.reader_values import Accumulation, BufferAccess, Index, LoopIndex, Window
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tiles import tile_extents
 
 LoopsOf = dict[int, tuple[Index, Index]]
 """Dimension of a kernel -> the block loop along it, and the loop within the block."""

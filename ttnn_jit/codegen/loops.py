@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import struct
-from collections.abc import Sequence
 from functools import lru_cache
 
 from xdsl.dialects import memref
@@ -18,7 +16,6 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.declared_ops import RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 NOT_STRIDED = "no loops with strides meet the elements that it reads"
 """What is wrong with an access whose coordinates do not become sums over loops."""
@@ -51,16 +48,6 @@ def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
 @lru_cache(maxsize=1024)
 def _words(data: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(data) // 8}q", data)
-
-
-def tile_extents(shape: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Extents in tiles of a tensor in an iteration space: leading dimensions fold into the rows where rank is 2."""
-    padded = (1,) * (rank - len(shape)) + tuple(shape)
-    *batch, height, width = padded
-    rows, columns = -(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)
-    folded = math.prod(batch[: len(batch) - (rank - 2)])
-    kept = batch[len(batch) - (rank - 2) :]
-    return (*kept, folded * rows, columns) if rank == 2 else (folded * kept[0], *kept[1:], rows, columns)
 
 
 def followed(indexing_map: AffineMap) -> tuple[int | None, ...]:

@@ -34,7 +34,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
         CompileError: No loops with strides walk what it reads.
     """
     specs = [spec_of(value.type) for value in op.operands]
-    loops = op.operation.loops(*(tuple(spec.shape) for spec in specs), *op.statics)
+    loops = op.operation.loops(*(op.operation.counted(tuple(spec.shape)) for spec in specs), *op.statics)
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
     placed = [
@@ -84,7 +84,10 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
     for each in operands:
         access = each.view.access
         assert access is not None, "every operand of a routine has a place in its loops"
-        addresses.append(access.address(each.view.spec.shape, _strides(each.view.spec)))
+        scalar = not each.view.spec.shape and op.operation.takes_scalars
+        addresses.append(
+            access.address(*(((1,), (1,)) if scalar else (each.view.spec.shape, _strides(each.view.spec))))
+        )
     try:
         walked = walk(tuple(max(1, extent) for extent in loops.extents), addresses)
     except NotStridedError:

@@ -59,6 +59,7 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     if not any(spec.volume for spec in results):
         return [np.zeros(0, spec.dtype.compute.numpy) for spec in results]  # no loop runs, and its first element is not
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
+    shapes = [*map(op.operation.counted, shapes)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
     arrays = [np.array(each.values).reshape(-1) for each in operands]
     flat = [_as_numbers(values, each.spec.dtype) for values, each in zip(arrays, operands, strict=True)]

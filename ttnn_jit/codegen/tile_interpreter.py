@@ -28,7 +28,7 @@ from xdsl.ir.affine import AffineMap
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
-from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window, tile_extents
+from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window
 from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.codegen.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
@@ -61,6 +61,7 @@ from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
+from ttnn_jit.specs.tiles import tile_extents
 
 Array = np.ndarray[Any, Any]
 

@@ -46,6 +46,10 @@ class ArgumentError(TtnnJitError, ValueError):
     """The arguments of a call break a rule; nothing was compiled, allocated or cached."""
 
 
+class CallError(ArgumentError, TypeError):
+    """A function has no such parameter, or misses an argument."""
+
+
 class ShapeError(ArgumentError):
     """Shapes that do not fit each other, or that the target cannot take."""
 

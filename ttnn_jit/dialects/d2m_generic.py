@@ -12,11 +12,12 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     LocationAttr,
     MemRefType,
+    TensorType,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, Region, SSAValue, TypeAttribute
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -32,11 +33,13 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
+from ttnn_jit.specs.tiles import tile_extents
 
 _SEGMENTS = "operandSegmentSizes"
 
@@ -205,8 +208,30 @@ class GenericOp(QuickOperation, IRDLOperation):
         for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
             self._verify_buffer(indexing_map.data, buffer, rank)
         require_kinds(written, [kind.data for kind in self.iterator_types])
+        self._verify_extents()
         if any(kind.data != "parallel" for kind in self.iterator_types):
             self._verify_accumulation()
+
+    def _verify_extents(self) -> None:
+        """Refuses maps that run past an operand, or that do not meet all that is written or reduced.
+
+        A loop takes as many steps as the output that follows it has tiles there, or the first input if none does.
+        """
+        operands = [*zip(self.operands, (each.data for each in self.indexing_maps), strict=True)]
+        steps: dict[int, int] = {}
+        for operand, indexing_map in (operands[-1], *operands[:-1]):
+            if not isinstance(operand.type, TensorType):
+                return  # tensors in loops of another compiler's: what reads them refuses it
+            # A tensor without elements has one tile without elements.
+            tiles = [max(1, extent) for extent in tile_extents(operand.type.get_shape(), len(indexing_map.results))]
+            for extent, result in zip(tiles, indexing_map.results, strict=True):
+                taken = steps.setdefault(result.position, extent) if isinstance(result, AffineDimExpr) else None
+                last = result.value if isinstance(result, AffineConstantExpr) else extent - 1
+                if taken not in (None, extent) or not 0 <= last < extent:
+                    raise VerifyException(
+                        f"an indexing map {affine_map_text(indexing_map)} does not fit a tensor of {tiles} tiles"
+                        + ("" if taken is None else f", for its loop takes {taken} steps")
+                    )
 
     def _verify_accumulation(self) -> None:
         """Refuses tiles whose rows and columns are not those that the op accumulates."""

@@ -219,6 +219,11 @@ class RoutineOp(TensorOp):
         return self.declared
 
     @property
+    def statics(self) -> tuple[Any, ...]:
+        """The attributes in the declaration's order, dimensions counted from the front."""
+        return _counted_from_the_front(self, super().statics)
+
+    @property
     def packs_rows(self) -> bool:
         """Whether it writes rows of block floats where these lie."""
         if not self.operation.writes_rows:
@@ -239,6 +244,13 @@ class ContractionOp(TensorOp):
     def operation(self) -> ops.Contraction:
         """The declaration of which dimensions it contracts and keeps."""
         return self.declared
+
+    @property
+    def terms(self) -> int:
+        """Of each of its sums."""
+        shapes = [tuple(spec_of(value.type).shape) for value in self.operands]
+        named, extents = self.operation.extents(shapes, self.statics)
+        return extents.get(named.contracted, 1)
 
     def verify_types(self) -> None:
         """Refuses shapes that make no product in the words of tt-mlir's verifier, then as others do."""
@@ -261,10 +273,25 @@ class CompositeOp(TensorOp):
         """The declaration of what it is."""
         return self.declared
 
+    @property
+    def statics(self) -> tuple[Any, ...]:
+        """The attributes in the declaration's order, dimensions counted from the front."""
+        return _counted_from_the_front(self, super().statics)
+
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
         """As others do, unless the declaration says it operand by operand: then its rule for results does."""
         if not self.operation.operand_dtypes:
             super().verify_dtypes(dtypes)
+
+
+def _counted_from_the_front(op: RoutineOp | CompositeOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The attributes of a text as the declaration checks and spells them."""
+    try:
+        specs = [None if value is None else spec_of(value.type) for value in op.placed]
+    except LayoutError:
+        return statics  # no tensors, or types of another compiler's: what needs a spec of them refuses it
+    _, written = op.operation.written(specs, statics)
+    return written
 
 
 def _results(count: int) -> str:

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.deallocation import DeallocateOp
 from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.direct_access import op_definition
@@ -49,6 +50,7 @@ __all__ = [
     "TTNN",
     "BufferTypeAttr",
     "CoreRangeAttr",
+    "DeallocateOp",
     "DeviceType",
     "FullOp",
     "GenericOp",
@@ -182,7 +184,7 @@ OP_OF = derive_tensor_ops("ttnn", "ttnn_name")
 
 TTNN = Dialect(
     "ttnn",
-    [GetDeviceOp, FullOp, GenericOp, *OP_OF.classes(), *derive_opaque("ttnn")],
+    [GetDeviceOp, FullOp, GenericOp, DeallocateOp, *OP_OF.classes(), *derive_opaque("ttnn")],
     [
         BufferTypeAttr,
         CoreRangeAttr,

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.dialects.deallocation import DeallocateOp
 from ttnn_jit.dialects.foreign_rules import verify_foreign
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
@@ -35,7 +36,7 @@ def verify(module: Operation) -> None:
     for op in module.walk():
         _verify_op(op)
     for region in module.regions:
-        _verify_region(region, set())
+        _verify_region(region, set(), {})
 
 
 def _verify_op(op: Operation) -> None:
@@ -90,13 +91,13 @@ def reason_of(error: Exception) -> str:
             return f"{type(error).__name__}: {error}"
 
 
-def _verify_region(region: Region, visible: set[SSAValue]) -> None:
+def _verify_region(region: Region, visible: set[SSAValue], freed: dict[SSAValue, Operation]) -> None:
     for block in region.blocks:
-        _verify_block(block, visible)
+        _verify_block(block, visible, freed)
 
 
-def _verify_block(block: Block, visible: set[SSAValue]) -> None:
-    """Checks the ops of `block`; leaves `visible` as it was."""
+def _verify_block(block: Block, visible: set[SSAValue], freed: dict[SSAValue, Operation]) -> None:
+    """Checks the ops of `block`; leaves `visible` as it was. `freed` are values that an op before deallocated."""
     defined: list[SSAValue] = list(block.args)
     visible.update(defined)
     for op in block.ops:
@@ -104,8 +105,14 @@ def _verify_block(block: Block, visible: set[SSAValue]) -> None:
             if operand not in visible:
                 reason = f"'{op.name}' op: operand #{index} is not defined before it is used"
                 raise InvalidModule(reason, location=place_of(op))
+            if operand in freed:
+                where = place_of(freed[operand])
+                reason = f"'{op.name}' op: operand #{index} was deallocated{f' at {where}' if where else ''}"
+                raise InvalidModule(reason, location=place_of(op))
         for region in op.regions:
-            _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible)
+            _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible, freed)
+        if isinstance(op, DeallocateOp):
+            freed[op.input] = op
         defined += op.results
         visible.update(op.results)
     visible.difference_update(defined)

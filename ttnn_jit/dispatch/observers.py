@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
+from ttnn_jit.diagnostics.errors import CallError, TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.operation import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import classes_of_calls
@@ -152,6 +153,9 @@ def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
                 return function(*args, **kwargs)
             result: T = _told(function, call, args, kwargs)
         except BaseException as error:
+            told = _not_as_called(function, args, kwargs, error) if isinstance(error, TypeError) else error
+            if told is not error:
+                raise told from None
             keep_frames_of_a_call(error)
             raise
         return result
@@ -174,6 +178,25 @@ def _check_queue(function: Callable[..., Any], args: Sequence[Any], kwargs: dict
             queue = kwargs.pop(name)
             for device in filter(None, devices):
                 device.require_queue(queue, function.__name__)
+
+
+def _not_as_called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError
+) -> TypeError:
+    """The error of a call that `function` does not take, in its words; any other as it is."""
+    if isinstance(error, TtnnJitError):
+        return error
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as mismatch:
+        known = ", ".join(f"`{name}`" for name in signature.parameters)
+        return CallError(
+            f"{function.__name__}: {mismatch}",
+            location=place_of_the_user(),
+            help=f"it takes {known}" if known else "it takes nothing",
+        )
+    return error
 
 
 def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.container_items import fields_of, is_record, items_of
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
+from ttnn_jit.frontend.cached_functions import tell_forgotten
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
@@ -169,6 +170,7 @@ def _run(
         ) from None
     returned = map_leaves(returned, interpreter.known)
     tell_compared(interpreter)
+    tell_forgotten(interpreter)
     interpreter.frame.variables.clear()
     interpreter.is_over = True
     return interpreter, returned

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.foreign.values import is_atom
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.guards.reads import called_with
+from ttnn_jit.runtime.families import has_family
 
 
 def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -31,7 +34,17 @@ def remembered(interpreter: Interpreter, function: Any, args: Sequence[Any], kwa
     """What a cached function gives: what it remembers, else what it computes and remembers from now on."""
     result = interpreter.natively(function, *args, **kwargs)
     interpreter.recorder.call(called_with, _operands(function, args, kwargs), result)
+    if not (is_atom(result) or has_family(result)):
+        interpreter.remembered.append((partial(function, *args, **kwargs), result))
     return result
+
+
+def tell_forgotten(interpreter: Interpreter) -> None:
+    """Record that a guard would find other objects where one call has had the cache forget what another gave."""
+    for call, result in interpreter.remembered:
+        if interpreter.natively(call) is not result:
+            interpreter.is_opaque(f"`{call.func.__name__}` forgets what it gave, and gives another object each time")
+    interpreter.remembered.clear()  # or they would wait for the garbage collector
 
 
 def _operands(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

@@ -354,6 +354,8 @@ def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: s
     """The error of a call that no program can hold."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
+    elif function is id:
+        help_text = "`is` tells whether two tensors are one object, and a tensor may be a key of a dict"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:

@@ -7,6 +7,7 @@ each kind of expression and statement does stands in expressions.py and statemen
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -85,6 +86,7 @@ class Interpreter(Emitter):
         handled: The errors that ``except`` blocks under way caught, outermost first.
         observes: Another way through the program makes the module; this one is for what it reads.
         compared: Inputs that C told apart, by their ids.
+        remembered: Calls of cached functions, and the objects that these gave.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Interpreter(Emitter):
     ) -> None:
         super().__init__(builder, hidden)
         self.compared: dict[int, Any] = {}
+        self.remembered: list[tuple[functools.partial[Any], Any]] = []
         self.observes = observes
         self._rules = rules
         self.recorder = recorder

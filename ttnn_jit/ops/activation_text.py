@@ -7,23 +7,11 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
-from ttnn_jit.ops.applied_unary import activation_of
 from ttnn_jit.ops.elementwise import Elementwise
 
 _FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
 NAMED = {one.ttnn_name: one for one in _FUNCTIONS} | {one.name: one for one in reversed(_FUNCTIONS)}
 """Functions of one tensor by name, the IR's too; of several with one name, the first."""
-
-
-def activation_text(value: Any) -> str:
-    """The call of the function that a program names so, with numbers behind the tensor if there are any.
-
-    Raises:
-        ArgumentError: It names no unary operation.
-    """
-    applied = activation_of(value)
-    name, numbers = applied.overloads[0].ttnn_name, applied.numbers
-    return f"{name}({', '.join(map(repr, numbers))})" if numbers else name
 
 
 def check_activation(text: str | None) -> None:

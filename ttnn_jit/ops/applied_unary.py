@@ -7,26 +7,14 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.values import atom_key
+from ttnn_jit.ops.activation_names import function_named, function_of_type
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
-_OTHER_NAMES = {
-    "RECIP": "reciprocal", "POWER": "pow", "LOGSIGMOID": "log_sigmoid", "CLAMP_TSS": "clamp", "GELU_TANH": "gelu",
-    "ADD_UNARY_SFPU": "add", "SUB_UNARY_SFPU": "subtract", "MUL_UNARY_SFPU": "multiply", "DIV_UNARY_SFPU": "divide",
-    "UNARY_NE": "ne", "UNARY_EQ": "eq", "UNARY_GT": "gt", "UNARY_LT": "lt", "UNARY_GE": "ge", "UNARY_LE": "le",
-    "LOGICAL_NOT_UNARY": "logical_not", "PRELU_SFPU": "prelu",
-}  # fmt: skip
-"""Type of ttnn -> the operation, where its name is not the type's in small letters."""
-
-_CHOOSES_A_KERNEL = frozenset(
-    {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
-)
-"""Types whose numbers choose how exactly a chip computes, and say nothing of what."""
-
-_OF_KERNELS = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
-"""Further names of ttnn's, some for how exactly a chip computes -> the operation."""
+_FORMULAS = {"gelu_tanh": "gelu"}
+"""The IR's name of one of several formulas -> the function that has them."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +43,6 @@ class AppliedUnary:
         return tuple(each.fingerprint for each in self.overloads), atom_key(self.numbers)
 
 
-def function_named(name: str) -> str:
-    """The function that ttnn's activation `name` computes."""
-    return _OF_KERNELS.get(name, name)
-
-
 def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:
     """What a `UnaryOpType` or a `UnaryWithParam` names, among `overloads` by name; None of what is neither.
 
@@ -73,14 +56,15 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
     if not isinstance(activation, UnaryWithParam):
         return None
     kind = activation.op_type.name
-    named = tuple(overloads.get(_OTHER_NAMES.get(kind, kind.lower()), ()))
+    name, numbers = function_of_type(activation)
+    named = tuple(overloads.get(_FORMULAS.get(name, name), ()))
     if not named:
         raise ArgumentError(
             f"`ttnn.UnaryOpType.{kind}` is no operation here",
             help="give another, or the name of one of `ttnn_jit.supported_ops()`",
         )
     meant = tuple(operation for operation in named if operation.ttnn_name == kind.lower())
-    return AppliedUnary(meant or named, () if kind in _CHOOSES_A_KERNEL else activation.params)
+    return AppliedUnary(meant or named, numbers)
 
 
 def activations_of(name: str, keyword: str, value: Any) -> tuple[AppliedUnary, ...]:

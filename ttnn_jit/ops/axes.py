@@ -14,22 +14,32 @@ def axis_of(dim: int, rank: int) -> int:
         ShapeError: There is no such dimension.
     """
     if not -rank <= dim < rank:
-        raise ShapeError(
-            f"there is no dimension {dim} in a tensor of rank {rank}", help=f"it has {-rank} to {rank - 1}"
-        )
+        has = f"it has {-rank} to {rank - 1}" if rank else "it has none; `ttnn.reshape(x, (1,))` has one"
+        raise ShapeError(f"there is no dimension {dim} in a tensor of rank {rank}", help=has)
     return dim % rank
+
+
+def axis_within(dim: int, rank: int) -> int:
+    """As `axis_of`; a tensor without dimensions counts as one of its element in a row, as in torch.
+
+    Raises:
+        ShapeError: There is no such dimension.
+    """
+    return axis_of(dim, rank or 1)
 
 
 def axes_of(dims: Sequence[int], rank: int) -> tuple[int, ...]:
     """Dimensions counted from the front, in order; none stand for all.
 
+    A tensor without dimensions counts as one of its element in a row, and so has none to name.
+
     Raises:
         ShapeError: There is no such dimension, or one is named twice.
     """
-    axes = sorted(axis_of(dim, rank) for dim in dims) if dims else list(range(rank))
+    axes = sorted(axis_within(dim, rank) for dim in dims) if dims else list(range(rank))
     if len(set(axes)) != len(axes):
         raise ShapeError(f"{list(dims)} names a dimension of a tensor of rank {rank} twice")
-    return tuple(axes)
+    return tuple(axes) if rank else ()
 
 
 def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tuple[int, ...]:

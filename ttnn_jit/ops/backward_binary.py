@@ -134,7 +134,7 @@ def _concat(f: Formula, g: Term, a: Term, _: Term, dim: int) -> list[Term]:
 
 
 _ALPHA = Parameter("alpha", FLOAT, 1.0)
-_VALUE = Parameter("value", FLOAT, 1.0)
+_VALUE = Parameter("value", FLOAT, 1.0, aliases=("alpha",))
 _THREE = (INPUT, *(Parameter(f"input_tensor_{letter}", TENSOR) for letter in "bc"))
 
 
@@ -151,8 +151,22 @@ def _xlogy(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
 
 OPERATIONS = (
     _of_two("add", lambda _, g, __, ___: [g, g * 1.0]),
+    _of_two(
+        "add",
+        lambda _, g, __, ___, alpha: [g, g * alpha],
+        Parameter("alpha", FLOAT),
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a + alpha * b,
+    ),
     _with_number("add", lambda *_: 1.0, lambda _, x, y: x + y),
     _of_two("sub", lambda _, g, __, ___: [g, -g]),
+    _of_two(
+        "sub",
+        lambda _, g, __, ___, alpha: [g, g * -alpha],
+        Parameter("alpha", FLOAT),
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a - alpha * b,
+    ),
     _with_number("sub", lambda *_: 1.0, lambda _, x, y: x - y),
     _of_two("mul", lambda _, g, a, b: [g * b, g * a]),
     _with_number("mul", lambda _, __, scalar: scalar, lambda _, x, y: x * y),
@@ -207,7 +221,7 @@ OPERATIONS = (
     _of_two(
         "lerp",
         lambda _, g, __, ___, weight: [g * (1.0 - weight), g * weight],
-        Parameter("weight", FLOAT, aliases=("input_tensor_c",)),
+        Parameter("weight", FLOAT, aliases=("input_tensor_c", "scalar")),
         values=(0.75,),
         forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
     ),

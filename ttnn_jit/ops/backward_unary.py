@@ -212,8 +212,8 @@ OPERATIONS = (
     _activation(
         "threshold",
         lambda f, x, threshold, __: f.where(x <= threshold, 0.0, 1.0),
-        _number("threshold"),
-        _number("value"),
+        _number("threshold", None, "min"),
+        _number("value", None, "max"),
         values=(0.5, 2.0),
     ),
     *(_of(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE) for name in ("fmod", "remainder")),
@@ -252,6 +252,16 @@ OPERATIONS = (
         max_ulp=2.5,
     ),
     _of("unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar),
+    _of(
+        "rdiv",
+        lambda _, x, scalar: -scalar / x / x,
+        _number("scalar"),
+        Parameter("rounding_mode", CHOICE, None),
+        values=(2.5,),
+        domain=_POSITIVE,
+        max_ulp=1.5,
+        forward=lambda _, x, scalar: scalar / x,
+    ),
     *(
         gradient(
             "rdiv",
@@ -264,15 +274,5 @@ OPERATIONS = (
             domain=_POSITIVE,
         )
         for mode in ("floor", "trunc")
-    ),
-    _of(
-        "rdiv",
-        lambda _, x, scalar: -scalar / x / x,
-        _number("scalar"),
-        Parameter("rounding_mode", CHOICE, None),
-        values=(2.5,),
-        domain=_POSITIVE,
-        max_ulp=1.5,
-        forward=lambda _, x, scalar: scalar / x,
     ),
 )

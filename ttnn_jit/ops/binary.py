@@ -17,14 +17,14 @@ def _ldexp(torch: Any, x: Any, y: Any) -> Any:
     return torch.where(stays, x, x * torch.pow(2.0, y))
 
 
-_FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER)
-_SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER)
-_BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor",))
+FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_a", "input_tensor"))
+SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("input_b", "value", "scalar"))
+_BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor", "input"))
 _EXPONENT = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("exponent",))
 
 
 def binary(
-    name: str, *, operands: tuple[Parameter, ...] = (_FIRST, _SECOND), others: tuple[Parameter, ...] = (), **fields: Any
+    name: str, *, operands: tuple[Parameter, ...] = (FIRST, SECOND), others: tuple[Parameter, ...] = (), **fields: Any
 ) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
     fields.setdefault("aten", name)

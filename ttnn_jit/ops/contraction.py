@@ -96,8 +96,6 @@ class Contraction(Operation):
             if extent != before and 1 not in {extent, before}:
                 raise self._refusal(shapes, f"dimensions of {before} and of {extent} do not broadcast", None)
             found[label] = extent if before == 1 else before
-        if found.get(named.contracted, 1) == 0:
-            raise self._refusal(shapes, "the dimension to contract has no elements", None)
         return named, found
 
     def contradiction(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.ops.axes import without_axes
+from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.parameter import REDUCED
 from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
 from ttnn_jit.specs.access import Access
@@ -122,7 +122,7 @@ def _of_integers(
             source=f"ttnn.{name}",
             loop=loop,
             loops=loops,
-            spelled=lambda _, axes, keepdim: (axes, keepdim),
+            spelled=lambda shape, axes, keepdim: (axes_of(axes, len(shape)), keepdim),
             result=result,
             operand_dtypes=(INTEGERS,),
             golden=golden,

@@ -318,15 +318,14 @@ class ActivationKind(NameKind):
     """A function of one tensor, by its name or as a `UnaryWithParam`, or None: the IR has the text of its call."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:
-        """The text (ops/activation_text.py)."""
-        from ttnn_jit.ops.activation_text import activation_text
-        from ttnn_jit.ops.applied_unary import function_named
+        """The text (ops/activation_names.py)."""
+        if value is None:
+            return None
+        from ttnn_jit.ops.activation_names import activation_text
         from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
 
-        if isinstance(value, UnaryOpType | UnaryWithParam):
-            return activation_text(value)
-        name = super().bind(value, dtype, what)
-        return None if name is None else function_named(name)
+        is_typed = isinstance(value, UnaryOpType | UnaryWithParam)
+        return activation_text(value if is_typed else super().bind(value, dtype, what))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ Extents = tuple[int, ...]
 Spelling = tuple["Movement", tuple[Any, ...]]
 """An operation and the values of its attributes."""
 
-OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 """The one tensor that is moved."""
 
 

@@ -26,5 +26,4 @@ DECLARATIONS = (
     _opaque("to_memory_config", "The tensor in another memory.", "ttnn"),
     _opaque("to_device", "The tensor on a device.", "ttnn"),
     _opaque("from_device", "The tensor on the host.", "ttnn"),
-    _opaque("deallocate", "Gives back the tensor's memory.", "ttnn"),
 )

@@ -71,6 +71,7 @@ class Routine(Operation):
             `first` on, in a row. `matrix` is where the result's matrix begins, `down` and `along` are its strides. So
             rows of block floats are packed where they lie; the loops of rows and of their elements are the last two.
         native: What the loop does where that is compiled without numba.
+        takes_scalars: Whether tensors without dimensions count as ones of their element in a row.
     """
 
     loop: Callable[..., Callable[..., None]]
@@ -83,6 +84,7 @@ class Routine(Operation):
     updates: bool = False
     writes_rows: bool = False
     native: NativeLoop | None = None
+    takes_scalars: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property
@@ -104,7 +106,7 @@ class Routine(Operation):
                 f"{named} of `{self.name}` have different element types", help="cast one of them first"
             )
         try:
-            written = self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
+            written = self.spelled(*(self.counted(tuple(spec.shape)) for spec in tensors), *statics)
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None
@@ -116,7 +118,17 @@ class Routine(Operation):
             CompileError: The attributes do not fit the operands, or these have other element types than it takes.
         """
         _, written = self.written(specs, statics)
-        return self.result(*specs, *written)
+        if not self.takes_scalars or not isinstance(specs[0], TensorSpec) or specs[0].shape:
+            return self.result(*specs, *written)
+        counted = (
+            each.with_(shape=self.counted(each.shape)) if isinstance(each, TensorSpec) else each for each in specs
+        )
+        found = self.result(*counted, *written)
+        return tuple(each.with_(shape=()) if tuple(each.shape) == (1,) else each for each in found)
+
+    def counted(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an operand or a result as loops and attributes count its dimensions."""
+        return shape or (1,) if self.takes_scalars else shape
 
     @property
     def rules(self) -> str:

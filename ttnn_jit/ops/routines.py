@@ -7,7 +7,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.named_places import in_order
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -86,7 +86,7 @@ TOPK = Routine(
     name="topk",
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
-        Parameter("k", DIMENSION),
+        Parameter("k", DIMENSION, 32),
         Parameter("dim", DIMENSION, -1),
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
@@ -97,6 +97,7 @@ TOPK = Routine(
     loop=_topk_loop,
     loops=_topk_loops,
     spelled=_spelled_topk,
+    takes_scalars=True,
     result=_topk_results,
     operand_dtypes=(FLOATS,),
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
@@ -129,7 +130,7 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
-def _spelled_embedding(_: Extents, weight: Extents, layout: Layout) -> tuple[Any, ...]:
+def _spelled_embedding(_: Extents, weight: Extents, layout: Layout | None) -> tuple[Any, ...]:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
@@ -153,10 +154,10 @@ def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
     return (0, rank - 1) if rank > 2 and all(extent == 1 for extent in indices[1:-1]) else tuple(range(rank))
 
 
-def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout) -> tuple[TensorSpec, ...]:
+def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
     shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
-    return (laid_out(interleaved(weight), layout).with_(shape=shape),)
+    return (laid_out(interleaved(weight), weight.layout if layout is None else layout).with_(shape=shape),)
 
 
 def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
@@ -169,13 +170,13 @@ EMBEDDING = Routine(
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
         Parameter("weight", TENSOR),
-        Parameter("layout", LAYOUT, Layout.ROW_MAJOR),
+        Parameter("layout", OPTIONAL_LAYOUT),
         Parameter("padding_idx", IGNORED),
         Parameter("embeddings_type", IGNORED),
     ),
     summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
-    "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns); one beyond is taken for the "
-    "nearest there is, and of a float the integer toward zero.",
+    "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where "
+    "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
     source="ttnn.embedding",
     loop=_embedding_loop,
     loops=_embedding_loops,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_within, without_axes
 from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.named_places import farthest
@@ -27,7 +27,7 @@ def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
 
 
 def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
-    return (axis_of(dim, len(shape)),)
+    return (axis_within(dim, len(shape)),)
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
@@ -69,6 +69,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         loop=loop,
         loops=_scan_loops,
         spelled=_spelled_scan,
+        takes_scalars=True,
         result=lambda x, _: (interleaved(x).with_(shape=x.shape),),
         operand_dtypes=(SCALARS,),
         golden=lambda torch, x, dim: getattr(torch, name)(x, dim),
@@ -120,7 +121,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         source=f"ttnn.{name}",
         loop=_place_loop,
         loops=reducing_loops,
-        spelled=lambda _, axes, keepdim: (axes, keepdim),
+        spelled=_spelled_place,
         result=_places,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
@@ -128,6 +129,13 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
         examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
     )
+
+
+def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+    axes = axes_of(dims, len(shape))
+    if len(axes) != 1:
+        raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
+    return axes, keepdim
 
 
 def _place(routine: Routine) -> Callable[..., Value]:

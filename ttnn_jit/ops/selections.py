@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.axes import axis_of, axis_within
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.named_places import in_order
-from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TENSOR, Parameter
+from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
@@ -48,9 +48,9 @@ def _gather_loop(_load: Any, _store: Any) -> Any:
 
 def _check_places(x: Any, index: Any, dim: int) -> None:
     """Refuses an index that names no element along the dimension."""
-    axis = axis_of(dim, len(x.shape))
-    if (found := index.outside(x.shape[axis])) is not None:
-        raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {x.shape[axis]}")
+    axis, shape = axis_within(dim, len(x.shape)), tuple(x.shape) or (1,)
+    if (found := index.outside(shape[axis])) is not None:
+        raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {shape[axis]}")
 
 
 def _spelled_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]:
@@ -80,12 +80,14 @@ GATHER = Routine(
         Parameter("dim", DIMENSION),
         Parameter("index", TENSOR),
         Parameter("sparse_grad", IGNORED),
+        Parameter("out", OUTPUT),
     ),
     summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
     source="ttnn.gather",
     loop=_gather_loop,
     loops=_gather_loops,
     spelled=_spelled_gather,
+    takes_scalars=True,
     result=lambda x, index, _: (interleaved(x).with_(shape=index.shape),),
     operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
@@ -173,6 +175,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         loop=_scatter_loop,
         loops=_scatter_loops,
         spelled=_spelled_scatter,
+        takes_scalars=True,
         result=lambda x, *_: (interleaved(x),),
         operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
@@ -309,6 +312,7 @@ SORT = Routine(
     loop=_sort_loop,
     loops=_sort_loops,
     spelled=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
+    takes_scalars=True,
     result=_sort_results,
     operand_dtypes=(SCALARS,),
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.axes import axis_within
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import is_broadcast_to, reshaped
 from ttnn_jit.ops.operation import Example
@@ -25,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
 
-OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 _STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable")
 
 
@@ -36,12 +36,14 @@ def as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
 
 def softmax_of(ttnn: Any, x: Any, axis: int, *_: Any) -> Any:
     """exp(x - m) by its sum along a dimension, m the largest element there."""
+    if 0 in tuple(x.shape):
+        return ttnn.exp(x)  # of no elements, of which none is the largest
     exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
     return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
 
 
 def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
-    return axis_of(dim, len(shape)), stable
+    return axis_within(dim, len(shape)), stable
 
 
 _EXAMPLES: tuple[Example, ...] = (
@@ -66,6 +68,8 @@ SOFTMAX = Composite(
 
 
 def _log_softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
+    if 0 in tuple(x.shape):
+        return ttnn.exp(x)
     x = ttnn.subtract(x, ttnn.max(x, axis, True))
     return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), axis, True)))
 

@@ -71,22 +71,22 @@ class Windows:
         """How many windows a tensor of these extents has; `ceil`: one that begins inside may reach beyond the padding.
 
         Raises:
-            ShapeError: A window is larger than the padded tensor.
+            ShapeError: A window is larger than the padded tensor, and by so much that none begins inside.
         """
         if len(extents) != len(self.kernel):
             raise ShapeError(f"the kernel has {len(self.kernel)} dimensions, and the images {len(extents)}")
         whole = self.padded(extents)
-        if any(span > extent for span, extent in zip(self.spans, whole, strict=True)):
+        free = zip(whole, self.spans, self.stride, strict=True)
+        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in free)
+        if ceil:
+            begins = zip(counts, self.stride, extents, self.padding, strict=True)
+            counts = tuple(count - ((count - 1) * step >= own + before) for count, step, own, (before, _) in begins)
+        if min(counts) < 1:
             raise ShapeError(
                 f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(whole)}",
                 help="the window is dilation * (kernel - 1) + 1 elements wide",
             )
-        free = zip(whole, self.spans, self.stride, strict=True)
-        if not ceil:
-            return tuple((extent - span) // step + 1 for extent, span, step in free)
-        counts = [-(-(extent - span) // step) + 1 for extent, span, step in free]
-        begins = zip(counts, self.stride, extents, self.padding, strict=True)
-        return tuple(count - ((count - 1) * step >= own + before) for count, step, own, (before, _) in begins)
+        return counts
 
     def reach(self, counts: Sequence[int]) -> tuple[int, ...]:
         """The extents that so many windows cover."""

@@ -203,7 +203,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     check_updates(plan, TTNN, tensors)
     device = tensors[0]._device if tensors else implicit_cpu_device()
     assert device is not None  # or it would have been refused
-    device.require_open(plan.name)
+    device.require_turn(plan.name)
     device.programs.add(plan.hash)
     # What shares memory with an input that is written was refused: new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
@@ -230,7 +230,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
         device.recorder.note_circular_buffers(program.circular_buffer_bytes)
     if call is not None:
         found = {i: buffer for i, (buffer, _) in packed.items()}
-        device.launch(call, [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)])
+        buffers = [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)]
+        device.launch(plan.name, call, buffers, plan.buffers)
     results = after_updates(plan, TTNN, tensors, every)
     if into is not None and results[0] is not into:
         write_elements(results[0], into)

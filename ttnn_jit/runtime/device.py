@@ -11,8 +11,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
+from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.ops.created_tensors import interpreted_in_programs
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, host_memory_bytes
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
+from ttnn_jit.runtime.captured_memory import CapturedMemory
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
@@ -47,6 +49,7 @@ def _forget_other_threads() -> None:
     """In a forked child: drop locks that threads of the parent may have held."""
     for device in list(_DEVICES):
         device.order = threading.RLock()
+        device.first_fit.forget_other_threads()
 
 
 if hasattr(os, "register_at_fork"):
@@ -80,6 +83,9 @@ class Device:
         trace_region_size: Bytes that its traces may take; 0: as many as there are.
         traces: Those that were captured and not released, by their id.
         recorder: What records its calls while a trace is captured.
+        pool: Memory of what operations make.
+        first_fit: Memory of what users allocate on it.
+        captured: The memory that its traces use.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         order: Held by a replay of a trace, and by what the host reads or writes, so that no thread sees half of
             either, as in a command queue.
@@ -97,6 +103,8 @@ class Device:
         self.trace_region_size = trace_region_size
         self.traces: dict[object, Trace] = {}
         self.recorder: Recorder | None = None
+        self.first_fit = BufferPool(default_idle_limit() // 2)
+        self.captured = CapturedMemory()
         self.closed = False
         self.open_target = id(target)
         self.pool: BufferPool = HOST_POOL
@@ -239,7 +247,8 @@ class Device:
 
         Args:
             spec: Of the tensor.
-            again: Whether a device that records shall give the memory of an input that was freed meanwhile.
+            again: Whether nothing writes it now, so that it may take the place of a tensor that is gone, for a trace
+                that uses it. While the device records, every other tensor is made by the trace.
 
         Raises:
             DeviceError: The device is closed.
@@ -247,14 +256,24 @@ class Device:
             L1CapacityError: It does not fit.
             DramCapacityError: The host has no memory for it.
         """
-        self.require_open("allocate")
+        self.require_turn("allocate")
         check_memory_of_device(spec.memory_config)
         lease = self.l1.lease(spec) if in_l1(spec) else None
-        freed = self.recorder.freed(spec.nbytes) if again and self.recorder is not None else None
-        buffer = freed or self.memory_for(spec)
+        buffer = self._captured_before(spec, again=again) or self._first_fit(spec, again=again)
         if lease is not None:
             buffer.lease = lease
         return buffer
+
+    def _captured_before(self, spec: TensorSpec, *, again: bool) -> Buffer | None:
+        """Where a trace of the device found a tensor like this one, which is gone."""
+        if not self.captured.freed or not (again or self.recorder is None):
+            return None
+        return self.captured.take(spec, on_purpose=again, place=place_of_the_user())
+
+    def _first_fit(self, spec: TensorSpec, *, again: bool) -> Buffer:
+        if self.recorder is not None and not again:
+            return self.memory_for(spec)
+        return self._allocated(self.first_fit.allocate_first, spec)
 
     def memory_for(self, spec: TensorSpec) -> Buffer:
         """Memory for a tensor of `spec`, in no account of L1.
@@ -262,9 +281,12 @@ class Device:
         Raises:
             DramCapacityError: DRAM or the host has none; the text names what it is for, and the largest tensors.
         """
+        return self._allocated(self.pool.allocate, spec)
+
+    def _allocated(self, allocate: Callable[[int], Buffer], spec: TensorSpec) -> Buffer:
         self.require_dram(spec)
         try:
-            return self.pool.allocate(spec.nbytes)
+            return allocate(spec.nbytes)
         except MemoryError as error:
             raise self._without_memory(f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}") from None
 
@@ -280,7 +302,8 @@ class Device:
         capacity = self.dram_bytes
         if self._mapped_bytes() + spec.nbytes <= capacity or in_l1(spec):
             return
-        HOST_POOL.release_idle()
+        for pool in (HOST_POOL, self.first_fit):
+            pool.release_idle()
         used = sum(held.nbytes for held in _live_specs(self) if not in_l1(held))
         if used + spec.nbytes > capacity:
             raise self._without_memory(
@@ -293,7 +316,7 @@ class Device:
         return _live_specs(self)
 
     def _mapped_bytes(self) -> int:
-        pools = {HOST_POOL, self.pool, *(trace.pool for trace in self.traces.values())}
+        pools = {HOST_POOL, self.first_fit, self.pool, *(trace.pool for trace in self.traces.values())}
         return sum(pool.mapped_bytes for pool in pools)
 
     def _without_memory(self, reason: str) -> DramCapacityError:
@@ -323,9 +346,21 @@ class Device:
             DeviceError: The device is closed.
             TraceError: It captures a trace, which holds nothing that the host does.
         """
-        self.require_open(operation)
+        self.require_turn(operation)
         if self.recorder is not None:
             self.recorder.refuse(operation)
+
+    def require_turn(self, operation: str) -> None:
+        """Refuse to go on with `operation` on a closed device, or one that records what another thread calls.
+
+        Raises:
+            DeviceError: The device is closed.
+            TraceError: Another thread captures.
+        """
+        self.require_open(operation)
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.require_own_thread(operation, self)
 
     def everywhere(self, make: Callable[[Device], Any]) -> Any:
         """What `make` gives for this device; of a mesh, for each of its devices."""
@@ -347,12 +382,14 @@ class Device:
                 help="open it with `num_command_queues=2`" if int(queue) == 1 else "there are queues 0 and 1 at most",
             )
 
-    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        """Run native code on these buffers, or have it recorded."""
-        if self.recorder is None:
+    def launch(self, name: str, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
+        """Run native code on these buffers, of tensors of these specs, or have it recorded."""
+        recorder = self.recorder  # another thread may begin to capture meanwhile
+        if recorder is None:
             call.run([buffer.address for buffer in buffers])
         else:
-            self.recorder.launch(call, buffers)
+            recorder.require_own_thread(name, self)
+            recorder.launch(call, buffers, specs)
 
     def record(self, recorder: Recorder | None) -> None:
         """Have calls recorded from now on, and what they make allocated by the recorder; None: no more."""
@@ -368,6 +405,7 @@ class Device:
             for trace in self.traces.values():
                 trace.release()
             self.traces.clear()
+        self.first_fit.release_idle()
 
     def __enter__(self) -> Device:
         return self
@@ -376,7 +414,12 @@ class Device:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Device({self.target.name}, id={self.device_id})"
+        return f"Device({self.rules}, id={self.device_id})"
+
+    @property
+    def rules(self) -> str:
+        """Whose rules its tensors obey, and that it is no chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        return self.target.name if self.target.arch == "cpu" else f"{self.target.name} rules on cpu"
 
     @classmethod
     def implicit_cpu(cls) -> Device:

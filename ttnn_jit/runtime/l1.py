@@ -7,15 +7,18 @@ addition, and a check one subtraction.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import threading
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import GridError, L1CapacityError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.finalizers import given_to
 from ttnn_jit.specs.sharding import folded_2d, shard_cores
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, MemoryConfig, TensorSpec
@@ -28,16 +31,18 @@ _LISTED = 8  # tensors that an error names, the largest
 
 
 class Lease:
-    """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies."""
+    """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies.
 
-    __slots__ = ("_account", "packed")
+    Attributes:
+        packed: The bytes; 0 before there is room for them.
+        key: By which its account knows it.
+    """
 
-    def __init__(self, account: L1Account, packed: int) -> None:
-        self._account = account
-        self.packed = packed
+    __slots__ = ("key", "packed")
 
-    def __del__(self) -> None:
-        self._account.give_back(self)
+    def __init__(self) -> None:
+        self.packed = 0
+        self.key = id(self)
 
 
 @dataclass(frozen=True)
@@ -84,15 +89,17 @@ class L1Account:
         target: Its grid and the bytes of a core.
     """
 
-    # Of all accounts, for a forked child to replace. Reentrant, because a collection may end a lease at any call under
-    # the lock. What reads `_used` and writes it back makes no call in between.
+    # Of all accounts, for a forked child to replace. What reads `_used` and writes it back makes no call in between, so
+    # that no interrupt divides it.
     _lock = threading.RLock()
 
     def __init__(self, target: SystemDesc) -> None:
         self._grid = target.grid
         self._capacity = min(target.l1_bytes, _MAX_BYTES)
         self._used = 0
-        self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the id of their lease
+        self._live: dict[int, tuple[object, int]] = {}  # by the key of their lease
+        self._ended: list[Lease] = []
+        self._lease = type("Lease", (Lease,), {"__slots__": (), "__del__": given_to(self._ended.append)})
         every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
         self._ones = every
         self._guards = every << (LANE_BITS - 1)
@@ -110,10 +117,8 @@ class L1Account:
         Raises:
             L1CapacityError: A core would hold more than it can; the text names it and what lies there.
         """
-        packed = packed_bytes(spec, self._grid)
-        self._charge(packed, spec, keep=True)
-        lease = Lease(self, packed)
-        self._live[id(lease)] = spec, packed
+        lease: Lease = self._lease()
+        self._charge(packed_bytes(spec, self._grid), spec, lease)
         return lease
 
     def require(self, nbytes: int, what: str) -> None:
@@ -122,27 +127,32 @@ class L1Account:
         Raises:
             L1CapacityError: A core has less left.
         """
-        self._charge(nbytes * self._ones, what, keep=False)
+        self._charge(nbytes * self._ones, what, None)
 
-    def give_back(self, lease: Lease) -> None:
-        """End a lease."""
-        packed = lease.packed
-        with self._lock:
-            self._used -= packed
-        self._live.pop(id(lease), None)
-
-    def _charge(self, packed: int, what: object, *, keep: bool) -> None:
+    def _charge(self, packed: int, what: object, lease: Lease | None) -> None:
         guards = self._guards
         with self._lock:
+            self._settle()
             used = self._used + packed
             fits = (self._limit - used) & guards == guards
             if fits:
-                if keep:
+                if lease is not None:
                     self._used = used
+                    lease.packed = packed
+                    self._live[lease.key] = what, packed
                 if (self._high_water - used) & guards != guards:
                     self._high_water = _lanewise_max(self._high_water ^ guards, used, math.prod(self._grid)) | guards
         if not fits:
             raise self._overflow(used, packed, what)
+
+    def _settle(self) -> None:
+        """Give back the bytes of leases that ended."""
+        if self._ended:
+            with contextlib.suppress(IndexError):
+                for lease in map(list.pop, repeat(self._ended)):
+                    if lease.packed:
+                        self._used -= lease.packed
+                        del self._live[lease.key]
 
     def _overflow(self, used: int, packed: int, what: object) -> L1CapacityError:
         lanes = _lanes(used, math.prod(self._grid))
@@ -164,6 +174,8 @@ class L1Account:
 
     def view(self) -> MemoryView:
         """The account as it stands."""
+        with self._lock:
+            self._settle()
         count = math.prod(self._grid)
         used, peaks = _lanes(self._used, count), _lanes(self._high_water ^ self._guards, count)
         cores = tuple(

@@ -255,7 +255,7 @@ def memory_of(tensor: Tensor, factor: Factor) -> tuple[Buffer | None, int]:
     It is packed where it seems to stay. None if it was deallocated.
     """
     layout = factor.layout
-    if type(tensor._buffer) is Buffer and _seems_to_stay(tensor._buffer, layout):
+    if isinstance(tensor._buffer, Buffer) and _seems_to_stay(tensor._buffer, layout):
         _pack(tensor)
     memory = tensor._buffer
     if type(memory) is InPanels and memory.uses.layout is layout and (block := memory.block) is not None:
@@ -281,7 +281,7 @@ def _pack(tensor: Tensor) -> None:
             taken: list[Any] = []
             with _MOVES.lock:
                 taken.append(tensor._buffer)
-                if type(taken[0]) is not Buffer:
+                if not isinstance(taken[0], Buffer):
                     return
                 uses: Any = taken[0].uses
                 uses.count = 0
@@ -317,7 +317,7 @@ def _numpy_is_there() -> bool:
 
 def _is_free(buffer: Buffer) -> bool:
     """Whether a block belongs to nobody but its owners: no trace, no account, nobody who was told its address."""
-    return buffer.pool is HOST_POOL and getattr(buffer, "lease", None) is None
+    return not buffer.pool.is_of_a_trace and getattr(buffer, "lease", None) is None
 
 
 def _nobody_holds(taken: list[Any]) -> bool:

@@ -2,7 +2,8 @@
 
 While a device records, nothing runs: programs and copies between its tensors are noted, and what they make is allocated
 from a pool of the trace's own. There memory that the captured program frees is used again by its later calls, as it
-would be in a run, and by nobody else for as long as the trace lives.
+would be in a run, and by nobody else for as long as the trace lives. Until the first replay nobody is told where that
+memory lies, so that nobody reads what was not computed. Only the thread that captures may use the device meanwhile.
 
 Bound: a replay costs a call and a store per operand for each kernel (benchmarks/traces.py).
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -18,8 +20,9 @@ from typing import NoReturn
 from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, SizeClass, class_bytes
+from ttnn_jit.runtime.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.caller import NativeCall, copying, packed_words
+from ttnn_jit.runtime.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.entry import replay_entry
 from ttnn_jit.runtime.structures import ReplayedCall
 from ttnn_jit.runtime.threads import HELPERS
@@ -30,9 +33,46 @@ LONG_CALLS = 256
 
 
 class TracePool(BufferPool):
-    """Memory that nobody else gets while a trace may run, even where no tensor owns it."""
+    """Memory that nobody else gets while a trace may run, even where no tensor owns it.
 
+    Args:
+        trace_id: Of the trace.
+
+    Attributes:
+        is_unread: Whether the trace was captured and did not run: what lies here was not computed.
+    """
+
+    is_of_a_trace = True
     is_held = True
+
+    def __init__(self, trace_id: object) -> None:
+        self._trace_id = trace_id
+        self._buffer_type = type("TraceBuffer", (BigBuffer,), {"__slots__": ()})
+        super().__init__()
+
+    def buffer_type(self, nbytes: int) -> type[Buffer]:  # noqa: ARG002 - of whatever class
+        """One of this pool's own, which can refuse to say where it lies."""
+        return self._buffer_type
+
+    def refuse_reads(self) -> None:
+        """Raise a `TraceError` wherever an address is asked for, until `allow_reads`."""
+        self.is_unread = True
+        trace_id = self._trace_id
+
+        def refuse(_: Buffer) -> NoReturn:
+            raise TraceError(
+                f"a tensor that {trace_id} makes holds no numbers before the first `ttnn.execute_trace`",
+                location=place_of_the_user(),
+                help="nothing runs while a trace is captured; execute it first",
+            )
+
+        self._buffer_type.address = property(refuse, set_address)  # type: ignore[assignment]
+
+    def allow_reads(self) -> None:
+        """The trace runs."""
+        if self.is_unread:
+            self.is_unread = False
+            del self._buffer_type.address
 
     def trim(self, size_class: SizeClass) -> None:  # noqa: ARG002 - of whatever class
         """Keep what may be written by the next replay."""
@@ -69,16 +109,27 @@ class Trace:
         self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *words)))
         unlocked = self.calls >= LONG_CALLS or any(call.gives_lock_away for call in calls)
         self._replay = replay_entry(gives_lock_away=unlocked)
-        self._keeps = tuple(calls), tuple(words), tuple(recorder.held.values())
+        self._trace_id = recorder.trace_id
+        self._captured = recorder.captured
+        self._memory = recorder.memory
+        self._told: set[int] = set()
+        self._keeps = tuple(calls), tuple(words), tuple(recorder.constants)
+        self.pool.refuse_reads()
 
     def replay(self) -> None:
-        """Run every captured call once, in order, by one native call."""
+        """Run every captured call once, in order, by one native call.
+
+        Warns of tensors that it uses and that are gone.
+        """
+        self._memory.warn(self._trace_id, self._captured, self._told)
+        self.pool.allow_reads()
         if self.calls:
             self._replay(ctypes.addressof(self._list), self.calls, HELPERS.lend() if self._shares else 0)
 
     def release(self) -> None:
         """Give back the memory that no tensor owns; the trace cannot be replayed any more."""
         self._keeps = (), (), ()
+        self._memory.release(self._trace_id)
         self.pool.give_back()
 
 
@@ -94,10 +145,24 @@ class Recorder(ABC):
 
     def __init__(self) -> None:
         self.began: Location | None = place_of_the_user()
+        self._thread = threading.get_ident()
+
+    def require_own_thread(self, operation: str, device: object) -> None:
+        """Refuse `operation` in a thread that did not begin this, for it would become a part of it, or not run.
+
+        Raises:
+            TraceError: It is another thread.
+        """
+        if threading.get_ident() != self._thread:
+            raise TraceError(
+                f"{operation}: another thread captures what is called on {device}, since {self.began}",
+                location=place_of_the_user(),
+                help="wait until its capture ends, for example by a lock around it; or open a device for each thread",
+            )
 
     @abstractmethod
-    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        """A program would run on these buffers."""
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
+        """A program would run on these buffers, of tensors of these specs."""
 
     @abstractmethod
     def note_circular_buffers(self, nbytes: int) -> None:
@@ -108,12 +173,8 @@ class Recorder(ABC):
         """A tensor of `spec` would get the elements of one that differs in layout and memory config at most."""
 
     @abstractmethod
-    def note_freed(self, buffer: Buffer) -> None:
-        """The user freed a tensor."""
-
-    @abstractmethod
-    def freed(self, nbytes: int) -> Buffer | None:
-        """The memory of a tensor that was freed meanwhile, for another of so many bytes; None: there is none."""
+    def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
+        """A tensor of `spec` would get elements that are known now, and that no tensor holds."""
 
     @abstractmethod
     def refuse(self, operation: str) -> None:
@@ -141,18 +202,14 @@ class NothingRuns(Recorder):
         """Tell it."""
         self._noted(nbytes)
 
-    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
         """Nothing."""
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """Nothing."""
 
-    def note_freed(self, buffer: Buffer) -> None:
+    def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """Nothing."""
-
-    def freed(self, nbytes: int) -> Buffer | None:  # noqa: ARG002 - of whatever size
-        """None: every tensor gets memory of its own."""
-        return None
 
     def refuse(self, operation: str) -> None:
         """Let the host do it."""
@@ -163,49 +220,46 @@ class TraceRecorder(Recorder):
 
     Attributes:
         trace_id: Of the trace that is captured.
-        held: Memory of others that they read or write, by the id of its owner: it lives as long as the trace.
+        memory: The device's, of which its traces use parts.
+        captured: The tensors that the calls read or write and that are not made by them, by their address.
+        constants: Memory that no tensor has.
     """
 
-    def __init__(self, trace_id: object) -> None:
+    def __init__(self, trace_id: object, memory: CapturedMemory) -> None:
         super().__init__()
         self.trace_id = trace_id
-        self.pool: TracePool = TracePool()
-        self.held: dict[int, Buffer] = {}
-        self._freed: list[Buffer] = []
+        self.memory = memory
+        self.pool: TracePool = TracePool(trace_id)
+        self.captured: dict[int, CapturedTensor] = {}
+        self.constants: list[Buffer] = []
         self._calls: list[NativeCall] = []
         self._words: list[ctypes.Array[ctypes.c_int64]] = []
 
     def note_circular_buffers(self, nbytes: int) -> None:
         """Nothing: a replay does not allocate."""
 
-    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
         """Note a run of a program."""
-        self.held |= {id(buffer): buffer for buffer in buffers if not self._owns(buffer)}
-        addresses = [buffer.address for buffer in buffers]
+        for buffer, spec in zip(buffers, specs, strict=True):
+            self._capture(buffer, spec)
+        self._note(call, buffers)
+
+    def _note(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+        addresses = [int(address_of(buffer)) for buffer in buffers]
         self._words.append(packed_words([*ReplayedCall.words(table=call.table), *addresses]))
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """Note a copy."""
         if spec.volume and source is not target:
-            self.launch(_copying(source_spec, spec), (source, target))
+            self.launch(_copying(source_spec, spec), (source, target), (source_spec, spec))
 
-    def note_freed(self, buffer: Buffer) -> None:
-        """Remember memory that the trace uses and does not own."""
-        if id(buffer) in self.held:
-            self._freed.append(buffer)
-
-    def freed(self, nbytes: int) -> Buffer | None:
-        """That of an input.
-
-        Programs free the input of a model in the model, and allocate it again at its end, so that it lies where the
-        trace reads it.
-        """
-        fitting = [buffer for buffer in self._freed if buffer.nbytes == class_bytes(nbytes)]
-        if not fitting:
-            return None
-        self._freed.remove(fitting[0])
-        return fitting[0]
+    def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
+        """Note a copy, and keep the constant."""
+        if spec.volume:
+            self.constants.append(constant)
+            self._capture(target, spec)
+            self._note(_copying(spec, spec), (constant, target))
 
     def refuse(self, operation: str) -> NoReturn:
         """Raise that a trace holds no such operation.
@@ -225,8 +279,13 @@ class TraceRecorder(Recorder):
         """What was noted."""
         return Trace(self._calls, self._words, self)
 
-    def _owns(self, buffer: Buffer) -> bool:
-        return buffer.pool is self.pool
+    def _capture(self, buffer: Buffer, spec: TensorSpec) -> None:
+        """Note that the trace uses a tensor; of another trace's, that its memory lives on."""
+        address = address_of(buffer)
+        if buffer.pool is self.pool or address in self.captured:
+            return
+        self.captured[int(address)] = CapturedTensor(spec, place_of_the_user())
+        self.memory.capture(self.trace_id, buffer, spec)
 
 
 def _copying(source: TensorSpec, target: TensorSpec) -> NativeCall:

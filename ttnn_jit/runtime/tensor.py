@@ -14,7 +14,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeEr
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
-from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer
+from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements import Elements
 from ttnn_jit.runtime.panels import InPanels, plain_memory, taken_away
@@ -115,7 +115,7 @@ class Tensor(TensorQueries, TensorOperators):
         if self._buffer is None:
             self._refuse_deallocated(operation)
         if self._device is not None:
-            self._device.require_open(operation)
+            self._device.require_turn(operation)
 
     def _refuse_deallocated(self, operation: str) -> NoReturn:
         raise DeallocatedError(
@@ -134,15 +134,13 @@ class Tensor(TensorQueries, TensorOperators):
         buffer = self.memory("buffer_address")
         if getattr(buffer, "lease", None) is None:
             buffer.lease = ADDRESS_IS_KNOWN
-        return buffer.address
+        return int(address_of(buffer))  # another object, for whoever holds the buffer's own holds its memory
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
         buffer = taken_away(self)
         if isinstance(buffer, Buffer):
             buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
-            if self._device is not None and self._device.recorder is not None:
-                self._device.recorder.note_freed(buffer)
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it.
@@ -273,8 +271,11 @@ class Tensor(TensorQueries, TensorOperators):
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
             return "calls are captured, and do not run"
+        memory = self.memory("repr")
+        if memory.pool.is_unread:
+            return "a trace makes it that did not run"
         with in_order(self):
-            return numbers(self.spec, self.memory("repr"))
+            return numbers(self.spec, memory)
 
     def _numbers(self, operation: str) -> numpy.ndarray[Any, Any]:
         with in_order(self):
@@ -342,7 +343,7 @@ def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
     else:
         constant = HOST_POOL.allocate(spec.nbytes)
         fill(spec, constant, number)
-        device.recorder.copy(spec, constant, spec, buffer)
+        device.recorder.write(constant, spec, buffer)
     return Tensor(spec, device, buffer)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.families import Family, WarmCall
 from ttnn_jit.runtime.generated import STALE, define
 from ttnn_jit.runtime.overlap import meet
@@ -168,7 +168,7 @@ def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
 def _allocation(i: int, family: Family) -> list[str]:
     """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, written out."""
     return [
-        f" b{i} = Buffer()",
+        f" b{i} = Buffer{i}()",
         f" b{i}._home = class{i}",
         " try:",
         f"  for p{i} in fresh{i}:",
@@ -185,9 +185,9 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
     """What the lines of `_buffers` use, for every buffer."""
     classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
     return {
-        "Buffer": Buffer,
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
         **{f"class{index}": size_class for index, size_class in enumerate(classes)},
+        **{f"Buffer{index}": size_class.buffer for index, size_class in enumerate(classes)},
         **{f"fresh{index}": size_class.addresses for index, size_class in enumerate(classes)},
     }
 

@@ -110,9 +110,22 @@ class MathFidelity(enum.Enum):
 
 
 class Shape(tuple[int, ...]):
-    """The logical shape of a tensor; a tuple that reads as ``Shape([32, 64])``."""
+    """The logical shape of a tensor; a tuple that reads as ``Shape([32, 64])``.
+
+    Raises:
+        ArgumentError: It is made of more than one argument, such as a padded shape beside the logical one.
+    """
 
     __slots__ = ()
+
+    def __new__(cls, *extents: Iterable[int]) -> Shape:
+        """Of extents in a list or a tuple."""
+        if len(extents) > 1:
+            raise ArgumentError(
+                f"a Shape is made of its extents in one list or tuple, got {len(extents)} arguments",
+                help="write `ttnn.Shape([32, 64])`; `shape.with_tile_padding()` is what is stored in tiles",
+            )
+        return tuple.__new__(cls, *extents)
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

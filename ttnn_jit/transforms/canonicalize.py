@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
-from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
+from ttnn_jit.dialects.declared_ops import ContractionOp
+from ttnn_jit.dialects.editing import erase, insert_before, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
@@ -20,6 +21,8 @@ from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
 @dataclass(frozen=True)
 class Canonicalize(ModulePass):
     """Erases ops without users and ops that give back their operand bit for bit (any NaN equals any NaN).
+
+    A product whose factors have nothing to contract becomes zeros.
 
     ``x * 1``, ``x / 1``, ``x + -0.0`` and ``x - 0.0`` are such ops under IEEE numerics. Under device numerics a bf16
     result is no copy of a function argument, whose denormals it flushes and whose NaN it turns into infinity; it is
@@ -34,6 +37,7 @@ class Canonicalize(ModulePass):
         numerics = system_desc_of(op).numerics
         for block in function_blocks(op):
             for inner in ops_of(block):
+                zeros_for_no_terms(inner)
                 fold(inner, numerics)
             erase_unread(block)
 
@@ -45,6 +49,17 @@ def fold(op: Operation, numerics: Numerics) -> None:
         return
     if all(isinstance(use.operation, ttir.TensorElementwiseOp) for use in op.results[0].uses):
         replace_uses(op.results[0], copied)
+
+
+def zeros_for_no_terms(op: Operation) -> None:
+    """Replaces a contraction whose sums have no terms by zeros: no loop runs over none of them."""
+    if not isinstance(op, ContractionOp) or op.terms:
+        return
+    (result,) = op.results
+    assert isinstance(result.type, TensorType), "as its verifier says"
+    zeros = ttir.FullOp.make(0.0, result.type, op.location)
+    insert_before(zeros, op)
+    replace_uses(result, zeros.result)
 
 
 def copied_operand(op: Operation) -> SSAValue | None:

@@ -24,10 +24,11 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 
 @dataclass(frozen=True)
 class ConvertTTNNToTTIR(ModulePass):
-    """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; ``ttnn.get_device`` goes.
+    """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
 
-    Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of
-    matrices says how exactly it is computed: as the options say, where it does not say so itself.
+    That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all
+    ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of matrices says how exactly it is computed: as
+    the options say, where it does not say so itself.
 
     Attributes:
         math_fidelity: Name of the MathFidelity of products that name none.
@@ -80,6 +81,6 @@ def _to_ttir(
             location=op.location,
         )
     else:
-        return () if isinstance(op, ttnn.GetDeviceOp) else None
+        return () if isinstance(op, (ttnn.GetDeviceOp, ttnn.DeallocateOp)) else None
     values.update(zip(op.results, new_op.results, strict=True))
     return (new_op,)

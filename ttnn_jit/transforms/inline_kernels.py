@@ -20,6 +20,8 @@ from ttnn_jit.transforms.tile_inits import erase_tile_inits
 def inline_kernels(module: ModuleOp) -> None:
     """Replaces every `ttnn.generic` of `module` by the `d2m.generic` that it launches, and drops the kernel functions.
 
+    Nothing is deallocated: codegen finds out by itself how long memory is used.
+
     Raises:
         CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
     """
@@ -27,6 +29,8 @@ def inline_kernels(module: ModuleOp) -> None:
     kernels = {op.sym_name.data: op for op in functions if KERNEL in op.attributes and op.body.blocks}
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if isinstance(op, ttnn.DeallocateOp):
+            return ()
         if not isinstance(op, ttnn.GenericOp):
             return None
         kernel = kernels.pop(op.kernel, None)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.activation_text import activation_text
+from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed

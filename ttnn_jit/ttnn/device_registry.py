@@ -14,7 +14,7 @@ from ttnn_jit.ttnn.devices import close_device, get_num_devices, open_device
 _default: list[Device] = []
 
 
-def SetDefaultDevice(device: Device | None) -> None:  # noqa: N802 - ttnn's name
+def SetDefaultDevice(device: Device | None = None) -> None:  # noqa: N802 - ttnn's name
     """Keep a device for `GetDefaultDevice` (ttnn.SetDefaultDevice); None keeps none. Operations do not ask for it.
 
     Raises:
@@ -74,7 +74,12 @@ def CloseDevice(device: Device) -> None:  # noqa: N802
 
 
 def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
-    """Close what `CreateDevices` opened (ttnn.CloseDevices)."""
+    """Close what `CreateDevices` opened (ttnn.CloseDevices).
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    check_kind(devices, Mapping, "the devices of CloseDevices")  # type: ignore[type-abstract]  # of any kind
     for device in devices.values():
         close_device(device)
 

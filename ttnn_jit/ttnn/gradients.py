@@ -24,8 +24,10 @@ _DECLARED: tuple[Operation, ...] = (
 )
 
 
-_TARGETS = (("input_grad", "output_tensor"), ("other_grad",))
+_TARGETS = (("input_grad", "output_tensor", "input_a_grad"), ("other_grad", "input_b_grad"))
 """Names of what a gradient is written into, by its place."""
+ARGUMENTS_OF_ALL = (*(name for names in _TARGETS for name in names), "are_required_outputs")
+"""Names of what gradients take besides what operations do."""
 
 
 class Gradient(TtnnOperation):

@@ -132,7 +132,7 @@ class MeshDevice(Device):
             device.close()
 
     def __repr__(self) -> str:
-        return f"MeshDevice({'x'.join(map(str, self.shape))} {self.devices[0].target.name})"
+        return f"MeshDevice({'x'.join(map(str, self.shape))} {self.devices[0].rules})"
 
 
 class MeshTensor(Tensor):

@@ -75,7 +75,7 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
             )
     trace_id = MeshTraceId(mesh_device)
     for member in mesh_device.members():
-        member.record(TraceRecorder(trace_id))
+        member.record(TraceRecorder(trace_id, member.captured))
     return trace_id
 
 

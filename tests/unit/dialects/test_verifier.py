@@ -263,3 +263,39 @@ def test_a_system_description_of_another_kind_is_refused_where_it_stands() -> No
         module = parse_module(f"module attributes {{ttcore.system_desc = {attribute}}} {{\n}}", "dump.mlir")
         with pytest.raises(InvalidModule, match=r"ttcore.system_desc must be a #ttcore.system_desc, got"):
             verify(module)
+
+
+T = "tensor<32x32xf32>"
+FREES = {"": "", "force": " <{force = true}>", "no force": " <{force = false}>"}
+
+
+@pytest.mark.parametrize("force", FREES.values(), ids=FREES)
+@pytest.mark.parametrize(
+    ("user", "operands"),
+    [('%1 = "ttnn.exp"(%0) : ({T}) -> {T}', "exp"), ('"ttnn.deallocate"(%0) : ({T}) -> ()', "deallocate")],
+)
+def test_a_value_that_was_deallocated_is_used_nowhere_behind(user, operands, force):
+    freed = f'"ttnn.deallocate"(%0){force} : ({T}) -> ()'
+    body = f'%0 = "ttnn.exp"(%a) : ({T}) -> {T} loc("m.py":1:1)\n{freed} loc("m.py":2:3)\n' + user.format(T=T)
+    error = refusal(body + ' loc("m.py":4:5)', f"%a: {T}")
+    assert str(error.location) == "m.py:4:5"
+    assert error.message == f"'ttnn.{operands}' op: operand #0 was deallocated at m.py:2:3"
+
+
+def test_an_argument_is_not_deallocated():
+    error = refusal(f'"ttnn.deallocate"(%a) : ({T}) -> () loc("m.py":2:3)', f"%a: {T}")
+    assert "an argument is not deallocated: its memory belongs to the caller" in error.message
+    assert str(error.location) == "m.py:2:3"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'%1 = "ttnn.deallocate"(%0) : ({T}) -> {T}',
+        f'"ttnn.deallocate"(%0, %0) : ({T}, {T}) -> ()',
+        f'"ttnn.deallocate"(%0) <{{force = 3 : i32}}> : ({T}) -> ()',
+        '"ttnn.deallocate"() : () -> ()',
+    ],
+)
+def test_one_tensor_is_deallocated(text):
+    refusal(f'%0 = "ttnn.exp"(%a) : ({T}) -> {T}\n{text}', f"%a: {T}")

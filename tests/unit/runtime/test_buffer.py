@@ -23,13 +23,13 @@ def pool():
 
 def test_a_dropped_block_is_the_next_one_handed_out(pool):
     first = pool.allocate(5000)
-    address = first.address
+    address = int(first.address)
     del first
     assert pool.allocate(5000).address == address
 
 
 def test_big_blocks_are_reused_too(pool):
-    address = pool.allocate(5 * MB).address
+    address = int(pool.allocate(5 * MB).address)
     assert pool.allocate(5 * MB).address == address
 
 
@@ -96,7 +96,7 @@ def test_the_class_that_waited_longest_gives_up_its_blocks_first(pool):
     old = pool.allocate(32 * MB)
     del old
     young = [pool.allocate(8 * MB) for _ in range(6)]
-    kept = young[-1].address
+    kept = int(young[-1].address)
     young.clear()
     assert not pool.size_class(32 * MB).free
     assert kept in pool.size_class(8 * MB).free
@@ -113,10 +113,38 @@ def test_idle_small_blocks_are_unmapped_by_regions(pool):
     kept = blocks[::1000]
     blocks.clear()
     gc.collect()
+    pool.allocate(4096)  # blocks of a size are looked at when one is asked for
     assert pool.statistics().live_bytes == 4096 * len(kept)
     assert pool.statistics().idle_bytes <= SMALL_IDLE_BYTES
     again = [pool.allocate(4096) for _ in range(100)]
     assert not {block.address for block in again} & {block.address for block in kept}
+
+
+def test_idle_small_blocks_of_one_size_are_unmapped_when_memory_of_another_is_mapped(pool):
+    blocks = [pool.allocate(4096) for _ in range(3 * SMALL_IDLE_BYTES // 4096)]
+    blocks.clear()
+    pool.allocate(MB)
+    assert pool.statistics().idle_bytes <= SMALL_IDLE_BYTES
+
+
+def test_the_first_block_is_the_one_that_was_mapped_first(pool):
+    for nbytes in (4096, 4 * MB):
+        blocks = [pool.allocate_first(nbytes) for _ in range(70 if nbytes == 4096 else 5)]
+        addresses = [block.address for block in blocks]
+        plain = [int(address) for address in addresses]
+        del addresses
+        while blocks:
+            blocks.pop(len(blocks) // 3)
+        again = [pool.allocate_first(nbytes) for _ in plain]
+        assert [block.address for block in again] == plain
+
+
+def test_a_block_is_not_free_while_somebody_holds_its_address(pool):
+    address = pool.allocate(4096).address
+    assert pool.statistics().live_bytes == 4096
+    assert pool.allocate(4096).address != address
+    del address
+    assert pool.statistics().live_bytes == 0
 
 
 def test_release_idle_keeps_only_what_tensors_own(pool):

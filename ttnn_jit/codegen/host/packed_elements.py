@@ -105,8 +105,8 @@ def _conversion_of(
     """The launch that unpacks an operand for `loop` alone, or alone reads it, to pack it; None if there is none."""
     for each in around:
         own = each.kernel.inputs if written else each.kernel.outputs
-        alone = each.ops if written else loop.ops
-        if own[0] == operand and readers(operand.value).issubset(alone) and own[0].view.spec.strides is None:
+        alone = (each if written else loop).ops[-1]
+        if own[0] == operand and readers(operand.value) <= {alone} and own[0].view.spec.strides is None:
             return each
     return None
 

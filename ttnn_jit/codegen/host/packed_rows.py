@@ -84,8 +84,8 @@ def _converted_by(conversion: HostLaunch, sweeps: HostLaunch, readers: Readers) 
     """The places of the operands that a launch unpacks for the sweeps alone, or alone reads of them, to pack them."""
     kernel, unpacks = sweeps.kernel, conversion.kernel.inputs[0].view.spec.dtype.is_block_float
     elements = (conversion.kernel.outputs if unpacks else conversion.kernel.inputs)[0]
-    alone = sweeps.ops if unpacks else conversion.ops
-    if elements.view.spec.strides is not None or not readers(elements.value).issubset(alone):
+    alone = (sweeps if unpacks else conversion).ops[-1]
+    if elements.view.spec.strides is not None or not readers(elements.value) <= {alone}:
         return []
     first, operands = (0, kernel.inputs) if unpacks else (len(kernel.inputs), kernel.outputs)
     return [place for place, each in enumerate(operands, first) if each.value is elements.value]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.runtime.buffer import address_of
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.panels import Factor, factors_of
@@ -44,7 +45,7 @@ class TtnnTensors(Family):
 
     def address(self, tensor: Tensor) -> int:
         """That of its buffer."""
-        return tensor.memory("its address").address
+        return address_of(tensor.memory("its address"))
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
         """Every one can be that was not deallocated."""

@@ -1,0 +1,81 @@
+"""Operations with a dimension give what torch gives of tensors with few dimensions, and with extents of 0 and 1."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttnn_jit import ttnn
+
+SHAPES = st.lists(st.sampled_from([0, 1, 2, 3]), max_size=5).map(tuple)
+
+ALONG_ONE = {
+    "sum": (ttnn.sum, torch.sum),
+    "mean": (ttnn.mean, torch.mean),
+    "prod": (ttnn.prod, torch.prod),
+    "max": (ttnn.max, torch.amax),
+    "min": (ttnn.min, torch.amin),
+    "softmax": (ttnn.softmax, torch.softmax),
+    "log_softmax": (ttnn.log_softmax, torch.log_softmax),
+    "cumsum": (ttnn.cumsum, torch.cumsum),
+    "cumprod": (ttnn.cumprod, torch.cumprod),
+    "flip": (lambda x, dim: ttnn.flip(x, [dim]), lambda x, dim: torch.flip(x, [dim])),
+    "squeeze": (ttnn.squeeze, torch.squeeze),
+    "unsqueeze": (ttnn.unsqueeze, torch.unsqueeze),
+    "sort": (lambda x, dim: ttnn.sort(x, dim=dim)[0], lambda x, dim: torch.sort(x, dim)[0]),
+    "places": (lambda x, dim: ttnn.sort(x, dim=dim)[1], lambda x, dim: torch.sort(x, stable=True, dim=dim)[1]),
+    "topk": (lambda x, dim: ttnn.topk(x, 1, dim=dim)[0], lambda x, dim: torch.topk(x, 1, dim)[0]),
+    "argmax": (lambda x, dim: ttnn.argmax(x, dim=dim), torch.argmax),
+    "concat": (lambda x, dim: ttnn.concat([x, x], dim=dim), lambda x, dim: torch.cat([x, x], dim)),
+    "gather": (
+        lambda x, dim: ttnn.gather(x, dim, index=ttnn.typecast(ttnn.zeros_like(x), ttnn.uint32)),
+        lambda x, dim: torch.gather(x, dim, torch.zeros(x.shape, dtype=torch.int64)),
+    ),
+}
+
+
+def in_torch(function, x, dim):
+    """What torch gives; None where it refuses."""
+    try:
+        return function(x.double(), dim)
+    except (IndexError, RuntimeError):
+        return None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(sorted(ALONG_ONE)), SHAPES, st.integers(-6, 5), st.sampled_from(["cpu", "wormhole_b0"]))
+def test_a_dimension_of_a_small_tensor_is_what_it_is_in_torch(name, shape, dim, target):
+    ours, theirs = ALONG_ONE[name]
+    x = torch.randn(shape)
+    expected = in_torch(theirs, x, dim)
+    with ttnn.open_device(device_id=0, target=target) as device:
+        tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+        if expected is None:
+            return
+        found = ttnn.to_torch(ours(tensor, dim))
+        assert found.shape == expected.shape
+        assert torch.allclose(found.double(), expected.double(), rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([(), (2,), (0,), (1, 3)]),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from([ttnn.float32, ttnn.bfloat16]),
+    st.sampled_from(["cpu", "wormhole_b0"]),
+    st.booleans(),
+)
+def test_products_of_small_matrices_are_those_of_torch(batch, rows, terms, columns, dtype, target, with_bias):
+    a = torch.randint(-3, 4, (*batch, rows, terms)).float()
+    b = torch.randint(-3, 4, (*batch, terms, columns)).float()
+    bias = torch.randint(-3, 4, (1, columns)).float()
+    with ttnn.open_device(device_id=0, target=target) as device:
+        x, y, z = (ttnn.from_torch(t, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device) for t in (a, b, bias))
+        if with_bias:
+            found, expected = ttnn.add(ttnn.matmul(x, y), z), a.double() @ b.double() + bias.double()
+        else:
+            found, expected = ttnn.matmul(x, y), a.double() @ b.double()
+        assert torch.equal(ttnn.to_torch(found).double(), expected)
