@@ -74,6 +74,14 @@ def test_parts_that_do_not_cover_a_dimension_or_lie_behind_it_are_refused(device
         ttnn.split(ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device), sizes, 2)
 
 
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("mode", ttnn.TileReshapeMapMode)
+def test_a_reshape_takes_the_mode_of_its_table(device, mode, jitted):
+    reshape = lambda x: ttnn.reshape(x, (6, 35), reshape_tile_mode=mode)  # noqa: E731 - the same source for both
+    x = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
+    assert torch.equal((ttnn_jit.jit()(reshape) if jitted else reshape)(x).to_torch(), X.reshape(6, 35))
+
+
 def test_arange_may_begin_by_its_end():
     assert ttnn.arange(end=5, dtype=ttnn.int32).to_torch().tolist() == [0, 1, 2, 3, 4]
     assert ttnn.arange(start=2, end=7, step=2, dtype=ttnn.int32).to_torch().tolist() == [2, 4, 6]

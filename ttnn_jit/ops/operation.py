@@ -53,6 +53,7 @@ HARDWARE_PARAMETERS = (
     Parameter("global_cb", IGNORED),
     Parameter("program_config", PROGRAM_CONFIG),
     Parameter("queue_id", IGNORED),
+    Parameter("reshape_tile_mode", IGNORED),
     Parameter("sub_core_grids", IGNORED),
     Parameter("sub_device_id", IGNORED),
     Parameter("use_legacy", IGNORED),

@@ -270,6 +270,7 @@ class Keywords(TypedDict, total=False):
     global_cb: object
     program_config: object
     queue_id: object
+    reshape_tile_mode: object
     sub_core_grids: object
     sub_device_id: object
     use_legacy: object

@@ -35,6 +35,7 @@ HOMES = (
     Home("specs.shard_distribution", "ShardDistributionStrategy ShardMode"),
     Home("specs.storage_type", "StorageType"),
     Home("specs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
+    Home("specs.reshape_mode", "TileReshapeMapMode", "chooses how a chip comes by the table of where tiles go"),
     Home("ops.activation_variants", "GeluVariant"),
     Home("ops.activation_variants", "SigmoidMode", "chooses how exactly a chip computes `sigmoid`"),
     Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),

@@ -4,6 +4,7 @@ from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy as Shard
 from ttnn_jit.specs.shard_distribution import ShardMode as ShardMode
 from ttnn_jit.specs.storage_type import StorageType as StorageType
 from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
+from ttnn_jit.specs.reshape_mode import TileReshapeMapMode as TileReshapeMapMode
 from ttnn_jit.ops.activation_variants import GeluVariant as GeluVariant
 from ttnn_jit.ops.activation_variants import SigmoidMode as SigmoidMode
 from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
@@ -398,6 +399,7 @@ __all__ = [
     "SubDeviceManagerId",
     "TensorToMesh",
     "ThrottleLevel",
+    "TileReshapeMapMode",
     "Topology",
     "UnaryOpType",
     "UnaryWithParam",
