@@ -34,6 +34,8 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
     """
     specs = [spec_of(value.type) for value in op.operands]
     loops = op.operation.loops(*(op.operation.counted(tuple(spec.shape)) for spec in specs), *op.statics)
+    if op.operation.updates and 0 in loops.extents:
+        return _begun(op, numerics)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [Operand.of(value) for value in (*own, *op.results)]
     placed = [
@@ -49,6 +51,7 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
         short,
         op.operation.native,
         op.operation.writes_rows,
+        op.operation.loaded,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))
@@ -107,7 +110,7 @@ def _strides(spec: TensorSpec) -> tuple[int, ...]:
 
 def routine_source(body: KernelBody, call: Call) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    source, target = body.streams[0].dtype, next(stream.dtype for stream in body.streams if stream.written)
+    source, target = body.streams[call.loaded].dtype, next(stream.dtype for stream in body.streams if stream.written)
     builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
     elements, imported = _packed_elements(target, body.numerics) if target.is_block_float else _stored(target, body)

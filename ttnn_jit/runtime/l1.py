@@ -97,7 +97,7 @@ class L1Account:
         self._grid = target.grid
         self._capacity = min(target.l1_bytes, _MAX_BYTES)
         self._used = 0
-        self._live: dict[int, tuple[object, int]] = {}  # by the key of their lease
+        self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the key of their lease
         self._ended: list[Lease] = []
         self._lease = type("Lease", (Lease,), {"__slots__": (), "__del__": given_to(self._ended.append)})
         every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
@@ -136,7 +136,7 @@ class L1Account:
             used = self._used + packed
             fits = (self._limit - used) & guards == guards
             if fits:
-                if lease is not None:
+                if lease is not None and isinstance(what, TensorSpec):
                     self._used = used
                     lease.packed = packed
                     self._live[lease.key] = what, packed
