@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.contenders import Case, inputs_of
+from benchmarks.loop_shapes import LOOP_SHAPES, LoopShape
 from benchmarks.programs import ELEMENTWISE, Workload, cosh, tree30, ttnn_operations
 from benchmarks.timing import seconds, times_of
 
@@ -24,7 +25,8 @@ KERNELS = ("cosh", "add-mul-exp-sigmoid", "add tree of 8")
 def measure(only: str, quick: bool) -> dict[str, float]:
     """The figures of one process, of rows whose name contains `only`; compiles before what is warm."""
     duration = 0.01 if quick else 0.25
-    figures = (*compiles("cold compile", 1 if quick else 7), *warm_calls(duration), *kernels(duration))
+    cold = compiles("cold compile", 1 if quick else 7)
+    figures = (*cold, *warm_calls(duration), *kernels(duration), *loop_shapes(duration))
     return {name: figure() for name, figure in figures if only in name}
 
 
@@ -98,6 +100,18 @@ def kernels(duration: float) -> Iterator[Figure]:
             for side in (256, 2048):
                 case = Case(workload, (side, side), dtype)
                 yield case.name, partial(_fastest, partial(_kernel, case), duration)
+
+
+def loop_shapes(duration: float) -> Iterator[Figure]:
+    """A program for every shape of loop."""
+    for shape in LOOP_SHAPES:
+        for dtype in shape.dtypes:
+            yield f"{shape.name} {dtype}", partial(_fastest, partial(_loop_of, shape, dtype), duration)
+
+
+def _loop_of(shape: LoopShape, dtype: str) -> Callable[[], Any]:
+    function, tensors = shape.jitted(), shape.tensors(dtype)
+    return lambda: function(*tensors)
 
 
 def _fastest(make_call: Callable[[], Callable[[], Any]], duration: float) -> float:

@@ -2,7 +2,8 @@
 
 BEFORE and AFTER are folders of checkouts or git revisions. Every alternation measures both in processes of their own,
 with caches of their own; they take turns in going first. A row is the median over the alternations of AFTER's time
-over BEFORE's, with its interval of 95 %. Exit status 1 if a row's whole interval lies more than 5 % above.
+over BEFORE's, with its interval of 95 %. Exit status 1 if a row's whole interval lies above what is tolerated, 5 %
+unless ``--tolerance`` says another share.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from benchmarks.process import Process, run_python
 from benchmarks.program_cache import shown
 
 NAME = "compare_checkouts"
-TOLERATED = 1.05
+TOLERANCE = 5.0
+"""Percent of BEFORE's time by which a row may differ."""
 SLOWER = "**slower**"
 IMPORT = "import ttnn_jit"
 IMPORTING = "import time; start = time.perf_counter(); import ttnn_jit; print(time.perf_counter() - start)"
@@ -70,22 +72,21 @@ class Row:
         """Of 95 %."""
         return median_interval(self.ratios)
 
-    @property
-    def verdict(self) -> str:
-        """Whether the whole interval lies beyond what is tolerated."""
+    def verdict(self, tolerance: float = TOLERANCE) -> str:
+        """Whether the whole interval lies beyond what is tolerated, in percent."""
+        tolerated = 1 + tolerance / 100
         low, high = self.interval
-        return SLOWER * (low > TOLERATED) + "faster" * (high < 1 / TOLERATED)
+        return SLOWER * (low > tolerated) + "faster" * (high < 1 / tolerated)
 
-    @property
-    def cells(self) -> list[str]:
+    def cells(self, tolerance: float) -> list[str]:
         """Of the table."""
         medians = (shown(self.name, statistics.median(times)) for times in (self.before, self.after))
         low, high = self.interval
         interval = f"{low:.3f}-{high:.3f}" if high < inf else "-"
-        return [self.name, *medians, f"{self.ratio:.3f}", interval, self.verdict]
+        return [self.name, *medians, f"{self.ratio:.3f}", interval, self.verdict(tolerance)]
 
 
-HEAD = ["figure", "before", "after", "after / before", "95 % interval", "beyond 5 %"]
+HEAD = ["figure", "before", "after", "after / before", "95 % interval"]
 
 
 def rows_of(results: Mapping[str, Any]) -> list[Row]:
@@ -137,7 +138,9 @@ def alternation(before: Path, after: Path, number: int, only: str, quick: bool) 
     return found
 
 
-def compare(before: Path, after: Path, alternations: int, only: str = "", quick: bool = False) -> list[Row]:
+def compare(
+    before: Path, after: Path, alternations: int, only: str = "", quick: bool = False, tolerance: float = TOLERANCE
+) -> list[Row]:
     """Measure two checkouts' folders, write ``results/compare_checkouts.json`` and ``.md``, and return the rows."""
     rows: list[Row] = []
 
@@ -151,7 +154,8 @@ def compare(before: Path, after: Path, alternations: int, only: str = "", quick:
     def report(results: Mapping[str, Any], _: Plots) -> str:
         rows.extend(rows_of(results))
         described = f"BEFORE is {commit_of(before)}, AFTER is {commit_of(after)}; {len(results)} alternations."
-        return f"{described}\n\n{table([HEAD, *(row.cells for row in rows)])}"
+        cells = [[*HEAD, f"beyond {tolerance:g} %"], *(row.cells(tolerance) for row in rows)]
+        return f"{described}\n\n{table(cells)}"
 
     harness.run([Benchmark(NAME, (__doc__ or "").splitlines()[0], steps, report)], quick=quick, resume=False)
     return rows
@@ -165,16 +169,17 @@ def main() -> int:
     parser.add_argument("--alternations", type=int, default=15, help="15 by default; fewer than six give no interval")
     parser.add_argument("--only", default="", metavar="TEXT", help="figures whose name contains TEXT")
     parser.add_argument("--quick", action="store_true", help="hardly any repetitions: to see that it runs")
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="PERCENT", help="5 by default")
     options = parser.parse_args()
     try:
         with checkout(options.before) as before, checkout(options.after) as after:
-            rows = compare(before, after, options.alternations, options.only, options.quick)
+            rows = compare(before, after, options.alternations, options.only, options.quick, options.tolerance)
     except UnknownCheckoutError as error:
         parser.error(str(error))
     if not rows:
         parser.error("nothing was measured")
     print((harness.RESULTS / f"{NAME}.md").read_text(encoding="utf-8"))
-    return int(any(row.verdict == SLOWER for row in rows))
+    return int(any(row.verdict(options.tolerance) == SLOWER for row in rows))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,25 @@
 """What one checkout makes of a combination: it runs in a process that imports that checkout.
 
 Of its package it uses what every version has: `jit` with ``compile_only``, a program's texts, objects and plan, and,
-to compile for another instruction set than the host's, `kernels.isa.isa_for`.
+to compile for another instruction set than the host's, `kernels.isa.isa_for`. Symbols of native functions are hashes
+of their text; they are replaced by numbers, so that another text of a kernel shows as that and nothing else.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import linecache
 import re
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
+
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
 
 from benchmarks.replay_programs import MODEL, PROGRAMS, Combination
 
@@ -25,7 +30,11 @@ def hashes(combinations: list[Combination], isa: str) -> dict[str, dict[str, str
 
 
 def _hashed(texts: dict[str, str]) -> dict[str, str]:
-    return {stage: hashlib.sha256(text.encode()).hexdigest()[:20] for stage, text in texts.items()}
+    return {stage: _hash(text.encode()) for stage, text in texts.items()}
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:20]
 
 
 def render(combination: Combination, isa: str) -> dict[str, str]:
@@ -61,17 +70,47 @@ def _options(combination: Combination) -> dict[str, Any]:
 
 
 def _texts_of_program(program: Any) -> dict[str, str]:
-    objects = [f"{name} {_told(code)}" for name, code in program.objects.items()]
+    numbers = _numbers_of_symbols(program.plan.kernels, program.objects)
     texts = {stage: _NUMBERS_OF_NUMBA.sub("", text) for stage, text in program.texts.items()}
-    return {**texts, "plan": program.plan.hash, "objects": "\n".join(sorted(objects))}
+    objects = (f"{numbers[symbol]}\n{_told(program.objects[symbol])}" for symbol in numbers)
+    texts |= {"plan": program.plan.text(), "objects": "\n".join(objects)}
+    return {stage: _renamed(text, numbers) for stage, text in texts.items()}
 
 
 _NUMBERS_OF_NUMBA = re.compile(r"(?<=\w)B\d+v\d+(?=B\d)")
 """In symbols: how many functions it had compiled before in the process."""
 
 
+def _numbers_of_symbols(kernels: Iterable[str], objects: Mapping[str, bytes]) -> dict[str, str]:
+    """Symbol -> a name that does not depend on its function's text: kernels by first launch, then what these call."""
+    symbols = list(dict.fromkeys(kernels))
+    for symbol in symbols:  # which grows
+        called = (name for name in _called_in(objects[symbol]) if name in objects and name not in symbols)
+        symbols += dict.fromkeys(called)
+    symbols += sorted(objects.keys() - set(symbols))
+    return {symbol: f"function_{number}" for number, symbol in enumerate(symbols)}
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text)
+
+
+def _called_in(code: bytes) -> list[str]:
+    """The functions elsewhere that an object file calls, in the order in which it names them."""
+    (table,) = _elf(code).iter_sections("SHT_SYMTAB")
+    return [symbol.name for symbol in table.iter_symbols() if symbol.name and symbol["st_shndx"] == "SHN_UNDEF"]
+
+
 def _told(code: bytes) -> str:
-    return "numba's" if b"NumbaEnv" in code else f"{len(code)} {hashlib.sha256(code).hexdigest()}"
+    """What an object file has in memory, section by section: its tables of names, which name its function, left out."""
+    if b"NumbaEnv" in code:
+        return "numba's"
+    in_memory = (section for section in _elf(code).iter_sections() if section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
+    return "\n".join(f"{each.name} {each.data_size} {_hash(each.data())}" for each in in_memory)
+
+
+def _elf(code: bytes) -> ELFFile:
+    return ELFFile(io.BytesIO(code))
 
 
 def _texts_of_model(combination: Combination) -> dict[str, str]:

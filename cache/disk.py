@@ -4,8 +4,8 @@ It never breaks a call. What it cannot do, for a full disk, a folder of somebody
 once in a warning, and then does without. An entry is found whole or not at all: a damaged one is a miss and is removed.
 A folder that is read-only, as in a container image, is read.
 
-The folder is the trust boundary (`ttnn_jit.cache.folder`): programs hold machine code, so it must be the user's and
-nobody else's (mode 0700), or one that only root could have written, or nobody can.
+The folder is the trust boundary (`ttnn_jit.cache.folder`): programs hold machine code, so nobody but the user and root
+may be able to write to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttnn_jit.cache.folder import Folder, ReadOnlyError, UntrustedFolderError
+from ttnn_jit.cache.folder import Folder, ReadOnlyError, UntrustedFolderError, files_of
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.specs.options import Environment
@@ -195,9 +195,9 @@ class DiskStore:
             self._warn_once(f"the disk cache in {self.directory} is damaged: {error}; {_WITHOUT}")
             return
         self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
-        for suffix in ("", "-wal", "-shm"):
+        for name in files_of(DATABASE_NAME):
             with contextlib.suppress(OSError):
-                self._folder.remove(f"{DATABASE_NAME}{suffix}")
+                self._folder.remove(name)
 
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
@@ -217,6 +217,7 @@ def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
 
     if folder.read_only:
         return ReadOnlyEntries(folder, DATABASE_NAME)
+    folder.require_trusted(DATABASE_NAME)
     try:
         _wait_until_unlocked(folder.path / DATABASE_NAME)
         entries = diskcache.Cache(str(folder.path), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)

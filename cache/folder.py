@@ -14,7 +14,6 @@ from pathlib import Path
 
 _WRITABLE = 0o222
 _WRITABLE_BY_OTHERS = 0o022
-_FOR_OTHERS = 0o077
 
 
 NOT_USED = "the disk cache is not used: "
@@ -38,7 +37,7 @@ class Folder:
         close: Called, it gives the descriptor back, which otherwise the end of the object does.
 
     Raises:
-        UntrustedFolderError: It is not the user's, or others may change it.
+        UntrustedFolderError: It is not the user's, or others may write to it, or put another one in its place.
         OSError: It cannot be opened.
     """
 
@@ -59,18 +58,19 @@ class Folder:
         except OSError:
             return False
 
-    def require_trusted(self, name: str) -> None:
-        """Refuse a file of the folder that others may write, or that lies elsewhere; one that is absent is fine.
+    def require_trusted(self, database: str) -> None:
+        """Refuse a database of the folder of which others may write a file, or that lies elsewhere, if it is there.
 
         Raises:
-            UntrustedFolderError: It is such a file.
+            UntrustedFolderError: It is such a database.
         """
-        try:
-            found = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
-        except FileNotFoundError:
-            return
-        if not stat.S_ISREG(found.st_mode) or not _is_ours(found.st_uid) or found.st_mode & _WRITABLE_BY_OTHERS:
-            raise UntrustedFolderError(f"{NOT_USED}others may write to {self.path / name}")
+        for name in files_of(database):
+            try:
+                found = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if not stat.S_ISREG(found.st_mode) or not _is_ours(found.st_uid) or found.st_mode & _WRITABLE_BY_OTHERS:
+                raise UntrustedFolderError(f"{NOT_USED}others may write to {self.path / name}")
 
     def remove(self, name: str) -> None:
         """Remove a file of the folder.
@@ -79,6 +79,11 @@ class Folder:
             OSError: It cannot be removed.
         """
         os.unlink(name, dir_fd=self._descriptor)
+
+
+def files_of(database: str) -> tuple[str, ...]:
+    """The names of the files of a database of SQLite's: its own, its log's, and that of the log's index."""
+    return database, f"{database}-wal", f"{database}-shm"
 
 
 def _is_ours(user: int) -> bool:
@@ -91,11 +96,11 @@ def _is_read_only(found: os.stat_result) -> bool:
 
 
 def _require_trust(path: Path, found: os.stat_result, *, read_only: bool) -> None:
-    mode = stat.S_IMODE(found.st_mode)
     if not (found.st_uid == os.geteuid() or (read_only and found.st_uid == 0)):
         raise UntrustedFolderError(f"{NOT_USED}{path} belongs to user {found.st_uid}, not to {os.geteuid()}")
-    if not read_only and mode & _FOR_OTHERS:
-        raise UntrustedFolderError(f"{NOT_USED}others may enter {path} (mode {mode:04o}); `chmod 700` it")
+    if found.st_mode & _WRITABLE_BY_OTHERS:
+        mode = f"mode {stat.S_IMODE(found.st_mode):04o}"
+        raise UntrustedFolderError(f"{NOT_USED}others may write to {path} ({mode}); `chmod 700` it")
     for parent in path.parents:
         if not _keeps_what_it_holds(parent.stat()):
             raise UntrustedFolderError(f"{NOT_USED}others may put another folder in {parent}")

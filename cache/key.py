@@ -14,7 +14,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import field, fields
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,8 @@ class Key:
         versions: The software that makes the code.
         options: The decorator's; None where they change nothing.
         target: Whose rules are obeyed; None where they change nothing.
+        place: Where the function is written; nothing depends on it, and `Manifest.nearest` tells functions of one name
+            apart by it.
     """
 
     kind: str
@@ -68,6 +70,7 @@ class Key:
     versions: Versions
     options: CompileOptions | None = None
     target: SystemDesc | None = None
+    place: str = field(default="", compare=False)
 
     @staticmethod
     def here(
@@ -77,9 +80,10 @@ class Key:
         target: SystemDesc | None = None,
         *,
         function: str = "",
+        place: str = "",
     ) -> Key:
         """The key of what this process makes for its own processor."""
-        return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target)
+        return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target, place)
 
     @property
     def entry(self) -> str:

@@ -89,15 +89,23 @@ class Manifest:
         return [candidate.reads for candidate in self._candidates(key)]
 
     def nearest(self, key: Key) -> tuple[Difference, ...] | None:
-        """How the stored key most like `key`, of the same function if there is one, differs; None if none is stored."""
-        best: tuple[bool, int, tuple[Difference, ...]] | None = None
+        """How the stored key of the same function most like `key` differs; None if none is stored.
+
+        It is the same if it has its name, and its place or its code.
+        """
+        best: tuple[Difference, ...] | None = None
         for name in self._store.names(MANIFEST):
-            stored = _contributions(self._store.get(name))
-            if stored:
+            place, stored = _recorded(self._store.get(name))
+            if stored.get("function") == key.function:
                 found = differences(stored, key.contributions)
-                rank = (stored.get("function") != key.function, len(found), found)
-                best = rank if best is None or rank[:2] < best[:2] else best
-        return None if best is None else best[2]
+                same_code = all(each.name != "code" for each in found)
+                if (place == key.place or same_code) and (best is None or len(found) < len(best)):
+                    best = found
+        return best
+
+    def is_empty(self) -> bool:
+        """Whether no program is stored."""
+        return not self._store.names(MANIFEST)
 
     def _candidates(self, key: Key) -> tuple[_Candidate, ...]:
         return _candidates(self._store.get(key.entry))
@@ -114,10 +122,10 @@ class _Candidate:
 def _written(key: Key, candidates: Iterable[_Candidate]) -> bytes:
     """A manifest as it lies on disk: a line with what came of compiles under its key, latest first, and one with that.
 
-    A look-up reads the first line, the second is for people.
+    A look-up reads the first line, the second is for people: the place of the function and the key's contributions.
     """
     records = [[candidate.reads, candidate.content] for candidate in candidates]
-    return b"\n".join(json.dumps(part).encode() for part in (records, dict(key.contributions)))
+    return b"\n".join(json.dumps(part).encode() for part in (records, [key.place, dict(key.contributions)]))
 
 
 # A checksum says that an entry was stored, not that it was stored by `_written`: one that says something else says
@@ -139,13 +147,15 @@ def _candidate(fields: Any) -> _Candidate:
     return _Candidate(tuple((_text(path), _text(then)) for path, then in reads), _text(content))
 
 
-def _contributions(data: bytes | None) -> Mapping[str, str]:
+def _recorded(data: bytes | None) -> tuple[str, Mapping[str, str]]:
+    """The place and the contributions of a key; nothing where a manifest is damaged."""
     if data is None:
-        return {}
+        return "", {}
     try:
-        return {_text(name): _text(value) for name, value in json.loads(data.partition(b"\n")[2]).items()}
+        place, contributions = json.loads(data.partition(b"\n")[2])
+        return _text(place), {_text(name): _text(value) for name, value in contributions.items()}
     except _NOT_WRITTEN:
-        return {}
+        return "", {}
 
 
 def _text(value: Any) -> str:

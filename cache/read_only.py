@@ -22,9 +22,8 @@ class ReadOnlyEntries:
 
     def __init__(self, folder: Folder, name: str) -> None:
         database = folder.path / name
+        folder.require_trusted(name)
         log = database.with_name(f"{name}-wal")
-        for file in (name, log.name, f"{name}-shm"):
-            folder.require_trusted(file)
         self._uri = f"{database.as_uri()}?{'mode=ro' if log.exists() else 'immutable=1'}"
         self._connection: sqlite3.Connection | None = None
         self._sql("SELECT key, value FROM Cache LIMIT 1")

@@ -198,17 +198,3 @@ class Gamma(Logarithm, Trigonometry):
         odd = self.int_select(steep, self.int_const(1), self.int_const(0))
         cotangent = self.abs(self.tangent(r, low, odd))
         return self.copysign(cotangent, f)
-
-    def digamma_series(self, a: Value) -> Value:
-        """TTNN's digamma: log(x) - 1/(2x) + 1/(12 x**2) - ... + 1/(12 x**14), term by term as it is written there."""
-        inverse = self.div(self.const(1.0), a)
-        square = self.mul(inverse, inverse)
-        total, power = self.mul(inverse, self.const(0.5)), square
-        for k, coefficient in enumerate(DIGAMMA_SERIES):
-            term = self.mul(power, self.const(coefficient))
-            total = self.add(total, term) if k % 2 else self.sub(total, term)
-            power = self.mul(power, square)
-        return self.sub(self.log(a), total)
-
-
-DIGAMMA_SERIES = (1 / 12, 1 / 120, 1 / 252, 1 / 240, 1 / 132, 691 / 32760, 1 / 12)

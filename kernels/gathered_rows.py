@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.specs.dtypes import DataType
 
+_INTEGER_PART = "llvm.fptosi.sat.i64.f32"
 _TOGETHER = 16  # elements of a row that are copied at a time, where both rows are dense
 
 
@@ -21,7 +22,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int) -> 
 
     Args:
         name: Of the function.
-        index: Element type of the indices.
+        index: Element type of the indices; of floats it is their integer part.
         element: Of the table and of the result.
         rank: Number of the outermost loop.
     """
@@ -45,10 +46,11 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int) -> 
             "  %together = select i1 %dense, i64 %whole, i64 0",
             f"  br label %{loops.first}",
             *loops.open(),
-            *_row(elements[0], elements[1], "sext" if index.compute.is_signed else "zext"),
+            *_row(index, elements[1]),
             *loops.close(),
             "  ret void",
             "}",
+            *([f"declare i64 @{_INTEGER_PART}(float)"] if index.is_upper_half else []),
         ]
     )
 
@@ -58,11 +60,24 @@ def _pointer(k: int, rank: int) -> Iterator[str]:
     yield f"  %at{rank + 1}_{k} = load ptr, ptr %pointer{k}"
 
 
-def _row(index: str, element: str, extend: str) -> Iterator[str]:
+def _number(index: DataType) -> Iterator[str]:
+    """``%number``, an index, of the element ``%given``."""
+    if index.is_upper_half:
+        yield "  %wide = zext i16 %given to i32"
+        yield "  %bits = shl i32 %wide, 16"
+        yield "  %float = bitcast i32 %bits to float"
+        yield f"  %number = call i64 @{_INTEGER_PART}(float %float)"
+    elif index.compute.is_double_word:
+        yield "  %number = add i64 %given, 0"
+    else:
+        yield f"  %number = {'sext' if index.compute.is_signed else 'zext'} i{8 * index.itemsize} %given to i64"
+
+
+def _row(index: DataType, element: str) -> Iterator[str]:
     """The block ``row``: one row, from the index's place in the table."""
     yield "row:"
-    yield f"  %given = load {index}, ptr %at2_0"
-    yield f"  %number = {extend} {index} %given to i64" if index != "i64" else "  %number = add i64 %given, 0"
+    yield f"  %given = load i{8 * index.itemsize}, ptr %at2_0"
+    yield from _number(index)
     yield "  %negative = icmp slt i64 %number, 0"
     yield "  %from.first = select i1 %negative, i64 0, i64 %number"
     yield "  %beyond = icmp sgt i64 %from.first, %last"

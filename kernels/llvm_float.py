@@ -9,7 +9,7 @@ from functools import lru_cache
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_line import Line, Literal, Work
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
-from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
@@ -250,6 +250,18 @@ class LlvmFloat(VectorMath):
         shifted = self._emit(f"lshr {wide} %s, splat (i64 32)", product)
         high = self._emit(f"trunc {wide} %s to {self._int}", shifted)
         return high, self._emit(f"trunc {wide} %s to {self._int}", product)
+
+    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+        kind = f"<{self.isa.lanes} x i64>"
+        shifted = self._emit(f"lshr {kind} %s, splat (i64 32)", wide)
+        high = self._emit(f"trunc {kind} %s to {self._int}", shifted)
+        return high, self._emit(f"trunc {kind} %s to {self._int}", wide)
+
+    def double_word(self, high: Int, low: Int) -> DoubleWord:
+        kind = f"<{self.isa.lanes} x i64>"
+        upper, lower = (self._emit(f"zext {self._int} %s to {kind}", word) for word in (high, low))
+        shifted = self._emit(f"shl {kind} %s, splat (i64 32)", upper)
+        return self._emit(f"or {kind} %s, %s", shifted, lower)
 
     def int_eq(self, i: Int, j: Int) -> Mask:
         return self._int_op("icmp eq", i, j)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.scalar_call import vectorized
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
@@ -169,6 +169,12 @@ class NumpyVector(VectorMath):
         low = (product & np.uint64(0xFFFF_FFFF)).astype(np.uint32)
         return (product >> np.uint64(32)).astype(np.uint32).view(np.int32), low.view(np.int32)
 
+    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+        return np.right_shift(wide, 32).astype(np.int32), np.asarray(wide).astype(np.int32)
+
+    def double_word(self, high: Int, low: Int) -> DoubleWord:
+        return np.left_shift(np.asarray(high, np.int64), 32) | _unsigned(low).astype(np.int64)
+
     def int_eq(self, i: Int, j: Int) -> Mask:
         return np.equal(i, j)
 
@@ -197,8 +203,7 @@ class NumpyVector(VectorMath):
         """The values of the compute type of `elements` as `dtype` stores them."""
         if dtype.is_upper_half:
             return self.load_bf16(elements)
-        whole = elements.astype(np.dtype(f"{elements.dtype.kind}4"), copy=False)
-        return whole.view(dtype.compute.numpy)
+        return elements.astype(dtype.compute.numpy, copy=False)
 
     def stored(self, values: Value, dtype: DataType) -> Array:
         """The elements of `values`, which `dtype` holds exactly."""

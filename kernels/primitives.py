@@ -17,6 +17,7 @@ from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.process.dataclass import dataclass
 
 Int = Any  # an int32 per element, in the backend's own representation
+DoubleWord = Any  # an int64 per element, likewise
 Self = TypeVar("Self", bound="Primitives")
 
 SIGN_BIT = -0x8000_0000
@@ -183,6 +184,14 @@ class Primitives(ABC):
     @abstractmethod
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         """High and low word of the 64-bit product of two unsigned words."""
+
+    @abstractmethod
+    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+        """High and low word of an integer of 64 bits."""
+
+    @abstractmethod
+    def double_word(self, high: Int, low: Int) -> DoubleWord:
+        """The integer of 64 bits that has these words."""
 
     @abstractmethod
     def int_eq(self, i: Int, j: Int) -> Mask: ...

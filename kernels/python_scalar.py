@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 
-from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.scalar_call import register
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
@@ -196,6 +196,13 @@ class PythonScalar(VectorMath):
         product = self.assign(" * ".join(factors))
         return self._int(f"{product} >> {self._cast('u64', '32')}"), self._int(product)
 
+    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+        return self._int(f"{wide} >> {self._cast('i64', '32')}"), self._int(wide)
+
+    def double_word(self, high: Int, low: Int) -> DoubleWord:
+        upper, lower = self._cast("i64", high), self._cast("i64", self._cast("u32", low))
+        return self.assign(f"({upper} << {self._cast('i64', '32')}) | {lower}")
+
     def int_eq(self, i: Int, j: Int) -> Mask:
         return self.assign(f"{i} == {j}")
 
@@ -323,6 +330,8 @@ class PythonScalar(VectorMath):
 
     def loaded(self, element: str, dtype: DataType) -> Value:
         """The value of the compute type of `element` as `dtype` stores it."""
+        if dtype.compute.is_double_word:
+            return self.assign(self._cast("i64", element))
         if dtype.is_integer:
             return self._int(element)
         return self.call("widen", element) if dtype.is_upper_half else self.assign(element)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ttnn_jit.kernels.power import Power
 from ttnn_jit.kernels.primitives import SIGN_BIT, SIXTEENTHS_MAGIC
 from ttnn_jit.ops.emit import Value
@@ -134,10 +136,23 @@ class Quotient(Power):
         one = self.const(1.0)
         return self.mul(a, self.select(tiny, self.const(2.0**60), one)), self.select(tiny, self.const(other), one)
 
+    def _divided_by_power(self, b: Value, c: Value, value: float) -> tuple[Value, Value, float]:
+        """`b` and `c`, one of them times a power of two, and a `value` of up to 1: a larger one may lead too far."""
+        exponent = math.frexp(value)[1]
+        if not 1.0 < abs(value) < 2.0**120:
+            return b, c, value
+        is_large = self.ge(self.abs(b), self.const(1.0))
+        dividend = self.select(is_large, b, self.mul(b, self.const(2.0**exponent)))
+        divisor = self.select(is_large, self.mul(c, self.const(2.0**-exponent)), c)
+        return dividend, divisor, value / 2.0**exponent
+
     def addcmul(self, a: Value, b: Value, c: Value, value: float) -> Value:
         """A + value * b * c."""
         if value == 1.0:
             return self.fma(b, c, a)
+        # A large value meets the smaller factor, and a small one the larger: neither product leaves float32 early.
+        swaps = self.lt(self.abs(b), self.abs(c)) if abs(value) < 1.0 else self.gt(self.abs(b), self.abs(c))
+        b, c = self.select(swaps, c, b), self.select(swaps, b, c)
         b, factor = self._away_from_denormals(b, 2.0**-60)
         c = self.mul(c, factor)
         scaled = self.mul(b, self.const(value))
@@ -146,6 +161,7 @@ class Quotient(Power):
 
     def addcdiv(self, a: Value, b: Value, c: Value, value: float) -> Value:
         """A + value * b / c."""
+        b, c, value = self._divided_by_power(b, c, value)
         down, up = self._away_from_overflow(self.abs(a))
         b, factor = self._away_from_denormals(b, 2.0**60)
         c = self.mul(c, factor)

@@ -20,13 +20,13 @@ from numba.extending import intrinsic
 
 from ttnn_jit.diagnostics.source import codes_in
 from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 
 LIBM_ULP = 0.51
 """Largest error of a function here, in units of float32's last place: libm's few units of float64 count 2**-29 each."""
 
 f32, f64 = np.float32, np.float64
-i8, i16, i32 = np.int8, np.int16, np.int32
+i8, i16, i32, i64 = np.int8, np.int16, np.int32, np.int64
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
@@ -76,7 +76,12 @@ def _pointer_to(elements: Any) -> Any:
     return intrinsic(pointer)
 
 
-globals().update({f"{dtype.name.lower()}_at": _pointer_to(getattr(types, dtype.traits.numpy)) for dtype in DataType})
+def _stored(dtype: DataType) -> Any:
+    """What numba calls the elements of `dtype` as they are stored: a truth is a byte."""
+    return types.uint8 if dtype.compute.is_truth else getattr(types, dtype.traits.numpy)
+
+
+globals().update({f"{dtype.name.lower()}_at": _pointer_to(_stored(dtype)) for dtype in ALL_DTYPES})
 
 
 def _memory(element: Any) -> Callable[[Any, Any], Any]:

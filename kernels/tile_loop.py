@@ -366,7 +366,8 @@ class TileLoop:
         if k in self.folds:
             yield from self._folding.combined(k, operands)
             return
-        hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
+        line = min(elements * itemsize, _LINE_BYTES)
+        hint = f"align {line}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
         for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
             yield from self._address(f"{name}.at", k, i * elements)
             yield f"  store {vector} {operand}, ptr {name}.at, {hint}"

@@ -16,12 +16,14 @@ from ttnn_jit.kernels.bessel import Bessel
 from ttnn_jit.kernels.bfloat16_functions import Bfloat16Functions
 from ttnn_jit.kernels.conversions import Conversions
 from ttnn_jit.kernels.dot_product import DotProduct
+from ttnn_jit.kernels.double_word_math import DoubleWordMath
 from ttnn_jit.kernels.error_function import ErrorFunction
 from ttnn_jit.kernels.gamma import Gamma
 from ttnn_jit.kernels.hyperbolic import Hyperbolic
 from ttnn_jit.kernels.integer_math import IntegerMath
 from ttnn_jit.kernels.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.quotient import Quotient
+from ttnn_jit.kernels.truth_math import TruthMath
 from ttnn_jit.specs.dtypes import ComputeType
 
 
@@ -40,4 +42,8 @@ class VectorMath(
 
     def arithmetic(self, compute: ComputeType) -> Any:
         """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
+        if compute.is_truth:
+            return TruthMath(self)
+        if compute.is_double_word:
+            return DoubleWordMath(self)
         return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

@@ -38,3 +38,9 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """What is public, and none of the modules that it is made of."""
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *own, "testing", "ttnn"})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, overload
+from typing import Any, TypeVar, cast, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
 from ttnn_jit.calls.fallback import FallbackJitFunction
@@ -16,6 +17,7 @@ from ttnn_jit.calls.tile_op import tile_op
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment, config_overrides
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
@@ -30,6 +32,24 @@ __all__ = [
     "supported_ops",
     "tile_op",
 ]
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _naming_unknown_options(function: F) -> F:
+    """`function`, whose options are keywords, with an error for others that names the one that was meant."""
+    options = [each.name for each in inspect.signature(function).parameters.values() if each.kind is _KEYWORD]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in options:
+                raise _unknown_option(function.__name__, name, options)
+        return function(*args, **keywords)
+
+    return cast(F, checked)
 
 
 @overload
@@ -56,6 +76,7 @@ def jit(
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 
+@_naming_unknown_options
 def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     fn: Callable[..., Any] | None = None,
     /,
@@ -72,7 +93,6 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     extra_pipeline_options: str = "",
     target: SystemDesc | str | None = None,
     fp32_dest_acc: bool = False,
-    **unknown: object,
 ) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
     """Compile a function of TTNN operations at its first call, and run native code from then on.
 
@@ -101,7 +121,6 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fp32_dest_acc: On chip targets, keep float32 between the ops of a fused kernel and round at its stores alone:
             more exact, but no longer the bits of one call after the other (docs/numerics.md). DST then holds 4 tiles.
             The ``cpu`` target always computes so.
-        **unknown: None are taken: the error names the option that was meant.
 
     Returns:
         A `JitFunction`, or a decorator that makes one.
@@ -110,14 +129,12 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         ArgumentError: An option of another kind or name than above, an unknown backend or target, a `max_grid` that is
             no core, or `fallback` and `compile_only` together.
     """
-    for name in unknown:
-        raise _unknown_option(name)
     options = CompileOptions(
         graph_capture=graph_capture,
         math_fidelity=math_fidelity,
         max_grid=_checked_max_grid(max_grid),
         backend=backend,
-        memory_config=memory_config,
+        memory_config=kept(memory_config),
         output_layout=Environment.read().output_layout,
         fp32_dest_acc=fp32_dest_acc,
         extra_pipeline_options=extra_pipeline_options,
@@ -137,19 +154,17 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     return decorate if fn is None else decorate(fn)
 
 
-def _unknown_option(name: str) -> ArgumentError:
+def _unknown_option(function: str, name: str, options: Sequence[str]) -> ArgumentError:
     import difflib
 
-    options = [parameter.name for parameter in inspect.signature(jit).parameters.values() if parameter.kind is _KEYWORD]
     meant = [option for option in options if name in option or option in name]
     meant = meant or difflib.get_close_matches(name, options, 1, 0.8)
     guess = f"did you mean {' or '.join(f'`{option}`' for option in meant)}?"
     return ArgumentError(
-        f"jit has no option `{name}`", help=guess if meant else f"its options are {', '.join(options)}"
+        f"{function} has no option `{name}`", help=guess if meant else f"its options are {', '.join(options)}"
     )
 
 
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _FIDELITIES = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
 
 

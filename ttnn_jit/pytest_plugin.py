@@ -2,7 +2,8 @@
 
 `import ttnn` finds `ttnn_jit.ttnn`, in conftests and in the processes of pytest-xdist too. The fixtures `device`,
 `mesh_device` and `device_params` are those that test suites for ttnn define; a project's own go first.
-``--ttnn-target`` says what devices are opened as, by whichever fixture.
+``--ttnn-target`` says what devices are opened as, by whichever fixture. ``--ttnn-compare`` fails tests whose operations
+are not their goldens, and writes what it found.
 """
 
 from __future__ import annotations
@@ -21,12 +22,63 @@ from ttnn_jit.ttnn.stand_in import register_as_ttnn
 
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
+COMPARE, REPORT = "--ttnn-compare", "--ttnn-compare-report"
+_COMPARING = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--ttnn-target``."""
+    """``--ttnn-target``, ``--ttnn-compare``, ``--ttnn-compare-report``."""
     presets = ", ".join(PRESETS)
     parser.addoption(OPTION, help=f"what ttnn's devices are opened as: {presets}, or the JSON file of a description")
+    parser.addoption(
+        COMPARE, action="store_true", help="compare every operation with its golden; fail tests in which one differs"
+    )
+    parser.addoption(
+        REPORT,
+        metavar="FOLDER",
+        default="generated/ttnn/reports/pytest",
+        help="where --ttnn-compare writes comparison.json and comparison.html (default: %(default)s)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before processes of pytest-xdist start, which write beside this one."""
+    if config.option.ttnn_compare:
+        from ttnn_jit.ttnn.compared_tests import ComparedTests
+
+        is_worker = hasattr(config, "workerinput")
+        config.option.ttnn_compare_report = str(Path(config.option.ttnn_compare_report).absolute())
+        config.stash[_COMPARING] = ComparedTests(Path(config.option.ttnn_compare_report), is_worker=is_worker)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Operations of fixtures count for the test that asked for them first."""
+    if (comparisons := item.config.stash.get(_COMPARING, None)) is not None:
+        comparisons.begin(item.nodeid)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test that passed fails if an operation in it differs."""
+    result = yield
+    comparisons = item.config.stash.get(_COMPARING, None)
+    if comparisons is not None and (found := comparisons.differing()):
+        pytest.fail(found, pytrace=False)
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The processes of pytest-xdist have ended: the report of them all."""
+    if (comparisons := session.config.stash.get(_COMPARING, None)) is not None:
+        comparisons.end()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What was compared, and where the report lies."""
+    if (comparisons := config.stash.get(_COMPARING, None)) is not None:
+        terminalreporter.write_line(comparisons.summary())
 
 
 @pytest.hookimpl(tryfirst=True)

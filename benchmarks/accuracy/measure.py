@@ -110,11 +110,8 @@ def measured(
     device = ttnn.open_device(device_id=0)
     runs = {mode: _runner(operation, mode, device) for mode in modes}
     for number, tensors in enumerate(chunks(operation, dtype, fraction, step)):
-        on_cpu = None
+        on_cpu, exact = None, in_float64(operation, operation.golden, tensors)
         for mode in modes:
-            golden = operation.golden_under(mode.numerics)
-            if on_cpu is None or golden is not operation.golden:
-                exact = in_float64(operation, golden, tensors)
             got = runs[mode](tensors)
             on_cpu = got if on_cpu is None else on_cpu
             tallies[mode].add(tensors, got, exact, on_cpu)
@@ -162,14 +159,7 @@ class _Tally:
     candidates: list[tuple[float, tuple[float, ...], float]] = field(default_factory=list)
 
     def add(self, tensors: list[torch.Tensor], got: torch.Tensor, exact: torch.Tensor, on_cpu: torch.Tensor) -> None:
-        """Counts a chunk; arguments outside the domain of a device's own formula are left out."""
-        form = self.operation.forms.device if self.mode.numerics is Numerics.DEVICE else None
-        if form is not None:
-            inside = (tensors[0] >= form.domain[0]) & (tensors[0] <= form.domain[1])
-            tensors = [t[inside] for t in tensors]
-            got, exact, on_cpu = got[inside], exact[inside], on_cpu[inside]
-            if not len(got):
-                return
+        """Counts a chunk."""
         errors = ulp_errors(got, exact)
         if self.mode.numerics is Numerics.DEVICE and self.dtype is BFLOAT16:
             errors[as_stored(got, exact)] = 0.0
@@ -177,7 +167,7 @@ class _Tally:
             errors[(got.double() - exact).abs() <= self.operation.probe.max_absolute] = 0.0
         self.points += len(errors)
         self.nearest += int((errors <= 0.5).sum())
-        self.as_on_cpu &= form is None and bool(_same(got, on_cpu, self.mode).all())
+        self.as_on_cpu &= bool(_same(got, on_cpu, self.mode).all())
         worst = errors.topk(min(RECHECKED + 1, len(errors))).indices.tolist()
         found = [(float(errors[i]), tuple(float(t[i]) for t in tensors), float(got[i])) for i in worst]
         self.candidates = heapq.nlargest(RECHECKED + 1, [*self.candidates, *found], key=lambda entry: entry[0])
@@ -203,8 +193,7 @@ class _Tally:
         )  # fmt: skip
 
     def _by_mpmath(self, error: float, values: tuple[float, ...], got: float) -> float:
-        own_formula = self.mode.numerics is Numerics.DEVICE and self.operation.forms.device is not None
-        if own_formula or error == 0 or not math.isfinite(got):
+        if error == 0 or not math.isfinite(got):
             return error
         exact = to_many_digits(self.operation, values)
         return error if exact is None else error_in_ulp(got, exact, 23 if self.dtype is FLOAT32 else 7)

@@ -62,7 +62,7 @@ def page(rows: Sequence[Accuracy], fraction: float, exhaustive: Sequence[str] = 
         neighbours=max(1, round(NEIGHBOURS * fraction)),
         random=max(2048, int(POINTS * fraction / 2)),
     )
-    return f"{head}{table(rows)}\n\n## Other formulas on chip targets\n\n{_notes(rows)}\n"
+    return f"{head}{table(rows)}\n"
 
 
 def table(rows: Sequence[Accuracy]) -> str:
@@ -78,15 +78,6 @@ def table(rows: Sequence[Accuracy]) -> str:
         cells += [_beside_cpu(found[operation, BFLOAT16, mode]) for mode in (Mode.CHIP, Mode.CHIP_FLOAT32_DEST)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _notes(rows: Sequence[Accuracy]) -> str:
-    return "\n".join(
-        f"- `{row.operation.name}` in f32 on a chip target: {row.operation.forms.device.summary} Against that formula "
-        f"in float64: {_ulp(row)} ulp."
-        for row in rows
-        if row.operation.forms.device is not None and row.mode is Mode.CHIP and row.dtype is FLOAT32
-    )
 
 
 def _ulp(row: Accuracy) -> str:

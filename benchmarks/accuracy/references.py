@@ -40,6 +40,18 @@ def _multigammaln(x: Any) -> Any:
     return sum(terms, 3 * mpmath.log(mpmath.pi)) if x > 1.5 else None
 
 
+def derivative_of_digamma(x: Any, order: int) -> Any:
+    """By the zeta functions of Riemann and Hurwitz; infinite at poles, as it is above them."""
+    if x > 0:
+        return mpmath.polygamma(order, x)
+    turn = x - mpmath.nint(x)
+    if turn == 0:
+        return mpmath.inf if order % 2 else -mpmath.inf
+    ahead, behind = (turn, 1 - turn) if turn > 0 else (1 + turn, -turn)
+    back = mpmath.zeta(order + 1, behind) - mpmath.zeta(order + 1, 1 - x)
+    return -mpmath.factorial(order) * ((-1) ** order * mpmath.zeta(order + 1, ahead) - back)
+
+
 MPMATH: dict[str, Reference] = {
     "exp": mpmath.exp,
     "exp2": lambda x: mpmath.power(2, x),
@@ -70,7 +82,7 @@ MPMATH: dict[str, Reference] = {
     "i0": lambda x: mpmath.besseli(0, x),
     "lgamma": _log_gamma,
     "digamma": mpmath.digamma,
-    "polygamma": lambda x, k: mpmath.polygamma(int(k), x) if x > 0 else None,
+    "polygamma": lambda x, k: derivative_of_digamma(x, int(k)),
     "multigammaln": _multigammaln,
     "deg2rad": lambda x: x * mpmath.pi / 180,
     "rad2deg": lambda x: x * 180 / mpmath.pi,
@@ -88,6 +100,9 @@ MPMATH: dict[str, Reference] = {
     "softsign": lambda x: x / (1 + abs(x)),
     "hardsigmoid": lambda x: min(max(x + 3, 0), 6) / mpmath.mpf(6),
     "hardswish": lambda x: x * min(max(x + 3, 0), 6) / mpmath.mpf(6),
+    "hardmish": lambda x: x * min(max(x + mpmath.mpf("2.8"), 0), 5) / 5,
+    "logit": lambda x: mpmath.log(x / (1 - x)) if 0 < x < 1 else None,
+    "logit_eps": lambda x, eps: mpmath.log(min(max(x, eps), 1 - eps) / (1 - min(max(x, eps), 1 - eps))),
     "square": lambda x: x * x,
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,

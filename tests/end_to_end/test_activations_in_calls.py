@@ -204,3 +204,32 @@ def with_names(a):
 def test_a_jitted_function_reads_names_that_load_on_demand(device):
     a = on(device, A)
     assert torch.equal(with_names(a).to_torch(), A + 1)
+
+
+KERNELS = torch.nn.functional
+WITH_NUMBERS = [
+    ("gelu_approx", KERNELS.gelu),
+    ("sigmoid_approx", torch.sigmoid),
+    ("recip", torch.reciprocal),
+    ("leaky_relu(0.5)", lambda x: KERNELS.leaky_relu(x, 0.5)),
+    (ttnn.UnaryOpType.RELU, torch.relu),
+    (ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU, True), KERNELS.gelu),
+    (ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU_TANH), lambda x: KERNELS.gelu(x, approximate="tanh")),
+    (ttnn.UnaryWithParam(ttnn.UnaryOpType.LEAKY_RELU, 0.25), lambda x: KERNELS.leaky_relu(x, 0.25)),
+]
+
+
+@pytest.mark.parametrize("function", [ttnn.linear, ttnn.matmul], ids=["linear", "matmul"])
+@pytest.mark.parametrize(("activation", "in_torch"), WITH_NUMBERS, ids=[str(each) for each, _ in WITH_NUMBERS])
+def test_a_product_takes_an_activation_by_ttnns_names_and_with_numbers(function, activation, in_torch, cpu_device):
+    generator = torch.Generator().manual_seed(4)
+    a, b = (torch.randn(shape, generator=generator) + 0.1 for shape in ((5, 40), (40, 33)))
+    placed = [ttnn.from_torch(each, device=cpu_device) for each in (a, b)]
+    call = lambda a, b: function(a, b, activation=activation)  # noqa: E731
+    want = in_torch(a.double() @ b.double())
+    torch.testing.assert_close(ttnn.to_torch(call(*placed)).double(), want, rtol=2e-4, atol=1e-4)
+    for graph_capture in (False, True):
+        got = ttnn_jit.jit(graph_capture=graph_capture)(call)(a, b)
+        torch.testing.assert_close(got.double(), want, rtol=2e-4, atol=1e-4)
+    golden = ttnn.get_golden_function(function)(a, b, activation=activation)
+    torch.testing.assert_close(golden.double(), want, rtol=2e-4, atol=1e-4)

@@ -121,15 +121,15 @@ def test_an_empty_folder_stays_empty(command, own_disk_cache, capsys):
 
 @pytest.mark.parametrize("command", ["list", "verify", "clear"])
 @pytest.mark.parametrize(
-    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("entered", "chmod 700"), ("file", "is no folder")]
+    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is no folder")]
 )
 def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, own_disk_cache, capsys, monkeypatch):
     match why:
         case "off":
             monkeypatch.setenv("TTNN_JIT_CACHE", "0")
-        case "entered":
+        case "written":
             own_disk_cache.mkdir(mode=0o700)
-            own_disk_cache.chmod(0o755)
+            own_disk_cache.chmod(0o777)
         case _:
             own_disk_cache.write_text("")
     assert main(["cache", command]) == 1

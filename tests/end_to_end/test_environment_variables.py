@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import ttnn_jit
+from ttnn_jit.specs.environment_variables import VARIABLES, warn_of_unknown_variables
 from ttnn_jit.tools.cli import main
-from ttnn_jit.tools.environment import VARIABLES, with_table
+from ttnn_jit.tools.environment import with_table
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
@@ -52,7 +53,12 @@ def test_the_table_holds_every_variable_that_the_package_reads_and_no_other():
         looks = [*calls_of(tree, "os.environ.get")]
         attributes = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
         others = [text for text in attributes if text in {"os.environ", "os.getenv", "os.environb"}]
-        assert len(looks) + len([*changes(tree)]) == len(others), "this test understands `os.environ.get` alone"
+        walked = [
+            node for node in ast.walk(tree) if isinstance(node, ast.For) and ast.unparse(node.iter) == "os.environ"
+        ]
+        assert len(looks) + len([*changes(tree)]) + len(walked) == len(others), (
+            "this test understands `os.environ.get` alone"
+        )
         named = [*looks, *calls_of(tree, "switch")]
         read |= {node.value for node in named if isinstance(node, ast.Constant)}
         computed = {ast.unparse(node) for node in named if not isinstance(node, ast.Constant)}
@@ -106,3 +112,28 @@ def test_the_command_renews_the_table_of_a_page(tmp_path):
     assert "TTNN_JIT_NUM_THREADS" in page.read_text()
     page.write_text("no marks")
     assert main(["env", "--write", str(page)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("TTNN_JIT_CACH_DIR", "did you mean TTNN_JIT_CACHE_DIR?"),
+        ("TTNN_JIT_THREADS", "did you mean TTNN_JIT_NUM_THREADS?"),
+        ("TTNN_JIT_XYZZY_PLUGH", "`ttnn-jit env` lists those that there are"),
+    ],
+)
+def test_a_variable_that_there_is_not_is_warned_of_once(name, told, monkeypatch):
+    monkeypatch.setenv(name, "1")
+    warn_of_unknown_variables.cache_clear()
+    with pytest.warns(UserWarning, match=rf"^{name} is no variable that ttnn_jit reads; {re.escape(told)}$") as caught:
+        ttnn_jit.jit(lambda x: x)
+    ttnn_jit.cache_info()
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_variables_of_others_and_those_that_there_are_are_not_warned_of(monkeypatch):
+    for name in (*NAMES, "TTNN_JITTER", "TTNNJIT_CACHE"):
+        monkeypatch.setenv(name, "")
+    warn_of_unknown_variables.cache_clear()
+    ttnn_jit.cache_info()

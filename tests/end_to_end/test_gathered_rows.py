@@ -69,3 +69,14 @@ def test_an_embedding_is_compiled_without_numba():
         "assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
+def test_rows_lie_as_the_weight_does_where_nobody_says_how(layout, device):
+    weight = torch.randn(50, 64)
+    indices = ttnn.from_torch(torch.tensor([[3, 7, 3]]), dtype=ttnn.uint32, device=device)
+    table = ttnn.from_torch(weight, dtype=ttnn.bfloat16, layout=layout, device=device)
+    rows = ttnn.embedding(indices, table)
+    assert rows.layout is layout
+    assert torch.equal(ttnn.to_torch(rows), ttnn.to_torch(table)[torch.tensor([[3, 7, 3]])])
+    assert ttnn.embedding(indices, table, layout=ttnn.TILE_LAYOUT).layout is ttnn.TILE_LAYOUT

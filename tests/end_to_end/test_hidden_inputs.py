@@ -433,4 +433,4 @@ def test_the_guard_of_a_program_without_hidden_inputs_fetches_nothing():
     program(whole())
     variant = next(iter(program._variants._by_key.values()))[0]
     assert variant.hidden == ()
-    assert variant.fetch() == ()
+    assert variant.fetch([]) == ()

@@ -148,10 +148,18 @@ def test_named_conversions_go_one_way_only(device):
     for wrong in (
         lambda: ttnn.reshard(tensor, BLOCK),
         lambda: ttnn.interleaved_to_sharded(sharded, HEIGHT),
-        lambda: ttnn.sharded_to_interleaved(tensor),
+        lambda: ttnn.sharded_to_interleaved(sharded, HEIGHT),
     ):
         with pytest.raises(ValueError, match=r"ttnn\.to_memory_config"):
             wrong()
+
+
+@pytest.mark.parametrize("start", [ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG])
+@pytest.mark.parametrize("end", [ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, BLOCK])
+def test_an_interleaved_tensor_is_given_back_by_sharded_to_interleaved(device, start, end):
+    tensor = tiled(device, memory_config=start)
+    assert ttnn.sharded_to_interleaved(tensor, end) is tensor
+    assert ttnn.sharded_to_interleaved(tensor, end, ttnn.float32) is tensor
 
 
 def test_named_conversions_change_the_element_type_too(device):
@@ -279,9 +287,9 @@ def test_a_shape_reads_as_a_sequence():
 
 def test_random_tensors_are_the_same_on_a_device_and_on_the_host(device):
     ttnn.manual_seed(3)
-    made = ttnn.rand((64, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    made = ttnn.rand((64, 64), device, dtype=ttnn.float32)
     ttnn.manual_seed(3)
-    assert torch.equal(made.to_torch(), ttnn.rand((64, 64), ttnn.float32).to_torch())
+    assert torch.equal(made.to_torch(), ttnn.rand((64, 64), dtype=ttnn.float32).to_torch())
     assert (ttnn.is_tensor_storage_on_device(made), ttnn.is_tensor_storage_on_device(made.cpu())) == (True, False)
 
 
@@ -323,8 +331,6 @@ def test_an_operation_says_what_it_computes_in_every_form():
         "FLOAT32, INT32, UINT16, UINT32, UINT8. Semantics: ttnn.clamp."
     )
     assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
-    digamma, _, _ = ttnn.digamma.__doc__.partition("\n\nBlock floats")
-    assert digamma.endswith("whose own series has the opposite signs after 1/(2x).")
 
 
 def test_operations_are_objects_with_names():

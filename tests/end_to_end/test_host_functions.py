@@ -96,6 +96,16 @@ def test_a_pattern_that_does_not_fit_is_refused_at_its_place(pattern, lengths, m
     assert "^" in str(raised.value)
 
 
+@pytest.mark.parametrize("dtype", [ttnn.uint8, ttnn.uint16, ttnn.uint32, ttnn.int32, ttnn.float32])
+def test_places_and_different_elements_are_found_among_elements_of_every_type(dtype, device):
+    x = ttnn.from_torch(torch.tensor([[0, 3, 0, 3, 1]]), dtype=dtype, device=device)
+    count, places = ttnn.nonzero(x)
+    assert ttnn.to_torch(count).tolist() == [[[[3]]]]
+    assert ttnn.to_torch(places).tolist() == [[1, 3, 4, 0, 0]]
+    found = ttnn.unique(x)
+    assert (found.dtype, ttnn.to_torch(found).tolist()) == (dtype, [0, 1, 3])
+
+
 # --- Random elements ------------------------------------------------------------------------------------------------
 
 

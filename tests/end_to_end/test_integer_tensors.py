@@ -13,7 +13,7 @@ from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.specs.dtypes import INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType
 
-BY_NAME = sorted(INTEGERS, key=lambda dtype: dtype.name)
+BY_NAME = sorted((dtype for dtype in INTEGERS if not dtype.is_foreign), key=lambda dtype: dtype.name)
 EACH = pytest.mark.parametrize("dtype", BY_NAME, ids=lambda dtype: dtype.mlir)
 
 

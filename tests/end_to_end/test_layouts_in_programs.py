@@ -147,7 +147,6 @@ def test_configs_may_be_made_in_a_program(device):
 
 
 REFUSED = [
-    (lambda x: ttnn.sharded_to_interleaved(x), "goes from a sharded tensor to an interleaved one"),
     (lambda x: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG, output_tensor=x), "writes into no tensor inside"),
     (lambda x: ttnn.typecast(ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), ttnn.bfloat8_b), "BFLOAT8_B"),
     (lambda x: ttnn.to_memory_config(x, 3), "`memory_config` must be a MemoryConfig"),

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.errors import CompileError
 
 OF_TORCH = {
     "rank": lambda x: 10 * x.ndim + x.dim() + len(x.shape),
@@ -63,9 +63,16 @@ def test_an_element_type_of_the_library_is_taken_where_ttnns_is(graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize("x", [torch.ones(2, dtype=torch.bool), numpy.ones(2, "i8")], ids=["bool", "int64"])
-def test_what_calls_of_one_program_differ_in_is_not_said(x, graph_capture):
-    jitted = jit(graph_capture=graph_capture)(lambda x: x * 2 if x.dtype == "int32" else x)
-    with pytest.raises(UnsupportedFunction, match=r"whether the elements of a tensor are \w+\.\w+ or \w+\.\w+ is not"):
-        jitted(x)
-    assert jitted.num_entries == 0
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_integers_say_which_they_are(dtype, graph_capture):
+    jitted = jit(graph_capture=graph_capture)(
+        lambda x: x if x.dtype == dtype and x.itemsize == dtype.itemsize else None
+    )
+    x = torch.ones(2, dtype=dtype)
+    assert jitted(x) is x
+    with pytest.raises(CompileError, match=r"returns (no tensor|nothing)"):
+        jitted(x.float())
+
+    as_numpy = x.numpy()
+    of_numpy = jit(graph_capture=graph_capture)(lambda x: x if x.dtype == as_numpy.dtype else None)
+    assert of_numpy(as_numpy) is as_numpy

@@ -75,14 +75,31 @@ def test_operations_of_the_host_program_may_lie_anywhere(device):
 
 
 @pytest.mark.parametrize("capture", [False, True])
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "std", "var"])
+@pytest.mark.parametrize("place", ["interleaved in DRAM", "ND sharded"])
+def test_a_reduction_that_an_older_compiler_refused_is_taken_and_explained(device, name, place, capture):
+    reduce = getattr(ttnn, name)
+    jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: reduce(x, dim=1, keepdim=True))
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (1, 0))})
+    cut = ttnn.MemoryConfig(ttnn.BufferType.L1, ttnn.NdShardSpec((32, 32), cores)) if place == "ND sharded" else None
+    x = tiled(device, memory_config=cut)
+    assert torch.equal(jitted(x).to_torch(), reduce(x, dim=1, keepdim=True).to_torch())
+    (note,) = {text.split(" of ", 1)[1] for text in jitted.explain(x).refused_before}
+    assert note == f"argument 0, {place}: refused by tt-mlir before August 2026"
+    assert note in str(jitted.explain(x))
+    assert not jitted.explain(tiled(device, memory_config=BLOCK)).refused_before
+
+
+@pytest.mark.parametrize("capture", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
-def test_a_reduction_of_an_argument_in_dram_is_refused(device, name, capture):
+def test_a_reduction_of_an_argument_that_is_interleaved_in_l1_is_refused(device, name, capture):
     reduce = getattr(ttnn, name)
     jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: reduce(x, dim=1, keepdim=True))
     with pytest.raises(CompileError) as raised:
-        jitted(tiled(device))
+        jitted(tiled(device, memory_config=L1))
     error = raised.value
-    assert error.message.startswith(f"`{name}` takes tensors that are sharded in L1, and `x` is interleaved in DRAM")
+    text = f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and `x` is interleaved in L1"
+    assert error.message.startswith(text)
     assert error.location.file == __file__
     assert isinstance(error, ValueError)
     assert jitted.num_entries == 0
@@ -116,7 +133,7 @@ def test_block_floats_are_not_reduced(device):
 def test_the_plain_function_runs_where_that_is_asked_for(device):
     jitted = ttnn_jit.jit(fallback=True)(total)
     with pytest.warns(UserWarning, match="takes tensors that are sharded in L1"):
-        got = jitted(tiled(device))
+        got = jitted(tiled(device, memory_config=L1))
     assert torch.equal(got.to_torch(), total(tiled(device)).to_torch())
     assert jitted.fallback_used
 

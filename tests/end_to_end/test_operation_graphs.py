@@ -9,11 +9,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.ttnn.graph_nodes import Node, folded
 
 jitted = ttnn_jit.jit()(programs.cosh)
 
@@ -97,17 +100,77 @@ def test_no_line_of_a_picture_runs_through_a_box(device):
         x = y = tensor(device)
         for _ in range(3):
             y = ttnn.add(ttnn.multiply(ttnn.exp(ttnn.add(y, tensor(device))), x), y)
+    boxes, lines = drawn(graph)
+    assert len(lines) == len({(source, node.number) for node in graph for source, _ in node.inputs})
+    assert_no_line_runs_through_a_box(boxes, lines)
+    assert len({top for _, top, _, _ in boxes}) == 14  # of twelve operations, and two where they begin
+
+
+def drawn(graph):
+    """The boxes of a picture, and the points of its lines."""
     root = ET.fromstring(graph.to_svg())
     boxes = [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in root if e.tag.endswith("rect")]
     lines = [e.get("points").split() for e in root if e.tag.endswith("polyline")]
-    assert len(lines) == len({(source, node.number) for node in graph for source, _ in node.inputs})
-    for line in lines:
-        points = [tuple(map(float, point.split(","))) for point in line]
+    return boxes, [[tuple(map(float, point.split(","))) for point in line] for line in lines]
+
+
+def assert_no_line_runs_through_a_box(boxes, lines):
+    for points in lines:
         for (x1, y1), (x2, y2) in itertools.pairwise(points):
             for share in (n / 50 for n in range(51)):
                 across, down = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
                 assert not any(a < across < a + w and b < down < b + h for a, b, w, h in boxes)
-    assert len({top for _, top, _, _ in boxes}) == 14  # of twelve operations, and two where they begin
+
+
+def layers(device, count):
+    """A model of layers that are alike, each with weights of its own, one tensor that all read, and a residual."""
+    with ttnn.tracer.trace() as graph:
+        mask = tensor(device)
+        y = ttnn.exp(tensor(device))
+        for _ in range(count):
+            inside = ttnn.add(ttnn.multiply(y, tensor(device)), mask)
+            y = ttnn.add(ttnn.relu(ttnn.multiply(inside, tensor(device))), y)
+        ttnn.neg(y)
+    return graph
+
+
+@pytest.mark.parametrize("count", [8, 30])
+def test_layers_that_repeat_are_drawn_once_however_many_they_are(device, count):
+    graph = layers(device, count)
+    once = folded(list(graph))
+    assert [node.remark for node in once if node.remark] == [f"{count} times from here", f"to here, {count} times"]
+    assert [node.number for node in once] == list(range(len(once)))
+    assert len(once) == len(graph) - 9 * (count - 1)
+    assert all(source < node.number for node in once for source, _ in node.inputs)
+    assert len(drawn(graph)[0]) == len(once)
+    assert len(graph.to_json()) == len(graph)  # which has every one
+
+
+def test_what_does_not_repeat_is_drawn_in_columns_no_taller_than_a_screen(device):
+    with ttnn.tracer.trace() as graph:
+        x = y = tensor(device)
+        for place in range(100):
+            y = ttnn.add(y, float(place)) if place % 7 else ttnn.multiply(y, x)
+    boxes, lines = drawn(graph)
+    assert len(boxes) == len(graph) == 102
+    assert max(top + height for _, top, _, height in boxes) < 1450
+    assert_no_line_runs_through_a_box(boxes, lines)
+    assert all(points[-1][1] < 1450 for points in lines)
+
+
+@given(data=st.data())
+def test_a_folded_graph_has_the_kinds_of_nodes_of_the_whole_and_nothing_it_reads_is_missing(data):
+    block = data.draw(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9)), min_size=3, max_size=8))
+    names = [("first", 1)] * data.draw(st.integers(1, 3)) + block * data.draw(st.integers(1, 6)) + [("last", 1)]
+    nodes = [
+        Node(at, name, ((max(0, at - back), 0),) if at else (), ("1x1 FLOAT32",))
+        for at, (name, back) in enumerate(names)
+    ]
+    once = folded(nodes)
+    assert {node.name for node in once} == {node.name for node in nodes}
+    assert [node.number for node in once] == list(range(len(once)))
+    assert all(source < node.number for node in once for source, _ in node.inputs)
+    assert folded(once) == once
 
 
 def test_what_no_traced_operation_made_is_refused(device, tmp_path):

@@ -390,3 +390,37 @@ def test_modules_are_found_in_a_list_from_which_some_were_deleted(graph_capture)
         layers[0].scale = torch.nn.Parameter(torch.randn(6))
         assert torch.equal(program(x), functools.reduce(lambda y, layer: y * layer.scale, layers, x))
     assert program.num_entries == 3
+
+
+class Once:
+    """What `sorted` compares is not followed: a program that sorts such serves one call."""
+
+    def __lt__(self, _: object) -> bool:
+        return False
+
+
+ONCE = Once()
+
+
+def default_weight(weight: Any = WEIGHT) -> Any:
+    return weight
+
+
+@pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
+def test_a_program_that_serves_one_call_finds_tensors_through_its_arguments():
+    module = torch.nn.Linear(4, 4).requires_grad_(False)
+
+    @ttnn_jit.jit
+    def program(x, weight, layers):
+        for parameter in layers().parameters():
+            x = x + parameter
+        return x * weight() if sorted([ONCE, ONCE]) else x
+
+    def layers(found=module):
+        return found
+
+    x = whole(4, 4)
+    expected = x + module.weight + module.bias
+    for weight in (whole(4, 4), whole(4, 4)):
+        default_weight.__defaults__ = (weight,)
+        assert torch.equal(program(x, default_weight, layers), expected * weight)

@@ -318,6 +318,7 @@ def test_what_was_missing_and_caught_is_seen_when_it_is_there(capture, monkeypat
     is_as_eager(attributes)
 
 
+@pytest.mark.filterwarnings("ignore:.* prints when the function is compiled:UserWarning")
 @pytest.mark.parametrize("capture", [False, True])
 def test_messages_are_shown_once_with_what_is_known_of_tensors(capture, capsys, logged):
     @jit(graph_capture=capture)

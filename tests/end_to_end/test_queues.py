@@ -61,6 +61,11 @@ def test_events_are_numbered_and_say_what_they_are_of(two_queues):
         lambda x, q: x.to(x.device(), cq_id=q),
         lambda x, q: ttnn.exp(x, queue_id=q),
         lambda x, q: ttnn.matmul(x, x, queue_id=q),
+        lambda x, q: ttnn.exp(x, cq_id=q),
+        lambda x, q: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG, queue_id=q),
+        lambda x, q: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT, cq_id=q),
+        lambda x, q: ttnn.nonzero(ttnn.reshape(x, (1, 1, 1, 1024)), queue_id=q),
+        lambda x, q: ttnn.clone(x, queue_id=q),
     ],
 )
 def test_a_queue_that_does_not_exist_is_an_error_by_name(device, two_queues, call):

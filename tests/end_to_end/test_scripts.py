@@ -90,6 +90,11 @@ def test_a_real_ttnn_is_left_alone_and_an_empty_folder_of_that_name_is_not_one(t
     assert python(tmp_path, "-m", "ttnn_jit", "script.py").stdout == "ttnn False\n"
 
 
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_the_version_can_be_asked_for(tmp_path, option):
+    assert python(tmp_path, "-m", "ttnn_jit", option).stdout == f"ttnn_jit {ttnn_jit.__version__}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "text"),
     [([], 2, "usage:"), (["-x"], 2, "usage:"), (["no.py"], 2, "can't open file"), (["-m", "no"], 1, "No module named")],

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import pprint
 import types
+import warnings
 
 import pytest
 import torch
@@ -24,6 +25,10 @@ def show(*values):
     print("shown:", *values)
 
 
+PRINTS = pytest.mark.filterwarnings("ignore:.* prints when the function is compiled:UserWarning")
+
+
+@PRINTS
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize(
     ("function", "text"),
@@ -43,6 +48,7 @@ def test_both_frontends_show_what_is_known_of_a_tensor_once(function, text, grap
     assert capsys.readouterr().out in {"", text + "\n"}
 
 
+@PRINTS
 @pytest.mark.parametrize("graph_capture", [False, True])
 def test_what_is_printed_of_other_values_is_no_part_of_a_program(graph_capture, capsys):
     scale = 2.0
@@ -63,3 +69,36 @@ def test_a_trace_without_source_prints_too(capsys):
     code = compile("def function(x):\n    print(x)\n    return x\n", "<nowhere>", "exec").co_consts[0]
     ttnn_jit.jit(graph_capture=True, enable_cache=False)(types.FunctionType(code, {}))(X)
     assert capsys.readouterr().out == SHOWN + "\n"
+
+
+def first_line(x):
+    print(x)
+    return x
+
+
+def with_a_helper(x):
+    pprint.pprint(x.shape)
+    for _ in range(3):
+        x = first_line(x)
+    return x
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize(
+    ("function", "lines"),
+    [(first_line, [("print", first_line)]), (with_a_helper, [("pprint", with_a_helper), ("print", first_line)])],
+)
+def test_that_it_is_printed_once_is_said_once(function, lines, cached, graph_capture):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=cached)(function)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for size in (2, 2, 3, 4, 2):
+            jitted(torch.ones(size))
+    texts = [str(warning.message).partition(", and not at each call")[0] for warning in caught]
+    places = [f"{__file__}:{by.__code__.co_firstlineno + 1}:5" for _, by in lines]
+    assert texts == [
+        f"`{name}` at {place} prints when the function is compiled"
+        for (name, _), place in zip(lines, places, strict=True)
+    ]
+    assert {warning.filename for warning in caught} == {__file__}

@@ -261,7 +261,7 @@ def test_on_disk_too_an_argument_is_known_by_what_it_computes(graph_capture):
     assert ttnn_jit.cache_info().disk_hits >= 1
 
 
-def test_a_traced_operation_has_the_formula_of_the_target_that_runs_it(device, cpu_device):
+def test_a_traced_operation_has_one_formula_on_every_target(device, cpu_device):
     own = ttnn_jit.tile_op(lambda x: 2.0 * ttnn.digamma(x))
     x = torch.linspace(2, 9, 1024).reshape(32, 32)
     for place in (device, cpu_device):
@@ -271,7 +271,7 @@ def test_a_traced_operation_has_the_formula_of_the_target_that_runs_it(device, c
         for backend in ("ttnn", "numba"):
             jitted = ttnn_jit.jit(backend=backend)(lambda x: own(x))
             assert_allclose(jitted(tensor).to_torch(), expected, rtol=1e-6)
-    assert not torch.equal(own(on(device, x)).to_torch(), own(on(cpu_device, x)).to_torch())
+    assert torch.equal(own(on(device, x)).to_torch(), own(on(cpu_device, x)).to_torch())
 
 
 def test_python_that_raises_or_that_numba_refuses_is_an_error_at_its_definition():

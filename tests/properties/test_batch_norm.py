@@ -131,3 +131,10 @@ def test_what_does_not_fit_a_norm_is_refused_where_it_stands(call, said, graph_c
     with pytest.raises(CompileError, match=said) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
+
+
+def test_training_keeps_its_digits_far_from_zero(cpu_device):
+    x = torch.randn(2, 5, 6, 7, generator=torch.Generator().manual_seed(1)).mul(64).round() / 64 + 2.0**17
+    got = ttnn.to_torch(training(ttnn.from_torch(x, device=cpu_device), None, None, None, None))
+    want = in_float64(x, None, None, None, None, is_training=True)
+    torch.testing.assert_close(got.double(), want, rtol=4e-6, atol=8e-6)

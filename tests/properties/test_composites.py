@@ -102,6 +102,35 @@ def words(x):
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
+SHIFT = 2.0**17
+"""What lies 130,000 deviations from zero: float32 numbers there are 2**-6 apart, and so are the tests' own."""
+
+
+def shifted_cases():
+    """What depends on differences of elements alone, by its golden, with operands before and after a shift."""
+    for operation, shapes, statics in CASES:
+        x, *others = (None if each is None else (each * 64).round() / 64 for each in tensors_of(shapes, torch.float32))
+        before, after = (golden(operation, [each, *others], statics) for each in (x, x + SHIFT))
+        pairs = list(zip(*(each if isinstance(each, tuple) else (each,) for each in (before, after)), strict=True))
+        if torch.allclose(*pairs[0], rtol=1e-6, atol=1e-6) and pairs[0][0].abs().max() > 0:
+            yield pytest.param(operation, [x + SHIFT, *others], statics, pairs[0][1], id=operation.name)
+
+
+@pytest.mark.parametrize(("operation", "tensors", "statics", "want"), list(shifted_cases()))
+def test_what_depends_on_differences_keeps_its_digits_far_from_zero(operation, tensors, statics, want):
+    """A mean is rounded there by as much as an eighth of a deviation."""
+    got = ttnn_jit.jit()(calls(operation, statics))(*tensors)
+    got = got[0] if isinstance(got, tuple) else got
+    torch.testing.assert_close(got.double(), want, rtol=4e-6, atol=8e-6)
+
+
+def test_the_spread_of_equal_elements_is_zero_however_large_they_are():
+    for number in (1e-30, 0.1, 1e5, 1.1e30):
+        x = torch.full((7, 33), number)
+        for function in (ttnn.var, ttnn.std):
+            assert not ttnn_jit.jit()(lambda x: function(x, -1))(x).any()  # noqa: B023 - called here
+
+
 NORMALISATIONS = [one for one in COMPOSITES if one.name in {"layer_norm", "rms_norm"}]
 
 
@@ -153,7 +182,7 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
         (lambda x: ttnn.linear(x, x, transpose_b=True, activation="gleu"), "'gleu' is no activation"),
         (
             lambda x: ttnn.linear(x, x, transpose_b=True, activation=3),
-            "`activation` of `linear` must be a name or None",
+            "`activation` of `linear` must be the name of an activation, a `ttnn.UnaryWithParam` or None, got int",
         ),
         (lambda x: ttnn.linear(x, x), "the dimensions to contract have 40 and 4 elements"),
         (lambda x: ttnn.linear(x, None), "`input_tensor_b` of `linear` is None"),

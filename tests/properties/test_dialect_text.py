@@ -29,13 +29,13 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import fused_location, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, grid_attr, tile_type
-from ttnn_jit.specs.dtypes import SCALARS
+from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, TensorSpec
 
 SETTINGS = settings(max_examples=30, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
-dtypes = st.sampled_from(sorted(SCALARS, key=lambda dtype: dtype.value))
+dtypes = st.sampled_from(sorted(MOVABLE, key=lambda dtype: dtype.value))
 float32_values = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0])
 places = st.builds(Location, st.sampled_from(["a.py", 'b "c".py', "d\\é.py"]), st.integers(1, 99), st.integers(0, 99))
 discardable: st.SearchStrategy[dict[str, Attribute]] = st.dictionaries(

@@ -23,12 +23,13 @@ from ttnn_jit.codegen.host import register_moves
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.block_floats import unpacked
+from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 EXTENTS = st.one_of(st.integers(1, 70), st.sampled_from([100, 131, 515]))
 FLOATS = st.sampled_from([DataType.FLOAT32, DataType.BFLOAT16])
-MOVED = st.sampled_from([DataType.FLOAT32, DataType.BFLOAT16, DataType.INT32, DataType.UINT16, DataType.UINT8])
+MOVED = st.sampled_from(sorted(MOVABLE, key=lambda dtype: dtype.value))
 SHAPES = st.one_of(st.tuples(EXTENTS), st.tuples(EXTENTS, EXTENTS), st.tuples(st.integers(1, 5), EXTENTS, EXTENTS))
 
 MOST_ELEMENTS = 70_000
@@ -71,10 +72,16 @@ def folds(draw):
     return [TensorSpec(shape, dtype)] * 2, [*calls, (reduce, 1 + len(calls), axes, draw(st.booleans()))]
 
 
-FAMILIES = ["transposes", "steps", "places", "folds", "sweeps"]
+@st.composite
+def casts(draw):
+    """A cast between any types."""
+    return [TensorSpec(draw(SHAPES), draw(MOVED))], [("typecast", 0, draw(MOVED))]
 
 
-@pytest.mark.parametrize("family", [transposes, steps, places, folds, sweeps], ids=FAMILIES)
+FAMILIES = ["transposes", "steps", "places", "folds", "casts", "sweeps"]
+
+
+@pytest.mark.parametrize("family", [transposes, steps, places, folds, casts, sweeps], ids=FAMILIES)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data(), start=st.booleans(), seed=st.integers(0, 2**20))
 def test_every_host_has_the_interpreters_bits_and_reads_no_more_than_operands(family, data, start, seed):

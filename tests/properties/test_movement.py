@@ -24,7 +24,8 @@ from ttnn_jit.specs.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 COMPUTE = {
-    *("all", "any", "argmax", "argmin", "divide", "floor_divide", "fmod", "gcd", "lcm", "remainder", "topk"),
+    *("all", "any", "argmax", "argmin", "divide", "floor_divide", "fmod", "gcd", "lcm", "nextafter", "polyval"),
+    *("remainder", "sigmoid_accurate", "topk"),
 }
 """Operations that are written as calls of others, and move nothing."""
 
@@ -425,3 +426,24 @@ def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
     x, dims = any_bits(shape, dtype), tuple(reversed(range(len(shape))))
     assert_bits(jit()(lambda x: ttnn.permute(x, dims))(x), x.permute(dims))
     assert_bits(jit(backend="numba")(lambda x: ttnn.permute(x, dims))(x), x.permute(dims))
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 1e-40, -1e-40, 0.1, 3.4e38])
+def test_what_fills_a_tensor_is_stored_alike_by_every_executor(value, dtype, target):
+    """On chips a NaN of bfloat16 is infinity, and what is denormal zero."""
+    x = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(dtype)
+    with ttnn.open_device(device_id=0, target=target) as device:
+        placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+        pad = lambda x: ttnn.pad(x, [(1, 2), (0, 3)], value=value)  # noqa: E731
+        program = jit()(pad)
+        native = ttnn.to_torch(program(placed))
+        words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+        (interpreted,) = interpret(scheduled_module(program, placed), [words])
+        others = [ttnn.to_torch(jit(backend="numba")(pad)(placed)), ttnn.to_torch(pad(placed))]
+    signed = f"int{8 * dtype.itemsize}"
+    others.append(torch.from_numpy(interpreted.view(signed).reshape(native.shape).copy()).view(dtype))
+    for other in others:
+        assert torch.equal(other.isnan(), native.isnan())
+        assert_bits(other.nan_to_num(nan=0.0), native.nan_to_num(nan=0.0))

@@ -12,7 +12,7 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module, verify
-from ttnn_jit.ops.random_numbers import RAND, RANDN, threefry
+from ttnn_jit.ops.random_numbers import RAND, RANDN, RESOLUTION, threefry, within
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 F32, TILE = ttnn.float32, ttnn.TILE_LAYOUT
@@ -55,6 +55,65 @@ def test_elements_are_functions_of_their_place_of_the_draw_and_of_the_seed(shape
     bound = {"rtol": 1e-6, "atol": 5.8 * 2.0**-22}
     torch.testing.assert_close(normal.double(), RANDN.golden(torch, *words, shape, None, None), **bound)
     ttnn.close_device(device)
+
+
+RANGES = [(0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0), (0.1, 0.7), (-0.3, 0.85), (1e6, 1e6 + 1), (-5.0, -3.0), (0.0, 1e-30),
+          (1.0, 1.0 + 2.0**-20), (-1e38, 1e38)]  # fmt: skip
+NARROW = [(1e6, 1e6 + 1), (1.0, 1.0 + 2.0**-20)]
+FLOATS = [ttnn.float32, ttnn.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_no_word_is_drawn_as_the_end_of_a_half_open_interval(dtype, target):
+    """The fractions that words stand for, in groups of one end, of the other, and of both, and all between."""
+    last = 2**RESOLUTION
+    few, most = torch.arange(0, 1024), torch.arange(last - 1024, last)
+    between = torch.arange(7, last, 4096)
+    words = torch.cat([few, most, torch.stack([few, most], 1).flatten(), between]).reshape(-1, 32)
+    with ttnn.open_device(device_id=0, target=target) as device:
+        fractions = ttnn.from_torch((words / last).float(), layout=TILE, device=device)
+        for low, high in RANGES:
+            low, high = (torch.tensor(end).float().item() for end in (low, high))  # noqa: PLW2901 - as the IR has them
+            if (low, high) in NARROW and dtype is not F32:
+                continue
+            got = ttnn.to_torch(ttnn.typecast(within(ttnn, fractions, dtype, low, high), dtype)).double()
+            assert (got >= low).all(), (low, high, got.min())
+            assert (got < high).all(), (low, high, got.max())
+
+
+def test_every_fraction_is_drawn_below_1_in_float32_and_bfloat16(cpu_device):
+    fractions = (torch.arange(2**RESOLUTION) / 2**RESOLUTION).float().reshape(-1, 4096)
+    assert fractions.max() < 1
+    placed = ttnn.from_torch(fractions, layout=TILE, device=cpu_device)
+    for dtype in (F32, ttnn.bfloat16):
+        got = ttnn.to_torch(ttnn.typecast(within(ttnn, placed, dtype, 0.0, 1.0), dtype))
+        assert got.max() == 1 - 2.0 ** -(dtype.mantissa_bits + 1)
+        assert got.min() == 0
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
+def test_draws_stay_below_their_end_eagerly_and_jitted(dtype, target):
+    with ttnn.open_device(device_id=0, target=target) as device:
+        draw = lambda low, high: ttnn.rand((64, 1024), dtype, TILE, device, low=low, high=high, seed=3)  # noqa: E731
+        for low, high in ((0.0, 1.0), (-0.5, 0.85)):
+            jitted = jit()(lambda _: draw(low, high))  # noqa: B023 - called here
+            for made in (draw(low, high), jitted(ttnn.zeros((32, 32), dtype=F32, layout=TILE, device=device))):
+                got = ttnn.to_torch(made).float()
+                assert (got >= low).all()
+                assert (got < high).all()
+
+
+def test_a_range_without_a_number_is_refused(device):
+    with pytest.raises(TtnnJitError, match=r"BFLOAT16 has no number from 1000001\.0 to before 1000002\.0"):
+        ttnn.rand((2, 2), low=1000001.0, high=1000002.0, device=device)
+
+
+def test_a_uniform_number_of_a_sum_is_below_the_sum():
+    """Sampling compares sums with it: every mantissa times the largest fraction is smaller."""
+    sums = np.arange(2**23, 2**24, dtype=np.float32)
+    assert (np.float32(1 - 2.0**-RESOLUTION) * sums < sums).all()
 
 
 def drawn(x, seed, device=None):

@@ -43,6 +43,22 @@ def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(
         assert torch.equal(ttnn.to_torch(function(placed, dim)), got)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.lists(VALUES, min_size=9, max_size=9), min_size=1, max_size=5),
+    dim=st.integers(0, 1),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    backend=st.sampled_from(["ttnn", "numba"]),
+)
+def test_a_scan_over_infinities_and_nan_is_torchs_in_float64(rows, dim, dtype, backend):
+    x = torch.tensor(rows).to(dtype)
+    for function, expected in SCANS.items():
+        got = jit(backend=backend)(lambda x: function(x, dim))(x)  # noqa: B023 - compiled here
+        want = expected(x.double(), dim).float().to(dtype)
+        assert torch.equal(got.isnan(), want.isnan())
+        assert torch.equal(got.nan_to_num(nan=0.0), want.nan_to_num(nan=0.0))
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 3), st.sampled_from([1, 33, 64, 130, 1100]), st.sampled_from([1, 15, 33, 64, 130])),

@@ -14,6 +14,7 @@ import torch
 import ttnn_jit
 from tests.refused.tiled import BLOCK, X, double, tiled
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
@@ -196,21 +197,13 @@ def test_a_result_that_no_memory_holds_is_refused_at_the_operation():
         ttnn_jit.jit(lambda x, y: x * y)(column, row)
 
 
-@pytest.mark.parametrize(
-    "action",
-    [
-        lambda x, y: max(x, y), lambda x, y: min([x, y]), lambda x, y: x and y, lambda x, y: x or y, lambda x, y: not x,
-        lambda x, y: 1 if x < y else 2, lambda x, y: 0 < x < 1, lambda x, y: x in [y], lambda x, y: any([x, y]),
-    ],
-)  # fmt: skip
-def test_a_tensor_is_neither_true_nor_false(device, action):
-    x, y = (ttnn.from_torch(torch.ones(1, 1), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
-    with pytest.raises(ValueError, match=r"neither true nor false(.|\n)*`ttnn\.maximum`"):
-        action(x, y)
-    assert x in [x]
-
-
 @pytest.mark.parametrize("number", [float, int, complex, math.exp])
 def test_a_tensor_is_no_number(device, number):
     with pytest.raises(ValueError, match=r"of a ttnn tensor is not supported\nhelp: .*item\(\)"):
         number(tiled(device, torch.ones(1, 1)))
+
+
+def test_one_output_tensor_does_not_hold_several_results(device):
+    for call in (ttnn.chunk, ttnn.split):
+        with pytest.raises(ArgumentError, match=r"gives several tensors, and `output_tensor` is one"):
+            call(tiled(device), 2, output_tensor=tiled(device))

@@ -149,13 +149,6 @@ HOST = [
         "help: leave `memory_config` out, or choose `ttnn.DRAM_MEMORY_CONFIG`",
     ),
     (
-        lambda d: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.L1, SHARDS.shard_spec),
-        RuntimeError,
-        "an INTERLEAVED memory config has no shards, and `shard_spec` describes some\n"
-        "help: leave it out, or write the memory layout that it is of, such as "
-        "`ttnn.TensorMemoryLayout.BLOCK_SHARDED`",
-    ),
-    (
         lambda d: ttnn.MemoryConfig(
             ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, nd_shard_spec=ttnn.NdShardSpec((32, 32), CORES)
         ),
@@ -270,11 +263,6 @@ HOST = [
         ValueError,
         "numpy was given a ttnn tensor that lies on Device(wormhole_b0 rules on cpu, id=0)\n"
         "help: write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
-    ),
-    (
-        lambda d: list(ttnn.from_torch(X)),
-        ValueError,
-        "iterating over a ttnn tensor is not supported\nhelp: write `x[i]`",
     ),
     (
         lambda d: tiled(d)[0, 0, 0],

@@ -9,15 +9,31 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
+from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
 from ttnn_jit.guards.bound_objects import bound_to
 from ttnn_jit.runtime.generated import STALE
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Bindable(Protocol):
+    """A jitted function."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run its program."""
+
+    @property
+    def served_one_call(self) -> bool:
+        """Whether no program of it was called again."""
+
+
+B = TypeVar("B", bound=Bindable)
 
 
 class _AskedOfMethods:
@@ -39,25 +55,31 @@ def asked_of_methods(method: F) -> F:
     return cast(F, _AskedOfMethods(method))
 
 
-class BoundFunctions(Generic[F]):
+class BoundFunctions(Generic[B]):
     """The functions of one function, by objects, none of which they keep alive.
 
     Args:
         function: Theirs.
         jit: Makes a jitted function of a copy of `function`.
+        changing: Is told of objects that are built anew for each call.
 
     Attributes:
         is_method: Whether the function was looked up on an instance or class.
     """
 
-    def __init__(self, function: types.FunctionType, jit: Callable[[types.FunctionType], F]) -> None:
+    def __init__(
+        self, function: types.FunctionType, jit: Callable[[types.FunctionType], B], changing: ChangingArguments
+    ) -> None:
         self._function = function
         self._jit = jit
+        self._changing = changing
+        # Of objects that were built for one call, the last ones; noted where they die, which is no place for a warning.
+        self._short_lived: deque[tuple[str, str]] = deque(maxlen=VALUES_BEFORE_WARNING)
         self._first = next(iter(inspect.signature(function).parameters), "")
         # By the object of the first parameter, which alone has one.
-        self._by_first: dict[int, tuple[weakref.ref[Any], F]] = {}
+        self._by_first: dict[int, tuple[weakref.ref[Any], B]] = {}
         # By parameters and their objects.
-        self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], F]] = {}
+        self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], B]] = {}
         self.is_method = False
 
     def have_receiver(self, args: Sequence[Any]) -> bool:
@@ -69,7 +91,7 @@ class BoundFunctions(Generic[F]):
             return False
         return self.is_method or issubclass(type(args[0]), type)
 
-    def of(self, objects: Mapping[str, Any]) -> F:
+    def of(self, objects: Mapping[str, Any]) -> B:
         """The function for these objects, by parameter.
 
         Raises:
@@ -83,13 +105,11 @@ class BoundFunctions(Generic[F]):
             reference() is value for reference, value in zip(found[0], objects.values(), strict=True)
         ):
             return found[1]
-        by_objects = self._by_objects
-        references = _references(objects, lambda _: by_objects.pop(key, None))
-        function = self._jit(bound_to(self._function, references))
-        by_objects[key] = tuple(references.values()), function
+        function, references = self._bound_to(objects, self._by_objects, key)
+        self._by_objects[key] = tuple(references.values()), function
         return function
 
-    def of_first(self, instance: Any) -> F:
+    def of_first(self, instance: Any) -> B:
         """The function for this object of the first parameter.
 
         Raises:
@@ -103,7 +123,7 @@ class BoundFunctions(Generic[F]):
         found = self._by_first.get(id(instance))
         return found[1](*args) if found is not None and found[0]() is instance else STALE
 
-    def functions(self) -> tuple[F, ...]:
+    def functions(self) -> tuple[B, ...]:
         """Those of objects that are alive."""
         return tuple(function for _, function in (*tuple(self._by_first.values()), *tuple(self._by_objects.values())))
 
@@ -112,17 +132,37 @@ class BoundFunctions(Generic[F]):
         self._by_first.clear()
         self._by_objects.clear()
 
-    def _bind_first(self, instance: Any) -> F:
-        key, by_first = id(instance), self._by_first
-        references = _references({self._first: instance}, lambda _: by_first.pop(key, None))
-        function = self._jit(bound_to(self._function, references))
-        by_first[key] = references[self._first], function
+    def _bind_first(self, instance: Any) -> B:
+        key = id(instance)
+        function, references = self._bound_to({self._first: instance}, self._by_first, key)
+        self._by_first[key] = references[self._first], function
         return function
 
+    def _bound_to(
+        self, objects: Mapping[str, Any], table: dict[Any, tuple[Any, B]], key: Any
+    ) -> tuple[B, dict[str, weakref.ref[Any]]]:
+        """The function for these objects, and references to them; once one dies, `table` has nothing for `key`."""
+        if len(self._short_lived) == VALUES_BEFORE_WARNING:
+            self._changing.tell_of_short_lives(*self._short_lived[-1])
+        short_lived = self._short_lived
 
-def _references(objects: Mapping[str, Any], forget: Callable[[object], object]) -> dict[str, weakref.ref[Any]]:
+        def forget(name: str, kind: str) -> None:
+            _, function = table.pop(key, (None, None))
+            if function is not None and function.served_one_call:
+                short_lived.append((f"`{name}`", kind))
+
+        references = _references(objects, forget)
+        return self._jit(bound_to(self._function, references)), references
+
+
+def _references(objects: Mapping[str, Any], forget: Callable[[str, str], None]) -> dict[str, weakref.ref[Any]]:
+    """References to the objects, of which each that dies is given to `forget`: its name and that of its class."""
+
+    def forgetting(name: str, kind: str) -> Callable[[object], None]:
+        return lambda _: forget(name, kind)
+
     try:
-        return {name: weakref.ref(value, forget) for name, value in objects.items()}
+        return {name: weakref.ref(each, forgetting(name, type(each).__qualname__)) for name, each in objects.items()}
     except TypeError:
         kinds = " and ".join(sorted({type(value).__name__ for value in objects.values()}))
         raise ArgumentError(

@@ -63,7 +63,7 @@ class PlainCalls(WarmCalls):
         key = family.table_key(tensors)
         if key is None:
             return
-        self._warm[key] = warm
+        self._remember_key(key, warm)
         kind = type(tensors[0])
         look_up = self._warm_foreign.get(kind) or family.look_up(len(tensors), self._warm)
         if look_up is not None:

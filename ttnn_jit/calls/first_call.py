@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.placement import Placement
 from ttnn_jit.dispatch.reads_without_tensors import without_tensors
@@ -36,7 +34,8 @@ def request_of(
     """What a call with these arguments would compile, of which those lie in the same memory that `same` says."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    return FunctionRequest(function, arguments.described(), where.target, settings.options, where.family, same)
+    described, tensors = arguments.described(), arguments.tensors
+    return FunctionRequest(function, described, where.target, settings.options, where.family, same, tensors)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -67,7 +66,9 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     hidden = tuple(read for read in compilation.reads if is_a(read.value, TensorMark))
     names = tuple(map(str, hidden))
     if compilation.opaque is not None:
-        return Variant(compile_fetch(function, hidden), program, run, lambda _: None, names, compilation.opaque)
+        found = [read for read in compilation.reads if read.is_in_key or is_a(read.value, TensorMark)]
+        fetch, opaque = compile_fetch(function, found), compilation.opaque
+        return Variant(fetch, program, run, lambda _: None, names, opaque, compilation.warnings)
     reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:
@@ -75,7 +76,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
             return None
         return warm_runner_for(where, program, structure, guard_text(function, reads), examples)
 
-    return Variant(compile_fetch(function, reads), program, run, warm, names)
+    return Variant(compile_fetch(function, reads), program, run, warm, names, warnings=compilation.warnings)
 
 
 def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
@@ -88,8 +89,6 @@ def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
             observer=inspection.print_stage if settings.debug else None,
             keep_texts=settings.compile_only,
         )
-    for text in compilation.warnings:
-        warnings.warn(text, stacklevel=level_of_the_user())
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
     return compilation

@@ -16,10 +16,12 @@ from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
+from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.tracebacks import raises_for_the_user
 from ttnn_jit.dispatch.arguments import Arguments, tensor_stand_ins
+from ttnn_jit.dispatch.kept_programs import Key
 from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
@@ -72,8 +74,9 @@ class JitFunction(WarmCalls):
         self.__ttnn_jit_wrapped__ = plain
         self._settings = settings
         self._signature = CallSignature(plain)
-        self._variants = Variants(plain.__name__)
-        self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings))
+        changing = ChangingArguments(plain.__name__)
+        self._variants = Variants(plain.__name__, changing)
+        self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings), changing)
         if not is_bound(plain):  # or what it was copied from counts and clears it
             statistics.register(self)
 
@@ -90,6 +93,11 @@ class JitFunction(WarmCalls):
     def num_entries(self) -> int:
         """Programs in this function's memory cache; a method's are those of all instances."""
         return len(self._variants) + sum(function.num_entries for function in self._bound.functions())
+
+    @property
+    def served_one_call(self) -> bool:
+        """Whether no program of it was called again."""
+        return self._variants.served_one_call
 
     def clear(self) -> None:
         """Forget every program."""
@@ -115,12 +123,14 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
+        if (unheeded := where.family.unheeded(self.func.__name__)) is not None:
+            self._variants.say(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
-        found = self._variants.find(key)
+        found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
         if variant.program.plan.updates and (same := same_memory(where.family, arguments.tensors)):
             key = (*key, same)
-            found = self._variants.find(key)
+            found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
         here = placed(hidden, where.family, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
@@ -142,16 +152,16 @@ class JitFunction(WarmCalls):
 
     @compiles
     def _miss(
-        self, key: object, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()
+        self, key: Key, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()
     ) -> tuple[Variant, tuple[Any, ...]]:
-        found = self._variants.find(key)
+        found = self._variants.find(key, arguments.tensors)
         if found is not None:
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
         variant = compile_variant(request, self._settings, where)
-        self._variants.add(key, variant, arguments.numbers())
-        hidden = variant.fetch() if variant.hidden else ()
+        self._variants.add(key, variant, arguments, self._forget)
+        hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
         # Another thread may have changed what was read meanwhile.
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
+from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
@@ -16,6 +17,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import WarmCall
 
 if TYPE_CHECKING:
+    from ttnn_jit.dispatch.arguments import Arguments
     from ttnn_jit.runtime.program import Program
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
@@ -26,13 +28,14 @@ class Variant:
     """A program, and the guard that says whether it still is the program of the function.
 
     Attributes:
-        fetch: Finds the hidden inputs; None once anything that the compile read has changed.
+        fetch: Finds the hidden inputs of a call with these tensors; None once anything that the compile read changed.
         program: The program.
         run: From the call's tensors, then the hidden inputs, to what the function returns.
         write_warm: Makes `warm`, with hidden inputs as they are for examples: at the second call, so that the first
             does not pay for it.
         hidden: Names of the hidden inputs.
         opaque: The first thing that was read whose change cannot be seen: the program serves one call.
+        warnings: Texts for the user.
     """
 
     fetch: Fetch
@@ -41,6 +44,7 @@ class Variant:
     write_warm: Callable[[Sequence[Any]], WarmCall | None]
     hidden: tuple[str, ...] = ()
     opaque: Opaque | None = None
+    warnings: tuple[str, ...] = ()
 
     def warm(self, hidden: Sequence[Any]) -> WarmCall | None:
         """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
@@ -53,37 +57,67 @@ class Variant:
 
 
 class Variants:
-    """The variants of one function, and what its compiles had in common, of which the user is told."""
+    """The variants of one function, and what its compiles had in common, of which the user is told.
 
-    def __init__(self, function: str) -> None:
+    Args:
+        function: Its name.
+        changing: What they were compiled for.
+    """
+
+    def __init__(self, function: str, changing: ChangingArguments) -> None:
         self._function = function
-        self._by_key: dict[object, tuple[Variant, ...]] = {}
-        self._scalars = ChangingNumbers(function)
+        self._by_key: KeptPrograms[tuple[Variant, ...]] = KeptPrograms(changing)
+        self._changing = changing
         self._opaque_programs = 0
+        self._said: set[str] = set()
 
     def __len__(self) -> int:
         return sum(1 for _ in self.programs())
 
     def programs(self) -> Iterator[Program]:
         """Every program in memory."""
-        return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
+        return (variant.program for variants in self._by_key.values() for variant in variants)
 
-    def find(self, key: object) -> tuple[Variant, tuple[Any, ...]] | None:
-        """The variant of `key` whose guard holds, counted as a hit, and its hidden inputs."""
-        for variant in self._by_key.get(key, ()):
-            hidden = variant.fetch() if variant.opaque is None else None
+    @property
+    def served_one_call(self) -> bool:
+        """Whether no program was called again."""
+        return not any("written" in vars(variant) for variants in self._by_key.values() for variant in variants)
+
+    def find(self, key: Key, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
+        """The variant of `key` whose guard holds for a call with these tensors, and its hidden inputs.
+
+        It is counted as a hit.
+        """
+        for variant in self._by_key.get(key) or ():
+            hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
                 statistics.count_memory_hit()
                 return variant, hidden
         return None
 
-    def add(self, key: object, variant: Variant, numbers: Mapping[str, Any]) -> None:
-        """Keep what was compiled for a call with these `numbers`, by parameter; warn of what serves too few calls."""
+    def add(self, key: Key, variant: Variant, arguments: Arguments, forget_calls: Callable[[], None]) -> None:
+        """Keep what was compiled for a call with these `arguments`; warn of what serves too few calls.
+
+        What the compile says is said once. `forget_calls` forgets every call that goes straight to a variant.
+        """
+        for text in variant.warnings:
+            self.say(text)
         if variant.opaque is not None:
             self._count_opaque(variant.opaque)
-        self._by_key[key] = (variant, *self._by_key.get(key, ()))[:VARIANTS_PER_KEY]
-        for name, number in numbers.items():
-            self._scalars.count(f"`{name}`", atom_key(number))
+        numbers = arguments.numbers()
+        for name, part in arguments.keys().items():
+            if name in numbers:
+                self._changing.count_number(f"`{name}`", atom_key(numbers[name]))
+            else:
+                self._changing.count(f"`{name}`", part)
+        variants = (variant, *(self._by_key.get(key) or ()))[:VARIANTS_PER_KEY]
+        self._by_key.put(key, variants, forget_calls)
+
+    def say(self, text: str) -> None:
+        """Warn the user, once in the life of the function."""
+        if text not in self._said:
+            self._said.add(text)
+            warnings.warn(text, stacklevel=level_of_the_user())
 
     def clear(self) -> None:
         """Forget every program."""

@@ -134,7 +134,8 @@ class BodyEmitter:
 
     def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
         source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
-        if target.is_integer is not source.is_integer:
+        widths = source.compute.is_double_word, target.compute.is_double_word
+        if target is not source and (target.is_integer is not source.is_integer or any(widths)):
             return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
         if target is source or target.is_compute_type or self._is_bfloat16(step.operand):
             return vectors
@@ -157,7 +158,7 @@ class BodyEmitter:
         if power is not None:
             (operand,) = operands_of(step)
             return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
-        emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
+        emit, numbers = operation.emit, [number.value for number in step.numbers]
         if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.forms.bfloat16
         compute = step.dtype.compute

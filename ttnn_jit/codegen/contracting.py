@@ -8,6 +8,7 @@ from dataclasses import replace
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
+from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
@@ -20,13 +21,12 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.product_precision import multiplication, names_fidelity
 from ttnn_jit.specs.strided_walk import NotStridedError
-from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def contracting_kernels(op: ContractionOp, numerics: Numerics) -> list[Kernel]:
+def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[Kernel]:
     """The launch of a contraction, over the contracted dimension and then the result's."""
-    left, right, result = (Operand.of(value) for value in (*op.operands, op.results[0]))
+    left, right, result = (reader.operand(value) for value in (*op.operands, op.results[0]))
     named, extents = op.operation.extents([left.view.shape, right.view.shape], op.statics)
     domain = {label: extents.get(label, 1) for label in (named.contracted, *named.result)}
     inputs = _spread(left, named.left, domain), _spread(right, named.right, domain)
@@ -39,7 +39,7 @@ def contracting_kernels(op: ContractionOp, numerics: Numerics) -> list[Kernel]:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, len(inputs)))
     try:
-        return [kernel_over(inputs, (result,), steps, numerics, axis=0)]
+        return [kernel_over(inputs, (result,), steps, reader.numerics, axis=0)]
     except NotStridedError:
         raise refusal(op, NOT_STRIDED) from None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, refusal
-from ttnn_jit.dialects.d2m import EmptyOp, ViewLayoutOp
+from ttnn_jit.codegen.module_reader import ModuleReader
+from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
-from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.specs.access import Access, around
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -15,28 +15,28 @@ from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
+def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[Kernel]:
     """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
 
     Raises:
         CompileError: No loops walk that either.
     """
-    result = Operand.of(op.results[0])
+    result, numerics = reader.operand(op.results[0]), reader.numerics
     whole = tuple(result.view.spec.shape)
     kernels = _filling(op, result, numerics)
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
         place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
         try:
-            kernels += copies_of(Operand.of(value), part.access, place, numerics)
+            kernels += copies_of(reader.operand(value), part.access, place, numerics)
         except NotStridedError:
             raise refusal(op, NOT_STRIDED) from None
     return kernels
 
 
-def filling_kernels(op: FullOp, numerics: Numerics) -> list[Kernel]:
+def filling_kernels(op: FullOp, reader: ModuleReader) -> list[Kernel]:
     """The launch that writes a tensor of one number."""
-    return [_fill(Operand.of(op.result), op.fill_value.value.data, numerics)]
+    return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
 def _fill(place: Operand, number: float, numerics: Numerics) -> Kernel:
@@ -56,15 +56,16 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel
     ]
 
 
-def copy_of(view: ViewLayoutOp, numerics: Numerics) -> Kernel:
+def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> Kernel:
     """The launch that makes a tensor of a view.
 
     Raises:
         CompileError: No loops walk what it names.
     """
-    copy = Operand(view.result, View(spec_of(view.result.type)))
+    tensor = reader.value(view.result)
+    copy = Operand(tensor, View(tensor.spec))
     try:
-        return kernel_over((Operand.of(view.result),), (copy,), COPY, numerics)
+        return kernel_over((reader.operand(view.result),), (copy,), COPY, reader.numerics)
     except NotStridedError:
         raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
 
@@ -80,6 +81,6 @@ def copies_of(source: Operand, access: Access, place: Operand, numerics: Numeric
         return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), COPY, numerics)]
     except NotStridedError:
         dense = TensorSpec(source.view.shape, source.view.spec.dtype)
-        copied = Operand.of(EmptyOp.make(tensor_type(dense)).results[0])
+        copied = Operand.new(dense)
         moved = Operand(copied.value, View(dense, access))
         return [kernel_over((source,), (copied,), COPY, numerics), kernel_over((moved,), (place,), COPY, numerics)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.codegen.launch import (
     LoopNest,
@@ -19,6 +19,7 @@ from ttnn_jit.codegen.launch import (
     reduction_nest_of,
     row_loops,
 )
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
     MANY_STREAMS,
     TWO_VECTORS,
@@ -37,8 +38,7 @@ from ttnn_jit.codegen.steps import (
     Store,
     contracted_streams,
 )
-from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
 from ttnn_jit.kernels.packing_blocks import LINE
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
@@ -47,7 +47,6 @@ from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -66,35 +65,21 @@ class Operand:
         view: Which of its elements.
     """
 
-    value: SSAValue
+    value: PlanValue
     view: View
 
     def __hash__(self) -> int:
         return hash(self.value)  # few views of one value meet, and steps look operands up often
 
     @staticmethod
-    def of(value: SSAValue) -> Operand:
-        """The tensor behind the views that `value` is of, and all of them as one; loops meet no padding, nor masks."""
-        access: Access | None = None
-        while isinstance(owner := value.owner, ViewLayoutOp | MaskOp):
-            if isinstance(owner, ViewLayoutOp):
-                access = owner.access if access is None else access.after(owner.access)
-            value = owner.input
-        return Operand(value, View(spec_of(value.type), access))
+    def new(spec: TensorSpec) -> Operand:
+        """All elements of a tensor that the module does not have."""
+        return Operand(PlanValue(spec), View(spec))
 
 
 def is_elementwise(op: Operation) -> bool:
     """Whether `op` is a kernel all of whose loops are parallel."""
     return isinstance(op, GenericOp) and all(kind.data == "parallel" for kind in op.iterator_types)
-
-
-def readers_of(value: SSAValue) -> Iterator[Operation]:
-    """The ops that read `value`, or a view of it."""
-    for use in value.uses:
-        if isinstance(use.operation, ViewLayoutOp | MaskOp):
-            yield from readers_of(use.operation.result)
-        else:
-            yield use.operation
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ttnn_jit.codegen.copies import copy_of
 from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window
+from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reader_values import (
     Accumulation,
     BufferAccess,
@@ -57,7 +58,6 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.strided_walk import NotStridedError
-from ttnn_jit.specs.target import Numerics
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -66,37 +66,33 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
     Raises:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
-    numerics = system_desc_of(module).numerics
-    return tuple(launches_of(op, numerics)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
+    reader = ModuleReader(system_desc_of(module).numerics)
+    return tuple(launches_of(op, reader)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
 
 
-def launches_of(
-    generic: GenericOp, numerics: Numerics, readings: dict[GenericOp, Reading] | None = None
-) -> list[tuple[Operation, Kernel]]:
+def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, Kernel]]:
     """The launch that `generic` describes, after those that copy views of its inputs which no loops walk together.
 
     Args:
         generic: A scheduled one, or one that is lowered as another.
-        numerics: Of the target.
-        readings: What was read in kernels before, to which this adds.
+        reader: Of its module.
 
     Raises:
         CompileError: As for `read_kernels`.
     """
     copies: list[tuple[Operation, Kernel]] = []
     copied: dict[SSAValue, Operand] = {}
-    readings = {} if readings is None else readings
-    if (reading := readings.get(generic.lowered_as)) is None:
-        reading = readings[generic.lowered_as] = _read(generic.lowered_as)
+    if (reading := reader.readings.get(generic.lowered_as)) is None:
+        reading = reader.readings[generic.lowered_as] = _read(generic.lowered_as)
     while True:
         try:
-            return [*copies, (generic, _kernel(generic, reading, numerics, copied))]
+            return [*copies, (generic, _kernel(generic, reading, reader, copied))]
         except NotStridedError:
             views = ((value, _view_behind(value)) for value in generic.inputs if value not in copied)
             value, view = next((pair for pair in views if pair[1] is not None), (None, None))
             if value is None or view is None:
                 raise refusal(generic, NOT_STRIDED) from None
-            copy = copy_of(view, numerics)
+            copy = copy_of(view, reader)
             (copied[value],) = copy.outputs
             copies.append((view, copy))
 
@@ -114,13 +110,13 @@ def _read(generic: GenericOp) -> Reading:
     return Reading(reader.steps, None if reduced is None or accumulation is None else (accumulation.op, reduced))
 
 
-def _kernel(generic: GenericOp, reading: Reading, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:
-    inputs = tuple(copied.get(value) or Operand.of(value) for value in _streamed_inputs(generic))
-    outputs = tuple(map(Operand.of, generic.results or generic.outputs))
+def _kernel(generic: GenericOp, reading: Reading, reader: ModuleReader, copied: Mapping[SSAValue, Operand]) -> Kernel:
+    inputs = tuple(copied.get(value) or reader.operand(value) for value in _streamed_inputs(generic))
+    outputs = tuple(map(reader.operand, generic.results or generic.outputs))
     if reading.accumulated is None:
-        return kernel_over(inputs, outputs, reading.steps, numerics)
+        return kernel_over(inputs, outputs, reading.steps, reader.numerics)
     inputs, outputs, axis = accumulated_operands(generic, *reading.accumulated, (*inputs, *outputs))
-    return kernel_over(inputs, outputs, reading.steps, numerics, axis=axis)
+    return kernel_over(inputs, outputs, reading.steps, reader.numerics, axis=axis)
 
 
 def _streamed_inputs(generic: GenericOp) -> tuple[SSAValue, ...]:

@@ -126,7 +126,7 @@ def _native_text(body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa)
         case NativeLoop.PLACES_FOUND:
             (largest,) = call.constants
             is_dense = body.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(KERNEL, first, body.rank, bool(largest), is_dense, isa).text()
+            return FoundPlaces(KERNEL, first, body.rank, largest == str(True), is_dense, isa).text()
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,5 @@ class StepWriter:
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
-        numerics = self._body.numerics
-        exact = operation.tile_body(numerics)(arithmetic, *operands, *numbers)
-        return str(builder.round_to(exact, step.dtype, numerics))
+        exact = operation.emit(arithmetic, *operands, *numbers)
+        return str(builder.round_to(exact, step.dtype, self._body.numerics))

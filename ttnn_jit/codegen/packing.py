@@ -8,10 +8,9 @@ import math
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_of_nest, kernel_over
 from ttnn_jit.codegen.launch import NO_TILES, LoopNest, View, tile_nest_of
 from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.steps import KernelBody, Repack
-from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import TypecastOp
-from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE, DataType
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -23,20 +22,20 @@ _OWN_LOOPS = (0, 1)
 _INDENT = "    "
 
 
-def packing_kernels(op: TypecastOp, numerics: Numerics) -> list[Kernel]:
+def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[Kernel]:
     """The launches of a cast between block floats and floats; what is packed has zeros around its elements.
 
     Raises:
         CompileError: Neither is a type of block floats, or both are, or the other is not in tiles.
     """
-    source, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
+    source, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if source.view.spec.dtype.is_block_float is result.view.spec.dtype.is_block_float:
         raise refusal(op, "it is no cast between floats and block floats", "run the stages up to `convert-ttir-to-d2m`")
     if not result.view.spec.dtype.is_block_float:
         if result.view.spec.layout is not Layout.TILE:
             raise refusal(op, "block floats are unpacked in tiles", "give the result a tiled layout")
-        return [_over_tiles(source, result, numerics)]
-    return packed_into(source, result, numerics)
+        return [_over_tiles(source, result, reader.numerics)]
+    return packed_into(source, result, reader.numerics)
 
 
 def copied_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
@@ -55,7 +54,7 @@ def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Ke
         return [_packing(source, result, part, numerics) for part in _parts(result.view.spec)]
     except NotStridedError:
         dense = TensorSpec(source.view.shape, source.view.spec.dtype)
-        copied = Operand(EmptyOp.make(tensor_type(dense)).results[0], View(dense))
+        copied = Operand.new(dense)
         copy = kernel_over((source,), (copied,), COPY, numerics)
         return [copy, *(_packing(copied, result, part, numerics) for part in _parts(result.view.spec))]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
+from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
 from ttnn_jit.codegen.steps import Accumulate, Cast, Constant, Load, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileReduceOp
@@ -16,11 +17,10 @@ from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.strided_walk import NotStridedError
-from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def reducing_kernels(op: ReductionOp, numerics: Numerics) -> list[Kernel]:
+def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[Kernel]:
     """The launch of an op that reduces one dimension, as `ttir-decompose-composites` leaves them.
 
     Raises:
@@ -28,7 +28,7 @@ def reducing_kernels(op: ReductionOp, numerics: Numerics) -> list[Kernel]:
     """
     if len(op.axes) != 1:
         raise refusal(op, "it reduces not one dimension", "run the stage `ttir-decompose-composites`")
-    source, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
+    source, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if not op.keeps_dimensions:
         result = Operand(result.value, View(result.view.spec, _without(source.view.shape, op.axes[0])))
     steps: list[Step] = [Load(0, None)]
@@ -37,7 +37,7 @@ def reducing_kernels(op: ReductionOp, numerics: Numerics) -> list[Kernel]:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, 1))
     try:
-        return [kernel_over((source,), (result,), steps, numerics, axis=op.axes[0])]
+        return [kernel_over((source,), (result,), steps, reader.numerics, axis=op.axes[0])]
     except NotStridedError:
         raise refusal(op, NOT_STRIDED) from None
 

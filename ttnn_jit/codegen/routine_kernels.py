@@ -9,6 +9,7 @@ from ttnn_jit.codegen.copies import copies_of
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
 from ttnn_jit.codegen.launch import LoopNest, View
 from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import copied_tiles
 from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.dialects.declared_ops import RoutineOp
@@ -26,7 +27,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 _INDENT = "    "
 
 
-def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
+def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
     """The launch of a routine; where it updates its first operand, behind launches that copy that.
 
     Raises:
@@ -37,7 +38,7 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
     if op.operation.updates and 0 in loops.extents:
         return _begun(op, numerics)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
-    operands = [Operand.of(value) for value in (*own, *op.results)]
+    operands = [reader.operand(value) for value in (*own, *op.results)]
     placed = [
         Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
         for each, access in zip(operands, loops.accesses, strict=True)
@@ -47,23 +48,23 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
         op.operation.ttir_name,
         loops.own,
         _moves(loops),
-        op.operation.constants(*op.statics),
+        tuple(map(_constant, op.operation.constants(*op.statics))),
         short,
         op.operation.native,
         op.operation.writes_rows,
         op.operation.loaded,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))
-    return [*(_begun(op, numerics) if op.operation.updates else ()), called]
+    called = kernel_of_nest(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
+    return [*(_begun(op, reader) if op.operation.updates else ()), called]
 
 
-def _begun(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
+def _begun(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
     """The launches that make the result the operand that the routine updates."""
-    updated, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
+    updated, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if op.packs_rows:
-        return [copied_tiles(updated, result, numerics)]
-    return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, numerics)
+        return [copied_tiles(updated, result, reader.numerics)]
+    return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, reader.numerics)
 
 
 def _through(access: Access, view: Access | None) -> Access:
@@ -183,7 +184,7 @@ def _loops(body: KernelBody, call: Call) -> Iterator[str]:
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
-    arguments += map(_constant, call.constants)
+    arguments += call.constants
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
 
 

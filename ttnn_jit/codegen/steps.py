@@ -136,7 +136,7 @@ class Call:
         routine: Its operation's name in TTIR.
         own: How many loops, the innermost ones, are its own.
         moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
-        constants: Numbers that it gets.
+        constants: Numbers that it gets, as Python writes them: 0.0 and -0.0 are two, and so are 1, 1.0 and True.
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
         native: What it does where that is compiled without numba.
         writes_rows: Whether it writes whole rows.
@@ -146,7 +146,7 @@ class Call:
     routine: str
     own: int
     moves: tuple[tuple[int, ...], ...]
-    constants: tuple[bool | int | float, ...]
+    constants: tuple[str, ...]
     has_short_rows: bool
     native: NativeLoop | None = None
     writes_rows: bool = False

@@ -43,10 +43,11 @@ def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, nume
     return compute(op, operands, math, numerics)
 
 
-def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
+def _moved(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
     spec = spec_of(op.results[0].type)
-    background = op.background
-    values = np.full(tuple(spec.shape), background.number if background else 0, spec.dtype.compute.numpy)
+    values = np.full(tuple(spec.shape), op.background.number if op.background else 0, spec.dtype.compute.numpy)
+    if not spec.dtype.is_integer:
+        values = math_.round_to(values, spec.dtype, numerics)
     for operand, part in zip(operands, op.parts, strict=True):
         places = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
         values[places] = gathered(operand.values, part.access)

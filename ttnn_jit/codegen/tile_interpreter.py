@@ -331,7 +331,7 @@ class _Machine:
         operands = [self._tile(value) for value in op.operands]
         dtype = dtype_of(op.results[0].type)
         arithmetic = self.math.arithmetic(dtype.compute)
-        exact = op.operation.tile_body(self.numerics)(arithmetic, *operands, *op.statics)
+        exact = op.operation.emit(arithmetic, *operands, *op.statics)
         self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
     def _fill(self, op: TileFillOp) -> None:

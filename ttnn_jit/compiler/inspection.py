@@ -102,9 +102,11 @@ def explain_miss(request: Request) -> str:
         return "an argument has no identity that another process could recognise: such programs are not kept on disk"
     if stored.lookup(key, lambda path: current_fingerprint(request, path, {})) is not None:
         return "nothing differs: this call is a hit"
+    if stored.is_empty():
+        return "the disk cache is empty"
     differences = stored.nearest(key)
     if differences is None:
-        return "the disk cache is empty"
+        return f"the disk cache has no program of {request.name}"
     told = map(str, differences) if differences else _changed_reads(stored.reads_of(key), request)
     return "\n".join(told) or "nothing differs, but the program is no longer on disk"
 

@@ -14,7 +14,6 @@ from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
     from xdsl.ir import Operation
 
     from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -108,6 +107,9 @@ class Report:
         hidden_inputs: Where the tensors stand that the function takes beside its arguments, and what they are.
         updates: The arguments that it writes into, by number, hidden inputs behind the others; and whether where they
             lie.
+        runs_launches: It is of the host alone, no chip would run its kernels: texts have launches first, and of pairs
+            that were not fused those that two launches run.
+        refused_before: What tt-mlir refused of it until August 2026, a sentence each.
     """
 
     name: str
@@ -118,9 +120,11 @@ class Report:
     launches: tuple[LaunchReport, ...] = ()
     hidden_inputs: tuple[tuple[str, TensorSpec], ...] = ()
     updates: tuple[tuple[int, bool], ...] = ()
+    runs_launches: bool = False
+    refused_before: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [self._head()]
+        lines = [self._head(), *(f"  {text}" for text in self._launches() if self.runs_launches)]
         for number, kernel in enumerate(self.kernels):
             lines.append(f"  kernel {number}  {chain_text(kernel.ops)}")
             lines.append(
@@ -140,24 +144,34 @@ class Report:
         yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
         yield from (f"writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
-        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
+        yield from self.refused_before
+        if not self.runs_launches:
+            yield from self._launches()
         for pair in self.not_fused:
-            yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
+            if pair.launch is None or not self.runs_launches:
+                yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
+
+    def _launches(self) -> Iterator[str]:
+        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
 
     def _repr_html_(self) -> str:
         """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
         notes = [*(f"tile_op {text}" for kernel in self.kernels for text in kernel.tile_ops), *self._notes()]
-        listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
-        return f"<div><div>{html.escape(self._head())}</div>{table}{listed}</div>"
+        first = [self._head(), *(self._launches() if self.runs_launches else ())]
+        above, below = ("".join(f"<div>{html.escape(text)}</div>" for text in texts) for texts in (first, notes))
+        return f"<div>{above}{table}{below}</div>"
 
     def _head(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
         return f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"
 
 
-_COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
+_COLUMNS = (
+    "kernel", "ops", "inputs", "DST peak, tiles", "in source order, tiles", "DST capacity, tiles", "init calls a core",
+    "with one for every tile", "place",
+)  # fmt: skip
 
 
 def _html_row(cells: Iterable[object], tag: str = "td") -> str:
@@ -166,7 +180,8 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
-    return number, chain_text(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+    inits = kernel.init_calls, kernel.init_calls_every_run
+    return number, chain_text(kernel.ops), f"{kernel.inputs}{_viewed(kernel)}", *peaks, *inits, kernel.place
 
 
 def _launch_text(launch: LaunchReport) -> str:
@@ -222,6 +237,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
     from ttnn_jit.dialects.argument_notes import hidden_inputs_of
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.dialects.declared_ops import TensorOp
+    from ttnn_jit.specs.target import Numerics
 
     generics = [op for op in module.walk() if isinstance(op, GenericOp)]
     function = next(op for op in module.walk() if isinstance(op, FuncOp))
@@ -234,18 +250,36 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
-        tuple(_updates(function, host)),
+        tuple(_updates(host)),
+        runs_launches=target.numerics is Numerics.IEEE,
+        refused_before=tuple(_refused_before(module, target)),
     )
 
 
-def _updates(function: FuncOp, host: HostPlan) -> Iterator[tuple[int, bool]]:
-    from ttnn_jit.codegen.host.in_place import written_in_place
-    from ttnn_jit.dialects.argument_notes import updates_of
+def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
+    """The reductions of arguments that the compiler of the ttnn.jit document refused."""
+    from xdsl.ir import BlockArgument
 
-    updates, block = updates_of(function), function.body.block
-    returned = block.last_op.operands if block.last_op is not None else ()
-    in_place = {each.argument for each in written_in_place(block.args, returned, updates, host.launches)}
-    yield from ((argument, argument in in_place) for argument, _ in updates)
+    from ttnn_jit.dialects.declared_ops import TensorOp
+    from ttnn_jit.dialects.layout import spec_of
+    from ttnn_jit.ops import Reduction
+    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced_since
+
+    for op in module.walk() if target.tile_aligned_only else ():
+        if not isinstance(op, TensorOp) or not isinstance(op.operation, Reduction):
+            continue
+        value = op.operands[0]
+        spec = spec_of(value.type)
+        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reduced_since(spec):
+            place = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
+            yield f"{op.operation.name} of argument {value.index}, {place}: refused by tt-mlir before August 2026"
+
+
+def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
+    from ttnn_jit.codegen.host.in_place import written_in_place
+
+    in_place = {each.argument for each in written_in_place(host)}
+    yield from ((argument, argument in in_place) for argument, _ in host.updates)
 
 
 def _launch(launch: HostLaunch) -> LaunchReport:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.foreign import pytrees
@@ -31,6 +32,10 @@ class Request(Protocol):
     @property
     def name(self) -> str:
         """What the function or the operation is called."""
+
+    @property
+    def place(self) -> str:
+        """Where the function is written: no part of keys, for one that moves finds its programs; "" of operations."""
 
     @property
     def parts(self) -> Mapping[str, Any]:
@@ -74,6 +79,8 @@ class FunctionRequest:
     Attributes:
         same: Per tensor among the arguments, the first of them that lies in the same memory; given as (), each lies in
             its own, or it does not matter, because the function writes into none.
+        tensors: Those of the call, in order, for programs that ask which of them are one object; given as (), each is
+            one of its own.
     """
 
     function: types.FunctionType
@@ -82,11 +89,17 @@ class FunctionRequest:
     options: CompileOptions
     family: Family | None = None
     same: tuple[int, ...] = ()
+    tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """Its qualified name."""
         return self.function.__qualname__
+
+    @property
+    def place(self) -> str:
+        """Its file."""
+        return self.function.__code__.co_filename
 
     @property
     def parts(self) -> Mapping[str, Any]:
@@ -103,24 +116,25 @@ class FunctionRequest:
 
     def value_at(self, path: Path) -> Any:
         """What the function finds there."""
-        return resolve(self.function, path, self.arguments)
+        return resolve(self.function, path, self.arguments, self.tensors)
 
     def lower(self) -> FrontendResult:
         """By the frontend that the options choose."""
         from ttnn_jit.frontend import lower
 
-        same = iter(self.same or (None,) * len(self.inputs))
-        arguments = {name: _lowered_argument(value, same) for name, value in self.arguments.items()}
+        unknown = (None,) * len(self.inputs)
+        told = zip(self.same or unknown, self.tensors or unknown, strict=True)
+        arguments = {name: _lowered_argument(value, told) for name, value in self.arguments.items()}
         layout = _result_layout(self.options, self.target)
         capture, last_core = self.options.graph_capture, self.options.max_grid
         return lower(self.function, arguments, self.target, capture, layout, self.family, last_core)
 
 
-def _lowered_argument(value: Any, same: Iterator[int | None]) -> Any:
+def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any:
     from ttnn_jit.frontend import TensorArgument
 
     return pytrees.map_leaves(
-        value, lambda leaf: TensorArgument(leaf, next(same)) if type(leaf) is TensorSpec else leaf
+        value, lambda leaf: TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
     )
 
 
@@ -141,6 +155,17 @@ class ResultPlacement:
     activations: tuple[AppliedUnary, ...] = ()
     operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
     in_place: bool = False
+
+    @property
+    def parts(self) -> dict[str, Hashable]:
+        """What decides the program beside `memory_config`, by name: parts of keys, in memory and on disk."""
+        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.operand_activations)
+        return {
+            "dtype": self.dtype,
+            "activations": tuple(each.key for each in self.activations),
+            "operand activations": of_operands,
+            "in place": self.in_place,
+        }
 
     @property
     def has_activations(self) -> bool:
@@ -172,19 +197,18 @@ class OperationRequest:
         return f"ttnn.{self.operation.name}"
 
     @property
+    def place(self) -> str:
+        """None: it is no text of the user's."""
+        return ""
+
+    @property
     def parts(self) -> Mapping[str, Any]:
         """The operation, its operands, and what is asked of its result."""
-        activations = tuple(activation.key for activation in self.result.activations)
-        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.result.operand_activations)
         return {
-            "operation": self.operation.ttnn_name,
-            "body": self.operation.body,
+            "operation": self.operation.fingerprint,
             "operands": self.operands,
             "attributes": self.attributes,
-            "dtype": self.result.dtype,
-            "activations": activations,
-            **({"operand activations": of_operands} if any(of_operands) else {}),
-            **({"in_place": True} if self.result.in_place else {}),
+            **self.result.parts,
         }
 
     @property

@@ -132,7 +132,8 @@ def manifest_on_disk() -> Manifest | None:
 
 def request_key(request: Request) -> Key | None:
     """What the compile is told; None if an argument has no identity that another process could recognise."""
-    key = Key.here(MANIFEST, request.parts, request.options, request.target, function=request.name)
+    parts, options, target = request.parts, request.options, request.target
+    key = Key.here(MANIFEST, parts, options, target, function=request.name, place=request.place)
     try:
         _ = key.digest
     except NoStableIdentityError:

@@ -35,6 +35,20 @@ def keep_users_frames(error: BaseException) -> None:
         link = link.__cause__
 
 
+def keep_frames_of_a_call(error: BaseException) -> None:
+    """What `keep_users_frames` does, of an error that a function around a user's call lets pass.
+
+    It may be one of the user's own code that was called back. One that arose in a library or in this package without
+    being raised on purpose keeps every frame.
+    """
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    is_the_users = innermost is not None and not _is_machinery(innermost.tb_frame)
+    if isinstance(error, TtnnJitError) or is_the_users:
+        keep_users_frames(error)
+
+
 def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
     """A public method whose errors show frames of the user's alone."""
 

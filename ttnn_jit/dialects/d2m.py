@@ -6,12 +6,13 @@ from abc import ABC
 from functools import cache
 from typing import Self
 
-from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, f32, i32
+from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, UnitAttr, f32, i32
 from xdsl.ir import Attribute, Dialect, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -254,24 +255,34 @@ class TileBcastOp(QuickOperation, IRDLOperation):
 
 @op_definition
 class TileTypecastOp(QuickOperation, IRDLOperation):
-    """``"d2m.tile_typecast"(%tile)``: the tile with its elements rounded or widened to the result's type."""
+    """``"d2m.tile_typecast"(%tile) <{called}>``: the tile with its elements rounded or widened to the result's type.
+
+    One that the program calls rounds; a rounding that passes write between two ops may be left out inside a kernel.
+    """
 
     name = "d2m.tile_typecast"
 
     operand = operand_def(TileType)
+    called = opt_prop_def(UnitAttr)
     result = result_def(TileType)
     traits = traits_def(Pure())
 
     @staticmethod
-    def make(operand: SSAValue, result_type: TileType, location: LocationAttr | None = None) -> TileTypecastOp:
+    def make(
+        operand: SSAValue, result_type: TileType, location: LocationAttr | None = None, *, called: bool = False
+    ) -> TileTypecastOp:
         """`operand` as a tile of `result_type`."""
-        return TileTypecastOp.create(operands=(operand,), result_types=(result_type,), location=location)
+        properties = {"called": UnitAttr()} if called else {}
+        return TileTypecastOp.create(
+            operands=(operand,), result_types=(result_type,), properties=properties, location=location
+        )
 
     @property
     def is_called(self) -> bool:
         """Whether it is an operation of the user's: passes write no casts from or to integers."""
         types = (self.operand.type, self.result.type)
-        return any(isinstance(type_, TileType) and type_.dtype.is_integer for type_ in types)
+        of_integers = any(isinstance(type_, TileType) and type_.dtype.is_integer for type_ in types)
+        return of_integers or self.called is not None
 
 
 def called(op: Operation) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from xdsl.context import Context
@@ -12,12 +13,14 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.text_scan import scan
 from ttnn_jit.dialects.verifier import InvalidModule, reason_of
+from ttnn_jit.ops.public_names import names_within_a_slip
 
 # mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
@@ -54,10 +57,30 @@ class SourceText:
         piece = bisect_right(self._starts, offset) - 1
         return self.place_in_text(self._origins[piece] + offset - self._starts[piece])
 
+    def span(self, start: int, end: int) -> Location:
+        """Where a part of the moved text lies in the text; its place alone if it goes on in another line."""
+        first, last = self.place(start), self.place(end)
+        is_part = first.line == last.line and first.column < last.column
+        return replace(first, end_line=last.line, end_column=last.column) if is_part else first
+
     def place_in_text(self, offset: int) -> Location:
         """Line and column of an offset of the text."""
         line = bisect_right(self._lines, offset)
         return Location(self._name, line, offset - self._lines[line - 1] + 1)
+
+
+class UnknownOperationError(ParseError):
+    """An operation that no dialect has.
+
+    Args:
+        name: Its name.
+        near: Names that are one slip away.
+        span: Where it stands.
+    """
+
+    def __init__(self, name: str, near: Sequence[str], span: Span) -> None:
+        super().__init__(span, f"Operation {name} is not registered")
+        self.help = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
 
 
 class _TextParser(Parser):
@@ -116,6 +139,19 @@ class _TextParser(Parser):
             # xDSL reports some wrong texts by whatever fails on them: an enum's ValueError, a number's OverflowError.
             raise InvalidModule(reason_of(error), location=self._source.place(self.pos)) from error
 
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        """The op of that name; xDSL's parser asks, behind the name."""
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is not None:
+            return found
+        end = self.lexer.input.content.rfind(name, 0, self.pos) + len(name)
+        raise UnknownOperationError(name, self._close_names(name), Span(end - len(name), end, self.lexer.input))
+
+    def _close_names(self, name: str) -> list[str]:
+        dialect, dot, last = name.partition(".")
+        known = [op.name.partition(".")[2] for op in self.ctx.loaded_ops if op.name.partition(".")[0] == dialect]
+        return [f"{dialect}{dot}{near}" for near in names_within_a_slip(last, known)]
+
     def parse_optional_str_literal(self) -> str | None:
         """The string at the parser's place, if there is one."""
         text = super().parse_optional_str_literal()
@@ -160,4 +196,6 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     try:
         return _TextParser(context, source).module()
     except ParseError as error:
-        raise InvalidModule(error.msg, location=source.place(error.span.start)) from error
+        help_text = error.help if isinstance(error, UnknownOperationError) else None
+        location = source.span(error.span.start, error.span.end)
+        raise InvalidModule(error.msg, location=location, help=help_text) from error

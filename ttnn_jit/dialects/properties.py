@@ -74,6 +74,12 @@ def _read_array32(attribute: Attribute | None) -> tuple[int, ...] | None:
     return tuple(map(int, attribute.get_values()))
 
 
+def _read_floats(attribute: Attribute | None) -> tuple[float, ...] | None:
+    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != f32:
+        return None
+    return tuple(map(float, attribute.get_values()))
+
+
 def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
     values = _read_array32(attribute)
     if values is None or len(values) % 2:
@@ -148,6 +154,7 @@ PROPERTY_TYPES = {
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([_i32_attr(value) for value in values]), _read_list),
     "array<i32>": PropertyType(lambda values: DenseArrayBase.from_list(i32, values), _read_array32),
+    "array<f32>": PropertyType(lambda values: DenseArrayBase.from_list(f32, values), _read_floats),
     "array<i32> of pairs": PropertyType(_write_pairs, _read_pairs),
     "i32": PropertyType(_i32_attr, _read_i32),
     "number": PropertyType(_write_number, _read_number),

@@ -27,6 +27,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import DTypeError
+from ttnn_jit.specs.dtypes import ALL_DTYPES
 from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
 from ttnn_jit.specs.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
@@ -247,10 +248,12 @@ def _element_type(dtype: DataType) -> Attribute:
     if not dtype.is_integer:
         element: Attribute = getattr(builtin, dtype.mlir)
         return element
+    if dtype.compute.is_truth:
+        return builtin.i1
     return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
 
 
-ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in DataType}
+ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in ALL_DTYPES}
 """DataType -> the element type of a tensor: a builtin one, or of block floats a tile."""
 
 

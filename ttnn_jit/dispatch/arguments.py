@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from itertools import islice
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -28,6 +29,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.families import TTNN, Family, family_of
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
     CoreGrid,
@@ -56,7 +58,7 @@ class Arguments:
     def __init__(self, trees: Mapping[str, PyTree], given: Set[str]) -> None:
         self.trees = trees
         self.given = given
-        self.leaves = [leaf for tree in trees.values() for leaf in tree.leaves]
+        self.leaves = [kept(leaf) for tree in trees.values() for leaf in tree.leaves]
         self.families = [_family_of_leaf(leaf) for leaf in self.leaves]
         self.tensors = [leaf for leaf, family in zip(self.leaves, self.families, strict=True) if family is not None]
 
@@ -78,6 +80,13 @@ class Arguments:
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.families, self.specs))
+
+    def keys(self) -> dict[str, tuple[object, ...]]:
+        """The parts of the key, by parameter."""
+        leaves = map(_leaf_key, self.leaves, self.families, self.specs)
+        return {
+            name: (_structure_key(tree.treedef), *islice(leaves, len(tree.leaves))) for name, tree in self.trees.items()
+        }
 
     def described(self) -> dict[str, Any]:
         """The arguments by parameter, with specs for the tensors."""

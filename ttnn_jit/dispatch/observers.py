@@ -14,8 +14,9 @@ from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import CallError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.operation import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
@@ -128,26 +129,55 @@ def _replace(cls: Any, name: str, function: Callable[..., Any]) -> None:
 def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _told(functools.partial(call, self), self, args, kwargs)
+        try:
+            return _told(functools.partial(call, self), self, args, kwargs)
+        except BaseException as error:
+            keep_frames_of_a_call(error)
+            raise
 
     return telling
 
 
 def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
-    """`function`, of the host API, whose calls are told; `name` is ``ttnn.`` and its own if none is given."""
+    """`function`, of the host API, whose calls are told; `name` is ``ttnn.`` and its own if none is given.
+
+    It takes a command queue, as every operation of ttnn does.
+    """
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not _OBSERVERS:
-            try:
+        try:
+            if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
+                _check_queue(function, args, kwargs)
+            if not _OBSERVERS:
                 return function(*args, **kwargs)
-            except TypeError as error:
-                raise _not_as_called(function, args, kwargs, error) from None
-        result: T = _told(function, call, args, kwargs)
+            result: T = _told(function, call, args, kwargs)
+        except BaseException as error:
+            told = _not_as_called(function, args, kwargs, error) if isinstance(error, TypeError) else error
+            if told is not error:
+                raise told from None
+            keep_frames_of_a_call(error)
+            raise
         return result
 
     vars(call)["python_fully_qualified_name"] = name or f"ttnn.{function.__name__}"
     return call
+
+
+def _check_queue(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Takes the command queue off `kwargs` that `function` has no parameter for.
+
+    Raises:
+        ArgumentError: The device of a tensor lacks it.
+    """
+    own = inspect.signature(function).parameters
+    values = () if maker() is not None else _with_elements([*args, *kwargs.values()])  # a program has no queue yet
+    devices = {value.device() for value in values if isinstance(value, Tensor)}
+    for name in QUEUE_KEYWORDS:
+        if name in kwargs and name not in own:
+            queue = kwargs.pop(name)
+            for device in filter(None, devices):
+                device.require_queue(queue, function.__name__)
 
 
 def _not_as_called(

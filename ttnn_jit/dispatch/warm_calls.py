@@ -15,6 +15,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
 from ttnn_jit.runtime.families import WarmCall
@@ -28,6 +29,9 @@ def not_warm(*_: object) -> Any:
 
 
 _SPEC = attrgetter("spec")
+
+CALLS_REMEMBERED = 4 * PROGRAMS_KEPT
+"""Keys of calls of one function that go straight to a program; beyond, all are forgotten, and found again by use."""
 
 
 class WarmCalls(ABC):
@@ -92,7 +96,15 @@ class WarmCalls(ABC):
         places = tuple(place for place, value in enumerate(args) if type(value) is Tensor)
         key = call_key(args, kwargs)
         if key is not None and len(places) == tensors:
-            self._warm[key] = write_warm() if tensors == len(args) else _of_places(len(args), places)(write_warm())
+            self._remember_key(
+                key, write_warm() if tensors == len(args) else _of_places(len(args), places)(write_warm())
+            )
+
+    def _remember_key(self, key: tuple[object, ...], call: WarmCall) -> None:
+        """Have calls of `key` go to `call`; there are more keys than programs, for several may be one's."""
+        if len(self._warm) >= CALLS_REMEMBERED:
+            self._forget()
+        self._warm[key] = call
 
     def _forget(self) -> None:
         self._warm.clear()

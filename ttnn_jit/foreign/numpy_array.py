@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, LayoutError
-from ttnn_jit.foreign.narrowed import narrowed_of_numpy
 from ttnn_jit.specs.dtypes import SCALARS, dtypes_of_numpy
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
 
@@ -55,8 +54,7 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             f"a numpy {type(array).__name__} has rules of its own, which a compiled function does not know",
             help="pass `numpy.asarray(array)`",
         )
-    narrowed = narrowed_of_numpy().get(array.dtype)
-    dtype = dtypes_of_numpy().get(array.dtype) if narrowed is None else narrowed.dtype
+    dtype = dtypes_of_numpy().get(array.dtype)
     if dtype is None:
         raise DTypeError(
             f"numpy arrays of {array.dtype} are not supported",
@@ -69,7 +67,6 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             help="pass `numpy.ascontiguousarray(array)`",
         )
     strides = tuple(stride // itemsize for stride in array.strides)
-    strides = strides if narrowed is None else narrowed.strides(strides)
     return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
@@ -91,7 +88,7 @@ def dtype_made_of_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
 def _made_of_numpy() -> Mapping[Any, DataType]:
     import numpy
 
-    made = ((name, dtype) for dtype in SCALARS for name in dtype.traits.torch)
+    made = ((name, dtype) for dtype in SCALARS if not dtype.is_foreign for name in dtype.traits.torch)
     return {numpy.dtype(name): dtype for name, dtype in made if hasattr(numpy, name)}
 
 

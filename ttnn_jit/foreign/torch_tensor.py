@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, MissingLibraryError
-from ttnn_jit.foreign.narrowed import narrowed_of_torch
 from ttnn_jit.specs.dtypes import dtypes_of_torch
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
@@ -64,8 +63,7 @@ def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
             "a torch tensor has its negative bit set: its memory holds the negatives of its values",
             help="pass `tensor.resolve_neg()`",
         )
-    narrowed = narrowed_of_torch().get(tensor.dtype)
-    dtype = dtypes_of_torch().get(tensor.dtype) if narrowed is None else narrowed.dtype
+    dtype = dtypes_of_torch().get(tensor.dtype)
     if dtype is None:
         raise DTypeError(
             f"torch tensors of {tensor.dtype} are not supported",
@@ -77,8 +75,7 @@ def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
             "transform such as `torch.vmap`, or its storage was freed",
             help="call the function with plain tensors, outside the transform",
         )
-    strides = tensor.stride() if narrowed is None else narrowed.strides(tensor.stride())
-    return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
+    return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=tensor.stride())
 
 
 def _kind_of_torch(tensor: torch.Tensor) -> str:

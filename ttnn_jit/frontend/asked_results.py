@@ -7,7 +7,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.frontend.module_builder import ModuleBuilder, Operand, TensorOperand
+from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.promotion import Operand
 from ttnn_jit.ops import (
     COPY,
     OPERAND_PARAMETERS,

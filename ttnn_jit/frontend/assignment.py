@@ -14,7 +14,7 @@ from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
 from ttnn_jit.frontend.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.specs.hardware_config import OpenConfig
+from ttnn_jit.specs.open_values import OpenValue
 
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
@@ -99,7 +99,9 @@ def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
     if id(value) in interpreter.made:
         member = interpreter.class_member(value, name)
         return type(member) is types.MemberDescriptorType or member_of(type(member), "__set__") is ABSENT
-    return issubclass(type(value), OpenConfig) and interpreter.recorder.path_of(value) is None
+    if not issubclass(type(value), OpenValue):
+        return False
+    return interpreter.recorder.path_of(value) is None and not value.is_kept
 
 
 def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr], value: Any) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import types
 from collections.abc import Mapping
 from functools import partial
+from itertools import count
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
@@ -13,6 +15,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.container_items import fields_of, is_record, items_of
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
+from ttnn_jit.frontend.cached_functions import tell_forgotten
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
@@ -29,6 +32,14 @@ from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute, generate
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensor_identities import (
+    IdentityAskedError,
+    one_for_each_object,
+    path_of_tensor,
+    tell_compared,
+    tell_objects,
+    tensors_of,
+)
 from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
@@ -55,14 +66,14 @@ def interpret(
         CompileError: The function is outside the language.
     """
     source = function_source(function)
-    interpreter, returned = _run(function, source, arguments, target, family, last_core)
+    interpreter, returned = _interpreted(function, source, arguments, target, family, last_core)
     results = results_of(returned, interpreter.inputs, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
         interpreter.builder.finish(results.values, layout, results.updates),
         interpreter.recorder.hand_over(),
         results.outline,
         opaque=interpreter.recorder.opaque,
-        warnings=tuple(interpreter.warnings),
+        warnings=(*interpreter.warnings, *interpreter.recorder.warnings),
         kernel_operands=tuple(interpreter.builder.kernel_operands),
     )
 
@@ -85,9 +96,8 @@ def observe(
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
-        return _run(function, function_source(function), arguments, target, family, last_core, observes=True)[
-            0
-        ].recorder
+        source = function_source(function)
+        return _interpreted(function, source, arguments, target, family, last_core, observes=True)[0].recorder
     except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except ChangeOutsideError:
@@ -96,7 +106,7 @@ def observe(
         return None
 
 
-def _run(
+def _interpreted(
     function: types.FunctionType,
     source: FunctionSource,
     arguments: Mapping[str, Any],
@@ -107,17 +117,45 @@ def _run(
     observes: bool = False,
 ) -> tuple[Interpreter, Any]:
     """The interpreter that has gone through the function, and what that returned."""
-    recorder = ReadRecorder()
+    run = partial(_run, function, source, target=target, family=family, last_core=last_core, observes=observes)
+    with contextlib.suppress(IdentityAskedError):
+        return run(arguments)
+    return run(one_for_each_object(arguments), tells_objects=True)
+
+
+def _run(
+    function: types.FunctionType,
+    source: FunctionSource,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    family: Family | None,
+    last_core: tuple[int, int] | None,
+    *,
+    observes: bool,
+    tells_objects: bool = False,
+) -> tuple[Interpreter, Any]:
+    recorder = ReadRecorder(tells_objects=tells_objects)
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder_class = SpecBuilder if observes else ModuleBuilder
     builder = builder_class(function.__name__, target, definition, jitted=True, last_core=last_core)
     hidden = HiddenInputs(recorder, family, target, function.__name__)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
+    tensors = tensors_of(arguments)
+    numbers = count()
+
     def proxy(name: str, value: Any) -> Any:
-        return interpreter.argument(value, name) if isinstance(value, TensorArgument) else value
+        if not isinstance(value, TensorArgument):
+            return value
+        number = next(numbers)
+        stand_in = interpreter.argument(value, name)
+        recorder.stands_for(stand_in, path_of_tensor(number), tensors[number])
+        return stand_in
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
+    if tells_objects:
+        tell_objects(recorder, tensors)
+        hidden.take_arguments()
     for name, value in proxies.items():
         _note_argument(recorder, value, name, ())
     args, kwargs = call_arguments(function, proxies)
@@ -131,6 +169,8 @@ def _run(
             f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()
         ) from None
     returned = map_leaves(returned, interpreter.known)
+    tell_compared(interpreter)
+    tell_forgotten(interpreter)
     interpreter.frame.variables.clear()
     interpreter.is_over = True
     return interpreter, returned

@@ -34,7 +34,7 @@ from ttnn_jit.frontend.language import lacks
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE
-from ttnn_jit.frontend.tensor_classes import class_of
+from ttnn_jit.frontend.tensor_attributes import attribute_of_object, class_of, object_has
 from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
@@ -91,6 +91,14 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
     if not is_a(name, str):
         return NATIVE
     interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
+    if path is not None and type(base) not in _OF_THE_PROGRAM:
+        interpreter.recorder.asks(base, path)
+    if type(base) is ProxyTensor:
+        return object_has(interpreter, base, name)
+    return _has(interpreter, base, path, name)
+
+
+def _has(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> bool:
     value = _attribute(base, name)
     if type(base) in _OF_THE_PROGRAM:
         return value is not ABSENT
@@ -138,14 +146,21 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     if lacks(base, name):
         raise unsupported_function(name, interpreter.location())
     if kind in _OF_THE_PROGRAM or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
-        asks_class = kind is ProxyTensor and name == "__class__"
-        return class_of(interpreter, base) if asks_class else interpreter.natively(getattr, base, name), None
+        found = _of_tensor(interpreter, base, name) if kind is ProxyTensor else None
+        return found or (interpreter.natively(getattr, base, name), None)
     if is_a(base, type, types.ModuleType, types.FunctionType) and not _is_constant(base):
         interpreter.is_opaque(f"`{name}` of {base.__name__}, which was made or found where no guard can find it again")
         return interpreter.natively(getattr, base, name), None
     if is_identity(base) or not is_python_class(kind):
         return interpreter.natively(getattr, base, name), None
     return _own_attribute(interpreter, base, name), None
+
+
+def _of_tensor(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> tuple[Any, Path | None] | None:
+    """What a tensor says of itself as an object; None of what its stand-in says."""
+    return (
+        (class_of(interpreter, tensor), None) if name == "__class__" else attribute_of_object(interpreter, tensor, name)
+    )
 
 
 _OF_THE_PROGRAM = (ProxyTensor, ProgramDevice)
@@ -170,8 +185,9 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         if getter_has_effects(kind, name):
             interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
             return interpreter.natively(getattr, base, name), None
+    interpreter.recorder.asks(base, path)
     table = table_of_attribute(base, name)
-    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, path, table, name)
+    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, base, path, table, name)
     if _attribute(base, name) is ABSENT:
         interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
     value = interpreter.natively(getattr, base, name)
@@ -184,10 +200,11 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
     return value, at
 
 
-def _within_module(interpreter: Interpreter, path: Path, table: str, name: str) -> Path:
+def _within_module(interpreter: Interpreter, module: Any, path: Path, table: str, name: str) -> Path:
     """Where a module of torch's keeps an attribute; that nothing hides it, as Python looks, is read."""
     interpreter.recorder.absent((*path, (TYPE_STEP, None), (ATTRIBUTE_STEP, name)))
     interpreter.recorder.lacks((*path, (ATTRIBUTE_STEP, "__dict__")), name)
+    interpreter.recorder.asks(own_attribute(module, table), (*path, (ATTRIBUTE_STEP, table)))
     return *path, (ATTRIBUTE_STEP, table), (ITEM_STEP, name)
 
 

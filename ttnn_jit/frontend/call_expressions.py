@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_libr
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
+from ttnn_jit.frontend.cached_functions import remembered, remembers
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.contexts import MadeContext, is_context_function
 from ttnn_jit.frontend.dataclass_instances import GENERATED, is_made_by_dataclasses, made_record
@@ -29,10 +30,10 @@ from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
-from ttnn_jit.frontend.unsupported import foreign_function_help
+from ttnn_jit.frontend.unsupported import foreign_function_help, unsupported_function
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
-from ttnn_jit.ops import Number, overloads_of
+from ttnn_jit.ops import SPELLINGS, Number, overloads_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -90,7 +91,16 @@ def evaluate_call(interpreter: Interpreter, node: ast.Call) -> Any:
                 interpreter.refuse(f"TypeError: got multiple values for keyword argument '{name}'")
             kwargs[name] = item
     interpreter.at = node
+    _refuse_spelling(interpreter, node.func, function)
     return call_value(interpreter, function, args, kwargs)
+
+
+def _refuse_spelling(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
+    """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
+    if not isinstance(node, ast.Attribute) or node.attr not in SPELLINGS or not isinstance(node.value, ast.Name):
+        return
+    if isinstance(interpreter.evaluate(node.value), types.ModuleType) and overloads_of(function):
+        raise unsupported_function(node.attr, interpreter.callee_location())
 
 
 def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]:
@@ -118,6 +128,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
         case _ if overloads_of(function) is not None or is_namespace_function(function):
             _record_tile_function(interpreter, function)
             return interpreter.call(function, args, kwargs)
+        case _ if remembers(interpreter, function, args, kwargs):
+            return remembered(interpreter, function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
@@ -342,6 +354,8 @@ def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: s
     """The error of a call that no program can hold."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
+    elif function is id:
+        help_text = "`is` tells whether two tensors are one object, and a tensor may be a key of a dict"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.pytrees import map_leaves, parts_of
+from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
+from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
+from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.ast_frontend import observe
-from ttnn_jit.frontend.code_scan import is_known_by_key, scan
+from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
@@ -33,14 +35,25 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensor_identities import (
+    FOUND_IN_TRACE,
+    IN_ONE_MEMORY,
+    PASS_ONE,
+    one_for_each_object,
+    tell_objects,
+    tensors_of,
+)
 from ttnn_jit.frontend.traced_tensors import tensors_traced
-from ttnn_jit.frontend.unsupported import function_of_the_host, unsupported_function
+from ttnn_jit.frontend.unsupported import NO_AUTOCAST, function_of_the_host, unsupported_function
 from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
+from ttnn_jit.ops import Operation
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 
 __all__ = ["ProxyTensor", "trace"]
+
+WITH_SOURCE = "leave `graph_capture=True` out, or define the function in a file"
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
@@ -54,6 +67,15 @@ class CaptureEmitter(Emitter):
         # By identity: code is equal to other code than that at its own place. What is here holds it.
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
         self._places: dict[tuple[int, int, int], Location] = {}
+        self._autocast = autocast_is_on()
+
+    def emit(
+        self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any], asked: Asked = NOTHING
+    ) -> Any:
+        """As `Emitter.emit`, unless the function has turned on what no program takes notice of."""
+        if autocast_is_on() and not self._autocast:
+            raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
+        return super().emit(overloads, args, kwargs, asked)
 
     def location(self) -> Location:
         """The place of the running instruction in the innermost function of the user's, and the calls above it."""
@@ -146,7 +168,8 @@ def _traced(
     recorder: ReadRecorder,
 ) -> FrontendResult:
     definition = _definition(function)
-    guard = compile_guard(function, recorder.reads.values())
+    guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
+    arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
     builder = ModuleBuilder(function.__name__, target, definition, jitted=True, last_core=last_core)
     hidden = HiddenInputs(recorder, family, target, function.__name__)
     emitter = CaptureEmitter(builder, hidden, definition)
@@ -181,7 +204,7 @@ def _traced(
         recorder.hand_over(),
         results.outline,
         opaque=recorder.opaque,
-        warnings=tuple(emitter.warnings),
+        warnings=(*emitter.warnings, *recorder.warnings),
         kernel_operands=tuple(builder.kernel_operands),
     )
 
@@ -197,12 +220,35 @@ def _reads_of(
     observed = observe(function, arguments, target, family, last_core)
     if observed is not None:
         return observed
-    recorder = ReadRecorder()
+    recorder = ReadRecorder(tells_objects=True)
     scan(function, recorder, family)
+    _tell_objects_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:
         recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", _definition(function))
     return recorder
+
+
+def _tell_objects_without_source(
+    function: types.FunctionType, arguments: Mapping[str, Any], recorder: ReadRecorder
+) -> None:
+    """Record which tensors of the call are one object: nobody sees where that is asked.
+
+    Raises:
+        UnseenInTraceError: It may be asked where a trace gives another answer.
+    """
+    tensors = tensors_of(arguments)
+    tell_objects(recorder, tensors)
+    codes = [function.__code__, *(read.value for read in recorder.reads.values())]
+    if not any(map(asks_identity, (code for code in codes if type(code) is types.CodeType))):
+        return
+    if {*map(id, tensors)} & {*map(id, recorder.tensors.values())}:
+        raise UnsupportedFunction(FOUND_IN_TRACE, location=_definition(function), help=WITH_SOURCE)
+    by_memory: dict[int | None, object] = {}
+    given = [leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument]
+    for argument, tensor in zip(given, tensors, strict=True):
+        if argument.memory is not None and by_memory.setdefault(argument.memory, tensor) is not tensor:
+            raise UnsupportedFunction(IN_ONE_MEMORY, location=_definition(function), help=PASS_ONE)
 
 
 def _stand_in(leaf: Any) -> Any:

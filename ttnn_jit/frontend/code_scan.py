@@ -62,6 +62,19 @@ def is_known_by_key(value: Any) -> bool:
     return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
 
 
+def asks_identity(code: types.CodeType) -> bool:
+    """Whether code may tell objects apart: by ``is``, or by what C does with items and keys."""
+    instructions = (each for inner in codes_in(code) for each in dis.get_instructions(inner))
+    return any(each.opname in _IDENTITY or each.argval in _COMPARING for each in instructions)
+
+
+_IDENTITY = frozenset({
+    "IS_OP", "CONTAINS_OP", "COMPARE_OP", "BUILD_MAP", "BUILD_SET", "SET_ADD", "MAP_ADD", "BINARY_SUBSCR",
+})  # fmt: skip
+_COMPARING = frozenset({"get", "index", "count", "remove", "pop", "setdefault", "add", "discard"})
+"""Methods of containers that compare items."""
+
+
 def _start(code: types.CodeType) -> Location:
     return Location(code.co_filename, code.co_firstlineno)
 
@@ -113,7 +126,7 @@ class _Scanner:
             case _ if own_attribute(value, TILE_FUNCTION) is not ABSENT:
                 self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
             case _ if (name := wrapped_attribute(value)) is not None:
-                self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+                self._wrapped(value, name, path)
             case _ if is_a(value, types.FunctionType) and not is_of_this_package(value):
                 self._helper(value, path)
             case _ if is_a(value, functools.partial):
@@ -127,6 +140,12 @@ class _Scanner:
                     self.value(item, (*path, *steps))
             case _ if not is_known_in_a_trace(value):
                 self._unknown(value)
+
+    def _wrapped(self, value: Any, name: str, path: Path) -> None:
+        if type(value) is functools._lru_cache_wrapper and value.cache_parameters()["maxsize"] != 0:
+            self._opaque(f"what `{value.__name__}` gives depends on what it remembers")
+            return
+        self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
 
     def _check_class(self, value: Any) -> None:
         if self._family is not None and tells_classes(value):

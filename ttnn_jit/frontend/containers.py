@@ -40,7 +40,8 @@ from ttnn_jit.frontend.special_methods import (
     refuse_foreign,
     special_method,
 )
-from ttnn_jit.frontend.tensor_classes import class_of
+from ttnn_jit.frontend.tensor_attributes import class_of
+from ttnn_jit.frontend.tensor_identities import compared_by_c, object_of
 
 _TABLE = {0: 0}
 _ORDERED = collections.OrderedDict(_TABLE)
@@ -68,9 +69,11 @@ class Reach:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._containers: dict[int, Any] = {}
+        self._tensors: list[ProxyTensor] = []
 
     def is_plain(self, value: Any) -> bool:
         """Whether C can compute with `value` unseen: it reaches atoms, tensors being compiled and functions alone."""
+        self._tensors += [value] if type(value) is ProxyTensor else []
         if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
@@ -103,10 +106,12 @@ class Reach:
         self._containers[id(value)] = value
         return True
 
-    def look_into_containers(self) -> None:
-        """Record that C went through them."""
+    def look_into_containers(self, *, hands_on: bool) -> None:
+        """Record that C went through them, and unless it only `hands_on` what is in them, told the tensors apart."""
         for container in self._containers.values():
             self._interpreter.recorder.look_into(container)
+        if self._containers and not hands_on:
+            compared_by_c(self._interpreter, self._tensors)
 
 
 def says_all(value: Any) -> bool:
@@ -123,6 +128,9 @@ def _is_of_the_interpreter(value: Any) -> bool:
 
 def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
+    if type(key) is ProxyTensor:
+        compared_by_c(interpreter, [key])
+        return True
     if is_atom(key) or says_all(key):
         return True
     if type(key) is tuple:
@@ -184,8 +192,7 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
 def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if not is_plain_key(interpreter, key):
         return interpreter.computed(operator.getitem, container, key)
-    value = interpreter.natively(native_item, container, key)
-    interpreter.recorder.item(container, key, value)
+    value = _native_item(interpreter, container, key)
     if value is not ABSENT:
         return value
     missing = special_method(interpreter, container, "__missing__")
@@ -199,6 +206,15 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
             "look it up with `.get`, or add it before the call",
         )
     return interpreter.natively(operator.getitem, container, key)
+
+
+def _native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """What C finds in a dict, recorded as read."""
+    if type(key) is ProxyTensor and interpreter.recorder.is_foreign(container):
+        key = object_of(interpreter, key)
+    value = interpreter.natively(native_item, container, key)
+    interpreter.recorder.item(container, key, value)
+    return value
 
 
 def _item_of_class(interpreter: Interpreter, cls: type, key: Any) -> Any:
@@ -243,8 +259,7 @@ def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None)
     """``table.get(key)``."""
     if not is_a(container, dict) or not is_plain_key(interpreter, key):
         return NATIVE
-    value = interpreter.natively(native_item, container, key)
-    interpreter.recorder.item(container, key, value)
+    value = _native_item(interpreter, container, key)
     return default if value is ABSENT else value
 
 
@@ -271,7 +286,8 @@ def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
 
 
 def _equal(interpreter: Interpreter, here: Any, item: Any) -> bool:
-    return here is item or bool(interpreter.python(bool, interpreter.python(operator.eq, here, item)))
+    one = interpreter.python(operator.is_, here, item)
+    return one or bool(interpreter.python(bool, interpreter.python(operator.eq, here, item)))
 
 
 def count(interpreter: Interpreter, container: Any, item: Any) -> Any:

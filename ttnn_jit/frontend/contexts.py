@@ -11,10 +11,12 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.values import python_member
+from ttnn_jit.foreign.torch_autocast import WAY_OUT
+from ttnn_jit.foreign.values import is_a, python_member
 from ttnn_jit.frontend.assignment import assign
 from ttnn_jit.frontend.exception_handling import raised_by_program
 from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.unsupported import NO_AUTOCAST
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -52,7 +54,7 @@ _Leave = Callable[[CompileError | None], Any]
 
 def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
     """What a context gives, and how it is left."""
-    called = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
+    called: Any = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
         given = [interpreter.evaluate(argument) for argument in context.args]
         if called is contextlib.suppress:
@@ -61,6 +63,8 @@ def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tupl
     torch = sys.modules.get("torch")
     if torch is not None and any(called is each for each in (torch.no_grad, torch.inference_mode)):
         return None, lambda _: False  # a program keeps nothing for gradients
+    if torch is not None and is_a(called, type) and issubclass(called, torch.autocast):
+        raise interpreter.unsupported(NO_AUTOCAST, location=interpreter.location_of(context), help=WAY_OUT)
     if called is open or is_of_this_package(getattr(called, "__wrapped__", None)):
         _refuse(interpreter, node)
     manager = interpreter.evaluate(context)

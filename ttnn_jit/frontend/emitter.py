@@ -87,11 +87,11 @@ class Emitter(ABC):
     def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
         """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
         value = self.builder.argument(argument.spec, name)
-        known = None if argument.tensor is None else self._arguments.get(argument.tensor)
+        known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
             known = self._input(value, argument.spec)
-            if argument.tensor is not None:
-                self._arguments[argument.tensor] = known
+            if argument.memory is not None:
+                self._arguments[argument.memory] = known
         return known
 
     def tensor(self, made: TensorOperand) -> ProxyTensor:

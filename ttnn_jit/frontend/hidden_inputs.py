@@ -37,6 +37,7 @@ class HiddenInputs:
         self._target = target
         self._function = function
         self._inputs: dict[Path, Any] = {}
+        self._arguments: dict[Path, Any] = {}
 
     def input(self, tensor: Any, argument: Argument, location: Callable[[], Location]) -> Any:
         """What stands for `tensor`; the tensor itself if nobody knows where it was found.
@@ -47,18 +48,24 @@ class HiddenInputs:
         path = self._recorder.path_of(tensor)
         if path is None:
             return tensor
-        known = self._inputs.get(path)
+        known = self._inputs.get(path, self._arguments.get(path))
         if known is None:
             mark = mark_of(tensor) if path[0][0] == KEPT_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.tensor(tensor, mark)
             known = self._inputs[path] = argument(mark.spec, path_text(path))
-            self._recorder.stands_for(known, path)
+            self._recorder.stands_for(known, path, tensor)
         return known
 
     def kept(self, tensor: Any, name: str, argument: Argument, location: Callable[[], Location]) -> Any:
         """What stands for a tensor that this package keeps under `name` (guards/package_state.py)."""
         self._recorder.found(tensor, ((KEPT_STEP, name),))
         return self.input(tensor, argument, location)
+
+    def take_arguments(self) -> None:
+        """Have what stands for tensors of the call stand for them wherever they are found."""
+        for proxy, path, tensor in self._recorder.stand_ins():
+            self._recorder.found(tensor, path)
+            self._arguments[path] = proxy
 
     def holds(self, tensor: Any) -> bool:
         """Whether `tensor` is one of them."""

@@ -7,11 +7,12 @@ each kind of expression and statement does stands in expressions.py and statemen
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
@@ -25,8 +26,9 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
-from ttnn_jit.frontend.unsupported import ChangeOutsideError
-from ttnn_jit.guards.reads import Path
+from ttnn_jit.frontend.tensor_identities import FOUND_IN_TRACE
+from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import has_family
 
@@ -83,6 +85,8 @@ class Interpreter(Emitter):
         made: Objects of the user's classes that the program made, by their ids.
         handled: The errors that ``except`` blocks under way caught, outermost first.
         observes: Another way through the program makes the module; this one is for what it reads.
+        compared: Inputs that C told apart, by their ids.
+        remembered: Calls of cached functions, and the objects that these gave.
     """
 
     def __init__(
@@ -95,6 +99,8 @@ class Interpreter(Emitter):
         observes: bool = False,
     ) -> None:
         super().__init__(builder, hidden)
+        self.compared: dict[int, Any] = {}
+        self.remembered: list[tuple[functools.partial[Any], Any]] = []
         self.observes = observes
         self._rules = rules
         self.recorder = recorder
@@ -150,6 +156,17 @@ class Interpreter(Emitter):
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression."""
         return self.met(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
+
+    def known(self, value: Any) -> Any:
+        """As `Emitter.known`; a trace whose function asks for identity must find no tensor of the call."""
+        stand_in = super().known(value)
+        if self.observes and self.recorder.tells_objects and has_family(value):
+            path = self.recorder.path_of(value)
+            if path is not None and path[0][0] == TENSOR_STEP:
+                raise UnseenInTraceError(
+                    FOUND_IN_TRACE, location=self.location(), help="leave `graph_capture=True` out"
+                )
+        return stand_in
 
     def met(self, value: Any) -> Any:
         """What the program handles for a value that it met: of a tensor of the user's world, the input.
@@ -213,6 +230,11 @@ class Interpreter(Emitter):
     def operand(self, value: Any) -> Any:
         """What an operation takes for `value`; that it goes through a list or tuple is recorded."""
         return super().operand(type(value)(self.python(list, value)) if type(value) in {list, tuple} else value)
+
+    @property
+    def unsupported(self) -> type[UnsupportedFunction]:
+        """The error of what no program can do, whichever way it is compiled."""
+        return UnseenInTraceError if self.observes else UnsupportedFunction
 
     def is_opaque(self, what: str) -> None:
         """Record that something was read here whose change no guard can see: the program serves one call.

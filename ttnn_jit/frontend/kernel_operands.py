@@ -17,7 +17,7 @@ from ttnn_jit.specs.cores import CoreGrid
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig, ShardStrategy
 from ttnn_jit.specs.sharding import create_sharded_memory_config, folded_2d, maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles, is_reduced
+from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles, is_reduced, is_reduced_since
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -80,11 +80,11 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
             location=location,
             help=f"`ttnn.typecast({operand.name}, ttnn.{DataType.BFLOAT16.name.lower()})` casts it",
         )
-    if is_reduced(spec):
+    if is_reduced(spec) or is_reduced_since(spec):
         return
     raise OperandError(
-        f"`{name}` takes tensors that are sharded in L1, and {operand} is {_place_of(spec.memory_config)}, "
-        f"on target {target.name}",
+        f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and {operand} is "
+        f"{_place_of(spec.memory_config)}, on target {target.name}",
         location=location,
         help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` brings it there, before the call "
         "or in it",

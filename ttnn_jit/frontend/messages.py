@@ -32,10 +32,23 @@ def is_message(function: Any) -> bool:
     return getattr(function, "__name__", None) in _NAMES and str(function.__module__).partition(".")[0] in _MODULES
 
 
+_PRINTING = (print, pprint.pp, pprint.pprint)
+
+
+def _say_when(interpreter: Interpreter, function: Any) -> None:
+    """Say that the user will see it once: at calls whose program is there nothing is printed."""
+    interpreter.recorder.warnings[
+        f"`{function.__name__}` at {interpreter.callee_location()} prints when the function is compiled, and not at "
+        "each call; of a tensor it shows shape and dtype: print what the function returns"
+    ] = None
+
+
 def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Say it; where another way through the program makes the module, that says it."""
     if function is logging.getLogger:
         return interpreter.natively(function, *args, **kwargs)
+    if any(function is each for each in _PRINTING):
+        _say_when(interpreter, function)
     if interpreter.observes:
         return None
     if function is not warnings.warn:

@@ -27,12 +27,13 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operand, product_config
+from ttnn_jit.frontend.promotion import Operand, met
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
 from ttnn_jit.ops.kinds import as_float32
-from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.operation import CAST_HELP, OperandSpec
 from ttnn_jit.ops.shorthand import Call, Value
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, TRUTHS
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
 from ttnn_jit.specs.tensor_spec import (
@@ -49,9 +50,6 @@ MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
 
 TensorOperand: TypeAlias = tuple[SSAValue, TensorSpec]
 """A value of the function and what it is."""
-
-Operand: TypeAlias = TensorOperand | float | None
-"""What an operation is given: a tensor, a number, or None where an optional tensor is not."""
 
 
 class ModuleBuilder:
@@ -135,7 +133,7 @@ class ModuleBuilder:
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
-        operands = self._masks_cast(operation, operands, location)
+        operands = met(operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location))
         tensors = [operand for operand in operands if isinstance(operand, tuple)]
         self._check(operation, tensors, location)
         written, attributes, results = _results(
@@ -147,21 +145,6 @@ class ModuleBuilder:
             results = tuple(each.with_(memory_config=config) for each, config in zip(results, configs, strict=True))
         values = self._write(written, operands, attributes, results, location)
         return tuple(zip(values, results, strict=True))
-
-    def _masks_cast(
-        self, operation: Operation, operands: Sequence[Operand], location: Location | None
-    ) -> Sequence[Operand]:
-        """`operands`, integers that are asked whether they are 0 in the dtype of what is chosen."""
-        if not operation.dtype_from:
-            return operands
-        chosen = [each[1].dtype for each in operands[operation.dtype_from :] if isinstance(each, tuple)]
-        if not chosen:
-            return operands
-        (dtype, *_), cast = chosen, list(operands)
-        for place, each in enumerate(operands[: operation.dtype_from]):
-            if isinstance(each, tuple) and each[1].dtype is not dtype and _keeps_zero_alone(each[1].dtype, dtype):
-                cast[place] = self.operation(TYPECAST, [each], (dtype,), location)
-        return cast
 
     def _written_out(
         self,
@@ -222,9 +205,11 @@ class ModuleBuilder:
         """What an operation in place stores, as `stored` does.
 
         Raises:
-            CompileError: It computes floats, and the tensor holds integers; or it is laid out otherwise.
+            CompileError: It computes floats, and the tensor holds integers; or numbers, and it holds bools; or it is
+                laid out otherwise.
         """
-        if wanted.dtype.is_integer and not operand[1].dtype.is_integer:
+        lost = wanted.dtype in TRUTHS and operand[1].dtype not in TRUTHS
+        if lost or (wanted.dtype.is_integer and not operand[1].dtype.is_integer):
             raise CompileError(
                 f"a result of {operand[1].dtype.name} is not written into a tensor of {wanted.dtype.name} in place",
                 location=location,
@@ -318,12 +303,12 @@ class ModuleBuilder:
         """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
-                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
+                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes if not dtype.is_foreign))
                 kind = OperandDTypeError if location is None else CompileError
                 raise kind(
                     f"`{operation.name}` does not take {spec.dtype.name} tensors",
                     location=location,
-                    help=f"it takes {allowed}",
+                    help=CAST_HELP if spec.dtype.is_foreign else f"it takes {allowed}",
                 )
         if not self._has_rules:
             return
@@ -411,11 +396,6 @@ class SpecBuilder(ModuleBuilder):
 def _is_hoisted(value: SSAValue | None) -> bool:
     """Whether a kernel makes it."""
     return value is not None and not isinstance(value.owner, Block) and HOIST in value.owner.attributes
-
-
-def _keeps_zero_alone(dtype: DataType, other: DataType) -> bool:
-    """Whether a cast of integers makes 0 of nothing but 0."""
-    return dtype.is_integer and not (other.is_integer and other.itemsize < dtype.itemsize)
 
 
 def _results(

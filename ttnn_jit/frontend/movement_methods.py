@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.values import is_python_class
 from ttnn_jit.frontend.tensor_metadata import metadata_function
-from ttnn_jit.frontend.views import View, root_of
+from ttnn_jit.frontend.views import View, is_number, root_of
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
     FUNCTIONS,
@@ -51,6 +51,8 @@ def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: 
         _require_view(tensor, found)
     if movement.copies or movement.copies_densely:
         found = copy_of(found, densely=movement.copies_densely)
+    if found is not tensor:
+        found.is_copy = found.view_of is None and not is_number(tensor)
     return found
 
 

@@ -49,7 +49,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import TORCH
+from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -82,11 +82,11 @@ class ProxyTensor(TensorQueries):
         "asked",
         "emitter",
         "is_argument",
+        "is_copy",
         "strides_in_elements",
         "view_of",
         "writes",
     )
-    __hash__ = object.__hash__
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
@@ -96,10 +96,16 @@ class ProxyTensor(TensorQueries):
         self._spec = spec
         self.is_argument = is_argument
         self.argument = value
+        self.is_copy = False
         self.view_of: View | None = None
         self.strides_in_elements: Strides = None
         self.asked: TensorSpec | None = None
         self.writes = 0
+
+    def __hash__(self) -> int:
+        if self.emitter.family is NUMPY:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return object.__hash__(self)
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Write the operation `function`, called with these arguments, into the program being compiled."""

@@ -233,7 +233,7 @@ def _is_pure_class(cls: type) -> bool:
 
 # --- What a call does -----------------------------------------------------------------------------------------------
 
-_ASKED = frozenset({operator.is_, operator.is_not, type})
+_ASKED = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
 """What is not C's to answer of a tensor being compiled."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
@@ -298,7 +298,7 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     allowed = reach.goes_through if way.hands_on else reach.is_plain
     plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
     if plain and (way.hands_on or all(map(reach.is_plain, _items(owner)))):
-        reach.look_into_containers()
+        reach.look_into_containers(hands_on=way.hands_on and not way.changes)
     else:
         interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
@@ -328,7 +328,7 @@ def computed(
     values = [*args, *kwargs.values()]
     allowed = reach.goes_through if hands_on else reach.is_plain
     if all(map(allowed, values)):
-        reach.look_into_containers()
+        reach.look_into_containers(hands_on=hands_on)
         return interpreter.natively(function, *args, **kwargs)
     blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
     name = getattr(function, "__name__", type(function).__name__)

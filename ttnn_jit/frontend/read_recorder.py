@@ -10,7 +10,7 @@ import enum
 import functools
 import operator
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from ttnn_jit.diagnostics.source import Location
@@ -42,10 +42,11 @@ from ttnn_jit.guards.reads import (
     Step,
     atom_operand,
     call_step,
+    same_objects,
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import has_family
-from ttnn_jit.specs.hardware_config import OpenConfig
+from ttnn_jit.specs.open_values import OpenValue
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
@@ -70,15 +71,20 @@ class ReadRecorder:
         reads: What was read, by path, in order.
         opaque: The first thing whose change no guard can see; None if there is none.
         tensors: The tensors that were read, by path, in order: the hidden inputs of the program.
+        tells_objects: A tensor that is several arguments, or found elsewhere too, is handled as one object.
+        warnings: Texts for the user on what the function does, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tells_objects: bool = False) -> None:
+        self.tells_objects = tells_objects
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
+        self.warnings: dict[str, None] = {}
         self.tensors: dict[Path, Any] = {}
         self._paths: dict[int, Path] = {}
-        self._proxies: dict[int, Path] = {}
+        self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}
         self._class_paths: dict[int, Path] = {}
+        self._unasked: dict[Path, type] = {}  # classes of tensors that were found, by path
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
         # What is known by its id must live as long as the id is looked up.
@@ -142,7 +148,8 @@ class ReadRecorder:
         if path is None or path in self.reads:
             return
         if has_family(value):
-            self.met(value, path)  # its metadata are read where the program handles it
+            if not self.met(value, path):
+                self._unasked[path] = type(value)  # its metadata are read where the program handles it
         elif type(value) is types.MethodType:
             # A bound method is made anew at each look-up; what stays is its parts.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
@@ -164,6 +171,8 @@ class ReadRecorder:
         self.found(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
+            if issubclass(type(value), OpenValue):
+                self._record(path, value)  # its fields may be assigned
             return False
         if issubclass(type(value), (int, float, complex, str, bytes, tuple)):
             self._record(first, value)  # what it is made of is read with it
@@ -177,6 +186,11 @@ class ReadRecorder:
             self.use(held, at)
             self.look_into(held)
 
+    def asks(self, value: Any, path: Path) -> None:
+        """Record the class of what stands at `path` and is about to be asked: a guard runs no code of another one's."""
+        if not is_a(value, types.ModuleType, types.FunctionType, type):
+            self._record((*path, _CLASS), type(value))
+
     def tensor(self, value: Any, mark: TensorMark) -> None:
         """Record that the program takes a tensor that was found as an input, whose metadata are `mark`."""
         self._record(self._paths[id(value)], mark)
@@ -187,8 +201,11 @@ class ReadRecorder:
 
         What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
         """
+        for path, kind in self._unasked.items():
+            if path not in self.reads:
+                self._record((*path, _CLASS), kind)  # that there is a tensor was all that the program asked
         reads = tuple(self.reads.values())
-        for held in (self.reads, self.tensors, self._alive):
+        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unasked):
             held.clear()
         return reads
 
@@ -219,6 +236,7 @@ class ReadRecorder:
         path = self._paths.get(id(container))
         if path is None:
             return
+        self.asks(container, path)
         self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
         for steps, item in items_by_path(container):
             self.met(item, (*path, *steps))
@@ -233,6 +251,7 @@ class ReadRecorder:
             for other in () if is_atom(key) else container:
                 self.compared(key, other)
             return
+        self.asks(container, path)
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
         if value is ABSENT:
@@ -249,7 +268,11 @@ class ReadRecorder:
 
         Returns False, and records nothing, if it could not.
         """
+        operands = [*operands]
         path = self._call_path(function, operands)
+        for value in operands if path is not None else ():
+            if (at := self._paths.get(id(value))) is not None:
+                self.asks(value, at)
         self.use(result, path)
         return path is not None
 
@@ -258,20 +281,32 @@ class ReadRecorder:
         step = None if None in found else call_step(function, cast("list[Operand]", found))
         return None if step is None else (step,)
 
-    def stands_for(self, proxy: Any, path: Path) -> None:
-        """Remember where the tensor stands that the program handles as `proxy`."""
-        self._proxies[id(proxy)] = path
-        self._alive.append(proxy)
+    def stands_for(self, proxy: Any, path: Path, tensor: Any) -> None:
+        """Remember that the program handles `tensor`, which stands at `path`, as `proxy`; it may so handle others."""
+        self._proxies.setdefault(id(proxy), []).append((proxy, path, tensor))
+
+    def stand_ins(self) -> Iterator[tuple[Any, Path, Any]]:
+        """What the program handles, where the tensor stands that this stands for, and that tensor."""
+        return (one for found in self._proxies.values() for one in found)
+
+    def places_of(self, proxy: Any) -> list[tuple[Path, Any]]:
+        """Where the tensors stand that the program handles as `proxy`, and these; of what it computes, nowhere."""
+        return [(path, tensor) for _, path, tensor in self._proxies.get(id(proxy), ())]
 
     def compared(self, left: Any, right: Any) -> None:
         """Record that the program depends on two objects being one, or not."""
-        found = [self._identity(value) for value in (left, right)]
+        found = [self.operand(value) for value in (left, right)]
         step = None if None in found else call_step(operator.is_, cast("list[Operand]", found))
         self._record(None if step is None else (step,), left is right)
 
-    def _identity(self, value: Any) -> Operand | None:
-        path = self._proxies.get(id(value))
-        return self.operand(value) if path is None else ("path", path)
+    def told_apart(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
+        """Record that the program depends on which of the `values` at these paths are one object."""
+        if len(paths) == 2:
+            step = call_step(operator.is_, [("path", path) for path in paths])
+            self._record((cast(Step, step),), values[0] is values[1])
+        elif len(paths) > 2:
+            step = call_step(same_objects, [("path", path) for path in paths])
+            self._record((cast(Step, step),), same_objects(*values))
 
     def is_opaque(self, what: str, location: Location | None) -> None:
         """Record that something was read whose change no guard can see."""
@@ -347,8 +382,8 @@ def _is_told_by_contents(kind: type) -> bool:
 
 def _tells_itself(value: Any) -> bool:
     """Whether nothing can be read of `value`, nor written into it, that its identity does not say."""
-    if issubclass(type(value), OpenConfig):
-        return False
+    if issubclass(type(value), OpenValue):
+        return bool(value.is_kept)
     return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
 
 

@@ -19,6 +19,7 @@ from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identi
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.tensor_identities import are_one
 
 NATIVE: Any = object()
 """What a handler returns that leaves the work to C."""
@@ -280,8 +281,9 @@ def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str
 
 def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``: of two objects of the user's world, that they are one is read."""
-    if not (is_atom(left) or is_atom(right)) or not (type(left) is ProxyTensor or type(right) is ProxyTensor):
-        interpreter.recorder.compared(left, right)
+    if type(left) is ProxyTensor or type(right) is ProxyTensor:
+        return are_one(interpreter, left, right)
+    interpreter.recorder.compared(left, right)
     return left is right
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+from typing import Any
+
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -12,8 +15,10 @@ class TensorArgument:
 
     Attributes:
         spec: Its metadata.
-        tensor: What tells tensors apart that lie in the same memory from others; None: it is one of its own.
+        memory: What tells tensors apart that lie in the same memory from others; None: it is one of its own.
+        tensor: The object itself, for functions that ask which tensors are one; None: nobody else has it.
     """
 
     spec: TensorSpec
-    tensor: int | None = None
+    memory: int | None = None
+    tensor: Any = field(default=None, repr=False, compare=False)

@@ -33,13 +33,6 @@ def claimed_class(family: Family | None) -> type:
     return class_at_run_time(family) if family is NUMPY else Tensor
 
 
-def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
-    """``type(tensor)``."""
-    if interpreter.observes:
-        _refuse_in_trace(interpreter, "`type()` of a tensor is another in a trace")
-    return class_at_run_time(tensor.emitter.family)
-
-
 def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool:
     """``isinstance(tensor, cls)``.
 
@@ -53,7 +46,7 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
         raise error(message, location=interpreter.location(), help=f"ask for `{kind.__name__}`, or for its `.dtype`")
     answer: bool = interpreter.natively(issubclass, kind, cls)
     if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
-        _refuse_in_trace(interpreter, f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+        refuse_in_trace(interpreter, f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
     return answer
 
 
@@ -61,7 +54,12 @@ _TYPES_OF_ELEMENTS = "tensortype"
 """The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
 
 
-def _refuse_in_trace(interpreter: Interpreter, message: str) -> None:
+def refuse_in_trace(interpreter: Interpreter, message: str) -> None:
+    """Refuse what a tensor says of itself, and what stands for it in a trace does not.
+
+    Raises:
+        UnseenInTraceError: Always.
+    """
     raise UnseenInTraceError(message, location=interpreter.location(), help="leave `graph_capture=True` out")
 
 

@@ -11,7 +11,6 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.foreign.values import ABSENT, is_python_class
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.view_rules import are_dense
@@ -32,21 +31,10 @@ def library_of(tensor: ProxyTensor) -> str | None:
 
 
 def element_type(tensor: ProxyTensor) -> Any:
-    """Its ``.dtype``: that of its library.
-
-    Raises:
-        UnsupportedFunction: Calls with tensors of several types of the library's run one program.
-    """
-    dtype, family, library = tensor.spec.dtype, tensor.emitter.family, library_of(tensor)
-    if library is None:
+    """Its ``.dtype``: that of its library."""
+    dtype, family = tensor.spec.dtype, tensor.emitter.family
+    if library_of(tensor) is None:
         return dtype
-    names = [f"{library}.{name}" for name in dtype.traits.torch]
-    if dtype.is_integer and len(names) > 1:
-        raise UnsupportedFunction(
-            f"whether the elements of a tensor are {' or '.join(names)} is not known before the call",
-            location=tensor.emitter.location(),
-            help=f"`ttnn.{dtype.name.lower()}` is what all of them are read as",
-        )
     if family is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
         return sys.modules["numpy"].dtype(dtype.traits.numpy)
     return dtype.torch if family is TORCH else dtype
@@ -121,7 +109,6 @@ def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
 
 
 def _known_strides(tensor: ProxyTensor) -> tuple[int, ...]:
-    element_type(tensor)  # or they are those of what a narrowed tensor is read as
     if tensor.strides_in_elements is None:
         tensor.refuse("the strides of this tensor are not known", "`.contiguous()` has those of its shape")
     return tuple(tensor.strides_in_elements)

@@ -76,6 +76,10 @@ def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
     return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason or known)
 
 
+NO_AUTOCAST = "`torch.autocast` has no effect inside a compiled function"
+"""Of a function that turns on what no program takes notice of."""
+
+
 def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
     """The error for a call to a function of the host API, which is no part of a program."""
     return UnsupportedFunction(

@@ -56,6 +56,15 @@ def root_of(tensor: ProxyTensor) -> ProxyTensor:
     return tensor
 
 
+def is_number(tensor: ProxyTensor) -> bool:
+    """Whether numpy has a number there, and no array: operators give that of arrays without dimensions.
+
+    Arguments, views and copies without dimensions are arrays.
+    """
+    is_array = tensor.is_argument or tensor.is_copy or tensor.view_of is not None
+    return tensor.emitter.family is NUMPY and not (tensor.shape or is_array)
+
+
 # --- What is a view -------------------------------------------------------------------------------------------------
 
 

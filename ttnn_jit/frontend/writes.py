@@ -19,7 +19,7 @@ from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
-from ttnn_jit.frontend.views import View, note_view, put, replaced, root_of
+from ttnn_jit.frontend.views import View, is_number, note_view, put, replaced, root_of
 from ttnn_jit.ops import (
     COPY,
     FILL,
@@ -36,7 +36,7 @@ from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
@@ -52,10 +52,15 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     spelled = _spelled(emitter, tensor, index)
     part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
     part.view_of = None  # of no part in between
-    # What numpy gives for whole numbers alone is a number of its own.
-    if emitter.family is TORCH or (emitter.family is NUMPY and part.shape):
+    if emitter.family is TORCH or (emitter.family is NUMPY and not (_names_one(index, part) or is_number(tensor))):
         note_view(emitter, tensor, spelled, part)
     return part
+
+
+def _names_one(index: object, part: ProxyTensor) -> bool:
+    """Whether an index has a whole number for every dimension and no more: numpy gives a number of its own for it."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return not part.shape and not any(each is ... for each in parts)
 
 
 def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
@@ -66,7 +71,7 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
     if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
         return False
     dtype = index.spec.dtype
-    return dtype in FLOATS or (emitter.family is TORCH and "bool" in dtype.traits.torch)
+    return dtype in FLOATS | TRUTHS
 
 
 def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
@@ -252,8 +257,7 @@ def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
     def method(self: ProxyTensor, other: Any) -> Any:
-        is_number = self.emitter.family is NUMPY and not (self.shape or self.is_argument)
-        if self.emitter.family not in {TORCH, NUMPY} or is_number:
+        if self.emitter.family not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
         refuse_unseen(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")

@@ -15,7 +15,7 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.source import Location
@@ -35,6 +35,7 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.guards.package_state import kept
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.open_values import kept_within
 
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
@@ -59,6 +60,8 @@ OWN_STEP = "own"
 """What an object's own ``__dict__`` has under a name."""
 ARGUMENT_STEP = "argument"
 """Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+TENSOR_STEP = "tensor"
+"""The tensor of that number among the tensors of the call: the first step of a path."""
 MODULE_STEP = "module"
 """The module that ``import`` finds under a name, ABSENT if there is none: the first step of a path."""
 KEPT_STEP = "kept"
@@ -85,6 +88,11 @@ class Read:
 
     path: Path
     value: Any
+
+    def __post_init__(self) -> None:
+        held = kept_within(self.value)
+        if held is not self.value:
+            object.__setattr__(self, "value", held)  # what users change must not change what was read
 
     @property
     def is_in_key(self) -> bool:
@@ -116,8 +124,8 @@ def path_text(path: Path) -> str:
             text = _UNWRITTEN[kind, name] or text
         elif kind == ITEM_STEP and before in MODULE_TABLES:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
-        elif kind == ARGUMENT_STEP:
-            text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
+        elif kind in {ARGUMENT_STEP, TENSOR_STEP}:
+            text = _argument_text(kind, name)
         elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP, MODULE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
@@ -133,6 +141,10 @@ def path_text(path: Path) -> str:
 
 
 _UNWRITTEN = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
+
+
+def _argument_text(kind: str, name: Any) -> str:
+    return f"tensor {name} of the call" if kind == TENSOR_STEP else path_text(((GLOBAL_STEP, name[0]), *name[1:]))
 
 
 def _call_text(function: str, operands: tuple[Operand, ...]) -> str:
@@ -154,19 +166,37 @@ def atom_operand(atom: Any) -> Operand:
     return "atom", atom_key(atom), atom
 
 
+def same_objects(*values: Any) -> tuple[int, ...]:
+    """Per value, the first of them that is the same object."""
+    first: dict[int, int] = {}
+    return tuple(first.setdefault(id(value), place) for place, value in enumerate(values))
+
+
+def called_with(function: Any, names: str, *values: Any) -> Any:
+    """What `function` gives for these arguments, the last of which have the `names`."""
+    keywords = names.split()
+    count = len(values) - len(keywords)
+    return function(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+
+
 _MODULES = {module.__name__: module for module in (operator, math, sys.modules["builtins"])}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"{module.__name__}.{name}": function
     for module in _MODULES.values()
     for name, function in vars(module).items()
     if callable(function) and not name.startswith("_") and name not in {"eval", "exec", "open", "input", "print"}
-}
+} | {function.__name__: function for function in (same_objects, called_with)}
 _FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
 
 
-def _called(function: types.FunctionType, name: tuple[str, tuple[Operand, ...]], arguments: Mapping[str, Any]) -> Any:
+def _called(
+    function: types.FunctionType,
+    name: tuple[str, tuple[Operand, ...]],
+    arguments: Mapping[str, Any],
+    tensors: Sequence[Any],
+) -> Any:
     called, operands = name
-    values = [resolve(function, part[1], arguments) if part[0] == "path" else part[2] for part in operands]
+    values = [resolve(function, part[1], arguments, tensors) if part[0] == "path" else part[2] for part in operands]
     return _FUNCTIONS[called](*values)
 
 
@@ -175,13 +205,19 @@ def _called(function: types.FunctionType, name: tuple[str, tuple[Operand, ...]],
 NO_ARGUMENTS: Mapping[str, Any] = types.MappingProxyType({})
 
 
-def resolve(function: types.FunctionType, path: Path, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> Any:
+def resolve(
+    function: types.FunctionType,
+    path: Path,
+    arguments: Mapping[str, Any] = NO_ARGUMENTS,
+    tensors: Sequence[Any] = (),
+) -> Any:
     """The value that `path` leads to from `function` today; ABSENT where the last step may find nothing.
 
     Args:
         function: Where the path starts.
         path: The steps.
         arguments: Those of a call, by parameter, for paths that start there.
+        tensors: Those among the arguments, in order, for paths that start at one.
 
     Raises:
         Exception: A step leads nowhere any more: whatever the object raised that was asked.
@@ -190,7 +226,9 @@ def resolve(function: types.FunctionType, path: Path, arguments: Mapping[str, An
     for step in path:
         kind, name = step
         if kind == CALL_STEP:
-            value = _called(function, name, arguments)
+            value = _called(function, name, arguments, tensors)
+        elif kind == TENSOR_STEP:
+            value = tensors[name]
         elif kind == ARGUMENT_STEP:
             value = functools.reduce(
                 lambda found, inner: _STEPS[inner[0]](found, inner[1]), name[1:], arguments[name[0]]
@@ -231,7 +269,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 STEP_KINDS = (*_STEPS, CALL_STEP)
-"""Every kind of step that a guard takes; what an argument step finds, the call's key holds."""
+"""Every kind of step that a read ends with; what an argument step finds, the call's key holds."""
 
 
 # --- Guards ---------------------------------------------------------------------------------------------------------
@@ -244,12 +282,14 @@ class GuardText:
     Attributes:
         conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
         constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
+        arguments: The numbers of the call's tensors that they ask for identity, by names ``a<number>``.
         tensors: The names that they assign tensors to, hidden inputs in order. Metadata are not compared.
     """
 
     conditions: tuple[str, ...]
     constants: dict[str, Any]
     tensors: tuple[str, ...] = ()
+    arguments: tuple[int, ...] = ()
 
 
 NO_GUARD = GuardText((), {})
@@ -270,7 +310,7 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
 def _guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_tensors: bool = False) -> GuardText:
     writer = _GuardWriter(function, compares_tensors)
     conditions = tuple(filter(None, map(writer.condition, reads)))
-    return GuardText(conditions, writer.constants, tuple(writer.tensors))
+    return GuardText(conditions, writer.constants, tuple(writer.tensors), tuple(writer.arguments))
 
 
 def reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
@@ -281,14 +321,19 @@ def reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
             yield Read(((ATTRIBUTE_STEP, name),), value)
 
 
-Fetch: TypeAlias = Callable[[], "tuple[Any, ...] | None"]
-"""Finds the hidden inputs of a program; None where something that was read has changed."""
+Fetch: TypeAlias = Callable[[Sequence[Any]], "tuple[Any, ...] | None"]
+"""From the tensors of a call to the hidden inputs of a program; None where something that was read has changed."""
 
 
-def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
-    """A function that tells whether every read still finds the object it found, and the function is what it was."""
+def compile_guard(
+    function: types.FunctionType, reads: Iterable[Read], tensors: Sequence[Any] = ()
+) -> Callable[[], bool]:
+    """A function that tells whether every read still finds the object it found, and the function is what it was.
+
+    `tensors` are those of the call.
+    """
     fetch = compile_fetch(function, (*reads_of_itself(function), *reads))
-    return lambda: fetch() is not None
+    return lambda: fetch(tensors) is not None
 
 
 def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
@@ -298,11 +343,11 @@ def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
     """
     compiled: Fetch | None = None
 
-    def fetch() -> tuple[Any, ...] | None:
+    def fetch(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
         nonlocal compiled
         if compiled is None:
             compiled = _compiled(_guard_text(function, reads, compares_tensors=True))
-        return compiled()
+        return compiled(tensors)
 
     return fetch
 
@@ -310,8 +355,9 @@ def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
 def _compiled(written: GuardText) -> Fetch:
     text = "\n".join(
         [
-            f"def guard({', '.join(f'{name}={name}' for name in written.constants)}):",
+            f"def guard({', '.join(['tensors', *(f'{name}={name}' for name in written.constants)])}):",
             "    try:",
+            *(f"        a{number} = tensors[{number}]" for number in written.arguments),
             *(f"        if not ({condition}): return None" for condition in written.conditions),
             f"    except {GUARD_ERRORS}:",
             "        return None",
@@ -321,7 +367,7 @@ def _compiled(written: GuardText) -> Fetch:
     namespace: dict[str, Any] = dict(written.constants)
     exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
     guard: Fetch = namespace.pop("guard")  # or the two would hold each other, and what was read
-    # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.
+    # Callers pass the tensors alone; the constants are defaults because a local is the cheapest name there is.
     return guard
 
 
@@ -331,6 +377,7 @@ class _GuardWriter:
     def __init__(self, function: types.FunctionType, compares_tensors: bool) -> None:
         self.constants: dict[str, Any] = {}
         self.tensors: list[str] = []
+        self.arguments: dict[int, None] = {}
         self._compares_tensors = compares_tensors
         self._names: dict[int, str] = {}
         self._function = function
@@ -389,6 +436,9 @@ class _GuardWriter:
             return f"type({base})"
         if kind == CALL_STEP:
             return self._call(*name)
+        if kind == TENSOR_STEP:
+            self.arguments[name] = None
+            return f"a{name}"
         if kind == MODULE_STEP:
             return f"({self._constant(sys.modules)}.get({name!r}) or {self._constant(ABSENT)})"
         key = repr(name) if type(name) in {int, str, type(None)} else self._constant(name)

@@ -19,6 +19,7 @@ from ttnn_jit.ops import (
     copying,
     data_movement,
     distributed_norms,
+    elementwise_calls,
     folds,
     further_reductions,
     gates,
@@ -51,7 +52,7 @@ from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
@@ -60,6 +61,7 @@ from ttnn_jit.ops.operation import (
     OPERAND_PARAMETERS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
+    QUEUE_KEYWORDS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     RESULT_PARAMETERS,
@@ -91,20 +93,22 @@ __all__ = [
     "OPERATOR_METHODS",
     "OUTPUT_KEYWORDS",
     "OVERLOADS",
+    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
+    "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
+    "SPELLINGS",
     "TYPECAST",
     "AbsentOperator",
     "BoundCall",
     "Composite",
     "Contraction",
     "Declaration",
-    "DeviceForm",
     "Elementwise",
     "Forms",
     "Laws",
@@ -165,6 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *elementwise_calls.OPERATIONS,
     *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
@@ -205,8 +210,14 @@ EAGER = {
 }
 """Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
 
-ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
-"""Further names of eager ttnn -> the name that `@jit` takes."""
+SPELLINGS = {name: operation.name for operation in OPERATIONS for name in operation.spellings}
+"""Further names that eager ttnn has for a function -> the name that `@jit` takes."""
+
+ALIASES = SPELLINGS | {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
+"""Further names of eager ttnn, `SPELLINGS` among them -> the name that `@jit` takes."""
+
+SAME_FUNCTION = SPELLINGS | {f"{name}_": f"{meant}_" for name, meant in SPELLINGS.items() if f"{name}_" in IN_PLACE}
+"""Name of a function -> the other name that it is made by."""
 
 
 def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
 from ttnn_jit.ops.elementwise import Elementwise
 
-NAMED = {one.name: one for one in reversed((*unary.OPERATIONS, *activations.OPERATIONS))}
-"""Functions of one tensor by name; of several with one name, the first."""
-
-
-def activation_text(name: str, numbers: Sequence[float]) -> str:
-    """The call of a function, with numbers behind the tensor if there are any."""
-    return f"{name}({', '.join(map(repr, numbers))})" if numbers else name
+_FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
+NAMED = {one.ttnn_name: one for one in _FUNCTIONS} | {one.name: one for one in reversed(_FUNCTIONS)}
+"""Functions of one tensor by name, the IR's too; of several with one name, the first."""
 
 
 def check_activation(text: str | None) -> None:
@@ -34,7 +29,7 @@ def activated(ttnn: Any, x: Any, text: str | None) -> Any:
     if text is None:
         return x
     function, numbers = _parsed(text)
-    return getattr(ttnn, function.name)(x, *numbers)
+    return ttnn.apply(function, (x,), numbers)
 
 
 def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
@@ -42,11 +37,11 @@ def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
     if text is None:
         return x
     function, numbers = _parsed(text)
-    defaults = (each.default for each in function.attributes[len(numbers) :])
-    return function.golden(torch, x, *numbers, *defaults)
+    return function.golden(torch, x, *numbers)
 
 
 def _parsed(text: str) -> tuple[Elementwise, tuple[float, ...]]:
+    """The function, and the numbers behind its tensor, those too that are not given."""
     name, bracket, rest = text.partition("(")
     function = NAMED.get(name)
     if function is None:
@@ -63,4 +58,4 @@ def _parsed(text: str) -> tuple[Elementwise, tuple[float, ...]]:
         raise ShapeError(
             f"the activation {text!r} has {len(numbers)} numbers", help=f"it is written `{function.signature}`"
         )
-    return function, numbers
+    return function, (*numbers, *(each.default for each in function.attributes[len(numbers) :]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise import Forms, Laws
@@ -24,6 +25,40 @@ def hardsigmoid(b: Any, x: Any) -> Any:
     return b.fma(limited, b.const(SIXTH[0]), b.mul(limited, b.const(SIXTH[1])))
 
 
+def _hardmish(b: Any, x: Any) -> Any:
+    """2.8 in two parts, for a number near -2.8 keeps but the second of the sum."""
+    risen = b.add(b.add(x, b.const(2.799999952316284)), b.const(4.76837158203125e-08))
+    return b.mul(x, b.div(_limited(b, risen, 0.0, 5.0), b.const(5.0)))
+
+
+def _logit(b: Any, x: Any) -> Any:
+    """Where it is near zero by atanh, whose argument is exact there."""
+    one = b.const(1.0)
+    turned = b.sub(b.add(x, x), one)
+    near = b.atanh(turned)
+    is_near = b.le(b.abs(turned), b.const(0.5))
+    return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
+
+
+def _logit_within(b: Any, x: Any, eps: float) -> Any:
+    """What the ends become is known here with all digits, which 1 - eps has not."""
+    end = _logit_of(eps)
+    above = b.select(b.gt(x, b.const(1.0 - eps)), b.const(-end), _logit(b, x))
+    return b.select(b.lt(x, b.const(eps)), b.const(end), above)
+
+
+def _logit_of(x: float) -> float:
+    if not 0 <= x <= 1:
+        return math.nan
+    return math.log(x / (1 - x)) if 0 < x < 1 else math.copysign(math.inf, x - 0.5)
+
+
+def _logit_golden(torch: Any, x: Any) -> Any:
+    """That of torch cancels around 1/2, in float64 too."""
+    near = 2 * torch.atanh(2 * x - 1)
+    return torch.where((x > 0.25) & (x < 0.75), near, torch.logit(x))
+
+
 def _where_positive(b: Any, x: Any, positive: Any, other: Any) -> Any:
     return b.select(b.gt(x, b.const(0.0)), positive, other)
 
@@ -44,7 +79,10 @@ def _elu(b: Any, x: Any, alpha: float) -> Any:
 
 
 def _celu(b: Any, x: Any, alpha: float) -> Any:
-    return _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(b.div(x, b.const(alpha)))))
+    """Small quotients may lie below float32's numbers, and the result is x there."""
+    quotient = b.div(x, b.const(alpha))
+    bent = b.mul(b.const(alpha), b.expm1(quotient))
+    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, bent)
 
 
 def _elu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
@@ -56,7 +94,7 @@ def _celu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
 
 
 def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
-    return b.mul(_where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))), b.const(scale))
+    return _where_positive(b, x, b.mul(x, b.const(scale)), b.mul(b.const(scale * alpha), b.expm1(x)))
 
 
 def _tanhshrink(torch: Any, x: Any) -> Any:
@@ -74,7 +112,6 @@ SIGMOID = unary(
     golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
     parameters=(Parameter("mode", IGNORED),),
-    aliases=("sigmoid_accurate",),
 )
 RELU = unary(
     "relu",
@@ -192,6 +229,32 @@ HARDSWISH = unary(
     golden=lambda torch, x: x * (torch.clamp(x + 3, 0, 6) / 6),
     probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
 )
+HARDMISH = unary(
+    "hardmish",
+    summary="x * (x + 2.8) / 5, its second factor limited to [0, 5]: mish by lines.",
+    emit=_hardmish,
+    aten="",
+    golden=lambda torch, x: x * (torch.clamp(x + 2.8, 0, 5) / 5),
+    probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
+)
+LOGIT = unary(
+    "logit",
+    summary="log(x / (1 - x)); NaN beyond [0, 1].",
+    parameters=(Parameter("eps", CHOICE, None),),
+    emit=_logit,
+    golden=_logit_golden,
+    probe=Probe((0.0, 1.0), 4.0, ROUNDED_TWICE),
+)
+LOGIT_EPS = unary(
+    "logit",
+    summary="log(x / (1 - x)) of x limited to [eps, 1 - eps].",
+    parameters=(Parameter("eps", FLOAT),),
+    emit=_logit_within,
+    golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
+    probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
+    ttnn_name="logit_eps",
+    ttir_name="logit_eps",
+)
 HARDTANH = unary(
     "hardtanh",
     summary="x limited to [min_val, max_val]; NaN stays NaN.",
@@ -261,5 +324,6 @@ RELU_MIN = unary(
 
 OPERATIONS = (
     SIGMOID, RELU, GELU, GELU_TANH, SILU, RELU6, LEAKY_RELU, ELU, SELU, CELU, MISH, SOFTPLUS, LOG_SIGMOID, HARDSIGMOID,
-    HARDSWISH, HARDTANH, TANHSHRINK, SOFTSIGN, SOFTSHRINK, HARDSHRINK, THRESHOLD, RELU_MAX, RELU_MIN,
+    HARDSWISH, HARDMISH, LOGIT, LOGIT_EPS, HARDTANH, TANHSHRINK, SOFTSIGN, SOFTSHRINK, HARDSHRINK, THRESHOLD, RELU_MAX,
+    RELU_MIN,
 )  # fmt: skip

@@ -6,23 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.values import atom_key
+from ttnn_jit.ops.activation_names import function_named, function_of_type
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
-_OTHER_NAMES = {
-    "RECIP": "reciprocal", "POWER": "pow", "LOGSIGMOID": "log_sigmoid", "CLAMP_TSS": "clamp", "GELU_TANH": "gelu",
-    "ADD_UNARY_SFPU": "add", "SUB_UNARY_SFPU": "subtract", "MUL_UNARY_SFPU": "multiply", "DIV_UNARY_SFPU": "divide",
-    "UNARY_NE": "ne", "UNARY_EQ": "eq", "UNARY_GT": "gt", "UNARY_LT": "lt", "UNARY_GE": "ge", "UNARY_LE": "le",
-    "LOGICAL_NOT_UNARY": "logical_not", "PRELU_SFPU": "prelu",
-}  # fmt: skip
-"""Type of ttnn -> the operation, where its name is not the type's in small letters."""
-
-_CHOOSES_A_KERNEL = frozenset(
-    {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
-)
-"""Types whose numbers choose how exactly a chip computes, and say nothing of what."""
+_FORMULAS = {"gelu_tanh": "gelu"}
+"""The IR's name of one of several formulas -> the function that has them."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +39,8 @@ class AppliedUnary:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from others."""
-        first = self.overloads[0]
-        return first.ttnn_name, first.body, self.numbers
+        """What tells it from others, in every process."""
+        return tuple(each.fingerprint for each in self.overloads), atom_key(self.numbers)
 
 
 def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:
@@ -65,14 +56,15 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
     if not isinstance(activation, UnaryWithParam):
         return None
     kind = activation.op_type.name
-    named = tuple(overloads.get(_OTHER_NAMES.get(kind, kind.lower()), ()))
+    name, numbers = function_of_type(activation)
+    named = tuple(overloads.get(_FORMULAS.get(name, name), ()))
     if not named:
         raise ArgumentError(
             f"`ttnn.UnaryOpType.{kind}` is no operation here",
             help="give another, or the name of one of `ttnn_jit.supported_ops()`",
         )
     meant = tuple(operation for operation in named if operation.ttnn_name == kind.lower())
-    return AppliedUnary(meant or named, () if kind in _CHOOSES_A_KERNEL else activation.params)
+    return AppliedUnary(meant or named, numbers)
 
 
 def activations_of(name: str, keyword: str, value: Any) -> tuple[AppliedUnary, ...]:
@@ -102,7 +94,8 @@ def activation_of(value: Any) -> AppliedUnary:
         return typed
     overloads = overloads_of(value) or ()
     if isinstance(value, str):
-        overloads = OVERLOADS.get(ALIASES.get(value, value), ())
+        name = function_named(value)
+        overloads = OVERLOADS.get(ALIASES.get(name, name), ())
     unary = next((operation for operation in overloads if operation.arity == 1), None)
     if unary is None:
         raise ArgumentError(

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-from ttnn_jit.ops.emit import Emit, EmitIntegers
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, Storage
+from ttnn_jit.ops.emit import Emit, EmitIntegers, EmitTruths
+from ttnn_jit.specs.dtypes import DOUBLE_WORDS, FLOATS, INTEGERS, TRUTHS, Storage
 from ttnn_jit.specs.tensor_spec import DataType
 
 
 def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
     """The element types of the arithmetic that ``emit(b, *operands)`` asks for."""
     kinds = (
-        (FLOATS, _Names(Emit, whole=False)),
-        (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, whole=True)),
-        (_SIGN_EXTENDED, _Names(EmitIntegers, whole=True, without=("shift_right_zero",))),
+        (FLOATS, _Names(Emit)),
+        (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole)),
+        (_SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
+        (TRUTHS, _Names(EmitTruths, has=_is_truth)),
+        (DOUBLE_WORDS, _Names(_Nothing, has=lambda _: False)),
     )
     return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _runs(emit, arity, names)))
+
+
+class _Nothing(Protocol):
+    """What an ``emit`` that moves its operands may use."""
+
+
+def _is_whole(value: float) -> bool:
+    return float(value).is_integer()
+
+
+def _is_truth(value: float) -> bool:
+    return value in {0, 1}
 
 
 _SIGN_EXTENDED = frozenset(
@@ -42,12 +56,14 @@ class _LacksError(Exception):
 class _Names:
     """A builder that has the functions of a protocol by name; they compute nothing."""
 
-    def __init__(self, protocol: type, *, whole: bool, without: Collection[str] = ()) -> None:
+    def __init__(
+        self, protocol: type, *, has: Callable[[float], bool] = lambda _: True, without: Collection[str] = ()
+    ) -> None:
         self._functions = frozenset(vars(protocol)).difference(without)
-        self._whole = whole
+        self._has = has
 
     def const(self, value: float) -> object:
-        if self._whole and not float(value).is_integer():
+        if not self._has(value):
             raise _LacksError(value)
         return object()
 

@@ -32,6 +32,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 Extents = Sequence[int]
 
 QUERY, KEY, VALUE = (Parameter(f"input_tensor_{each}", TENSOR) for each in "qkv")
+SINK_AS_IN_TTNN = "The product that a sink stands for is multiplied by `scale`, as the others are."
 MASK, SINK = (Parameter(name, OPTIONAL_TENSOR) for name in ("attn_mask", "attention_sink"))
 CAUSAL = Parameter("is_causal", FLAG, default=True)
 SCALE = Parameter("scale", OPTIONAL_FLOAT)
@@ -274,10 +275,12 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "up to their own if `is_causal`, and within a window."
     ),
     source="ttnn.transformer.scaled_dot_product_attention",
+    imitates=SINK_AS_IN_TTNN,
     decompose=_whole,
     spelled=_spelled,
     result=as_queries,
     golden=_whole_in_torch,
+    rounds_steps=True,
     aten="scaled_dot_product_attention",
     examples=(
         (((2, 4, 5, 32), (2, 2, 7, 32), (2, 2, 7, 16), (2, 1, 5, 7), None), (False, 0.5, None)),

@@ -50,20 +50,33 @@ def _constant(name: str) -> Shorthand:
     )
 
 
+def _scaled(f: Formula, a: Term, b: Term) -> tuple[Term, Term, Term, Term]:
+    """A power of two, both numbers times it, and their hypotenuse, which float32 holds then, with all its digits."""
+    scale = f.where(f.maximum(f.abs(a), f.abs(b)) > 1.0, 0.5, 2.0**24)
+    a, b = a * scale, b * scale
+    return scale, a, b, f.hypot(a, b)
+
+
 def _hypot(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
-    h = f.hypot(a, b)
+    _, a, b, h = _scaled(f, a, b)
     return [g * (a / h), g * (b / h)]
 
 
-def _atan2(_: Formula, g: Term, a: Term, b: Term) -> list[Term]:
-    h = a * a + b * b
-    return [g * (b / h), -(g * (a / h))]
+def _atan2(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    scale, a, b, h = _scaled(f, a, b)
+    h = f.where(f.eq(h, 0.0), 1.0, h)  # where both are 0, so are the gradients
+    return [g * (b / h * scale / h), -(g * (a / h * scale / h))]
 
 
 def _of_sum_of_powers(base_2: bool) -> Callable[..., list[Term]]:
+    """Shares of a sum, the smaller by an exponential, whose argument, of up to 128, is rounded."""
+
     def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
-        share = f.sigmoid((a - b) * (_LN_2 if base_2 else 1.0))
-        return [g * share, g * (1.0 - share)]
+        ahead = a - b
+        smaller = (f.exp2 if base_2 else f.exp)(-f.abs(ahead))
+        larger = 1.0 + smaller
+        shares = [f.where(each >= 0.0, 1.0, smaller) / larger for each in (ahead, -ahead)]
+        return [g * share for share in shares]
 
     return formula
 
@@ -100,11 +113,11 @@ def _rounded_quotients(mode: str) -> tuple[Shorthand, Shorthand]:
     )
 
 
-def _of_remainders(name: str, rounded: str) -> Shorthand:
+def _of_remainders(name: str, mode: str) -> Shorthand:
     """Of `fmod` or `remainder`."""
 
     def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
-        return [g, -(g * getattr(f, rounded)(a / b))]
+        return [g, -(g * f.divide(a, b, rounding_mode=mode))]
 
     return _of_two(name, formula, domain=_POSITIVE)
 
@@ -121,7 +134,7 @@ def _concat(f: Formula, g: Term, a: Term, _: Term, dim: int) -> list[Term]:
 
 
 _ALPHA = Parameter("alpha", FLOAT, 1.0)
-_VALUE = Parameter("value", FLOAT, 1.0)
+_VALUE = Parameter("value", FLOAT, 1.0, aliases=("alpha",))
 _THREE = (INPUT, *(Parameter(f"input_tensor_{letter}", TENSOR) for letter in "bc"))
 
 
@@ -138,13 +151,35 @@ def _xlogy(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
 
 OPERATIONS = (
     _of_two("add", lambda _, g, __, ___: [g, g * 1.0]),
+    _of_two(
+        "add",
+        lambda _, g, __, ___, alpha: [g, g * alpha],
+        Parameter("alpha", FLOAT),
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a + alpha * b,
+    ),
     _with_number("add", lambda *_: 1.0, lambda _, x, y: x + y),
     _of_two("sub", lambda _, g, __, ___: [g, -g]),
+    _of_two(
+        "sub",
+        lambda _, g, __, ___, alpha: [g, g * -alpha],
+        Parameter("alpha", FLOAT),
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a - alpha * b,
+    ),
     _with_number("sub", lambda *_: 1.0, lambda _, x, y: x - y),
     _of_two("mul", lambda _, g, a, b: [g * b, g * a]),
     _with_number("mul", lambda _, __, scalar: scalar, lambda _, x, y: x * y),
-    _of_two("div", lambda _, g, a, b: [g / b, -(g * (a / (b * b)))], _EXACT, domain=_POSITIVE),
-    _with_number("div", lambda _, __, scalar: 1.0 / scalar if scalar else math.inf, lambda _, x, y: x / y, _EXACT),
+    _of_two("div", lambda _, g, a, b: [g / b, -(g * (a / b / b))], _EXACT, domain=_POSITIVE, max_ulp=1.5),
+    gradient(
+        "div",
+        "`div` by a number",
+        lambda _, x, y: x / y,
+        lambda _, g, __, scalar: g / scalar,
+        Parameter("scalar", FLOAT),
+        _EXACT,
+        values=(2.5,),
+    ),
     *(each for mode in ("floor", "trunc") for each in _rounded_quotients(mode)),
     _of_remainders("fmod", "trunc"),
     _of_remainders("remainder", "floor"),
@@ -163,27 +198,30 @@ OPERATIONS = (
         values=(2.5,),
         forward=lambda _, a, b, alpha: a - alpha * b,
     ),
-    _of_two("atan2", _atan2, domain=_POSITIVE),
-    _of_two("hypot", _hypot, domain=_POSITIVE),
+    _of_two("atan2", _atan2, domain=_POSITIVE, max_ulp=4.0),
+    _of_two("hypot", _hypot, domain=_POSITIVE, max_ulp=2.0),
     _of_two(
         "ldexp",
-        lambda f, g, a, b: [g * f.exp2(b), g * (a * f.exp2(b) * _LN_2)],
+        lambda f, g, a, b: [f.ldexp(g, b), g * (f.ldexp(a, b - 1.0) * (2.0 * _LN_2))],
+        max_ulp=1.5,
         forward=lambda torch, a, b: a * torch.exp2(b),
     ),
-    _of_two("logaddexp", _of_sum_of_powers(base_2=False)),
-    _of_two("logaddexp2", _of_sum_of_powers(base_2=True)),
+    _of_two("logaddexp", _of_sum_of_powers(base_2=False), max_ulp=34.0),
+    _of_two("logaddexp2", _of_sum_of_powers(base_2=True), max_ulp=34.0),
     _of_two("squared_difference", _squared_difference, forward=lambda torch, a, b: torch.square(a - b)),
-    _of_two("xlogy", _xlogy, domain=_POSITIVE),
+    _of_two("xlogy", _xlogy, domain=_POSITIVE, max_ulp=2.0),
     _of_two(
         "bias_gelu",
         _bias_gelu,
         APPROXIMATE,
+        max_ulp=4.0,
+        max_absolute=1.2e-7,
         forward=lambda torch, a, b, approximate: torch.nn.functional.gelu(a + b, approximate=approximate),
     ),
     _of_two(
         "lerp",
         lambda _, g, __, ___, weight: [g * (1.0 - weight), g * weight],
-        Parameter("weight", FLOAT, aliases=("input_tensor_c",)),
+        Parameter("weight", FLOAT, aliases=("input_tensor_c", "scalar")),
         values=(0.75,),
         forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
     ),
@@ -211,10 +249,11 @@ OPERATIONS = (
     ),
     _of_three(
         "addcdiv",
-        lambda _, g, __, b, c, value: [g, g * (value / c), -(g * (b * value / (c * c)))],
+        lambda _, g, __, b, c, value: [g, g * (value / c), -(g * (b / c / c * value))],
         _VALUE,
         values=(2.5,),
         domain=_POSITIVE,
+        max_ulp=3.0,
         forward=lambda torch, a, b, c, value: torch.addcdiv(a, b, c, value=value),
     ),
     _of_three(

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.backward import Formula, Term, gradient
 from ttnn_jit.ops.parameter import EXTENTS, FLOAT, OPTIONAL_COUNT, Parameter, integers
+from ttnn_jit.ops.special_functions import HIGHEST
 
 Shape = Sequence[int]
 
@@ -61,35 +62,7 @@ def _multigammaln(f: Formula, g: Term, x: Term) -> Term:
     total = f.digamma(x)
     for place in range(1, 4):
         total += f.digamma(x - place / 2)
-    return g * total
-
-
-def _polygamma(f: Formula, x: Term, k: int) -> Term:
-    """The derivative number k of digamma; below 0 by reflection: psi(1 - x) - psi(x) is pi times cot(pi x)."""
-    is_above = x > 0.0
-    above = f.polygamma(f.where(is_above, x, 1.0 - x), k)
-    turn = x - f.round(x)
-    sine = f.sin(turn * math.pi)
-    cosine = f.sin((0.5 - f.abs(turn)) * math.pi)  # 0 halfway between the poles, where cos of what pi rounds to is not
-    cotangent = f.where(f.eq(sine, 0.0), math.inf, cosine / sine)
-    square = cotangent * cotangent
-    first, second, *others = reversed(_derivative_of_cotangent(k)[(k + 1) % 2 :: 2])
-    derivative = square * first + second
-    for coefficient in others:
-        derivative = derivative * square + coefficient
-    if k % 2 == 0:
-        derivative = derivative * cotangent
-    below = (above if k % 2 == 0 else -above) - derivative * math.pi ** (k + 1)
-    return f.where(is_above, above, below)
-
-
-def _derivative_of_cotangent(k: int) -> list[float]:
-    """The coefficients of the derivative number k of cot, a polynomial in cot: that of cot is -(1 + cot**2)."""
-    powers = [0.0, 1.0]
-    for _ in range(k):
-        slopes = [place * factor for place, factor in enumerate(powers)][1:]
-        powers = [-(a + b) for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)]
-    return powers
+    return g * f.where(x >= 1.5, total, math.nan)
 
 
 OPERATIONS = (
@@ -115,17 +88,19 @@ OPERATIONS = (
         "digamma",
         "`digamma`",
         lambda torch, x: torch.digamma(x),
-        lambda f, g, x: g * _polygamma(f, x, 1),
+        lambda f, g, x: g * f.polygamma(x, 1),
         domain=_GAMMAS,
+        max_ulp=8.0,
     ),
     gradient(
         "polygamma",
         "`polygamma`",
         lambda torch, x, n: torch.polygamma(int(n), x),
-        lambda f, g, x, n: g * _polygamma(f, x, int(n) + 1),
-        Parameter("n", integers(0, 9)),
+        lambda f, g, x, n: g * f.polygamma(x, int(n) + 1),
+        Parameter("n", integers(0, HIGHEST - 1)),
         values=(2.0,),
         domain=_GAMMAS,
+        max_ulp=20.0,
     ),
     gradient(
         "multigammaln",
@@ -133,6 +108,8 @@ OPERATIONS = (
         lambda torch, x: torch.special.multigammaln(x, 4),
         _multigammaln,
         domain=(1.6, 9.0),
+        max_ulp=4.0,
+        max_absolute=1e-5,
     ),
     gradient(
         "logiteps",
@@ -142,6 +119,7 @@ OPERATIONS = (
         Parameter("eps", FLOAT, 0.0),
         values=(0.25,),
         domain=(0.05, 0.95),
+        max_ulp=1.0,
     ),
     gradient(
         "clamp_min",

@@ -17,14 +17,14 @@ def _ldexp(torch: Any, x: Any, y: Any) -> Any:
     return torch.where(stays, x, x * torch.pow(2.0, y))
 
 
-_FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER)
-_SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER)
-_BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor",))
+FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_a", "input_tensor"))
+SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("input_b", "value", "scalar"))
+_BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor", "input"))
 _EXPONENT = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("exponent",))
 
 
 def binary(
-    name: str, *, operands: tuple[Parameter, ...] = (_FIRST, _SECOND), others: tuple[Parameter, ...] = (), **fields: Any
+    name: str, *, operands: tuple[Parameter, ...] = (FIRST, SECOND), others: tuple[Parameter, ...] = (), **fields: Any
 ) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
     fields.setdefault("aten", name)
@@ -95,7 +95,7 @@ SUBTRACT = binary(
     golden=lambda torch, x, y: torch.sub(x, y),
     laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
-    aliases=("sub",),
+    spellings=("sub",),
     in_place=True,
 )
 MULTIPLY = binary(
@@ -107,7 +107,7 @@ MULTIPLY = binary(
     golden=lambda torch, x, y: torch.mul(x, y),
     laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
-    aliases=("mul",),
+    spellings=("mul",),
     in_place=True,
 )
 DIVIDE = binary(
@@ -120,7 +120,8 @@ DIVIDE = binary(
     laws=Laws(neutral=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
-    aliases=("div",),
+    spellings=("div",),
+    qualified_name="div",
     in_place=True,
 )
 DIVIDE_FLOOR = binary(

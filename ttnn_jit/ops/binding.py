@@ -12,7 +12,7 @@ from ttnn_jit.ops.kinds import TensorsKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import CONFIG, OUTPUT, Parameter
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.dtypes import TRUTHS, DataType
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,14 @@ class BoundCall:
 
     def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
         """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
+        return (key for _, _, key in self.keys(specs))
+
+    def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
+        """Likewise, with each parameter, and its value or spec."""
         operands = self.operation.operands
         kinds = operands * len(specs) if self.operation.is_variadic else operands
         for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
-            yield parameter.kind.key(value)
+            yield parameter, value, parameter.kind.key(value)
 
 
 def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:
@@ -129,7 +133,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     exact = first.is_integer and first in operation.dtypes
-    operands = tuple(each.bound(first, exact=exact) for each in found)
+    operands = tuple(each.bound(first, exact=exact, computes=operation.computes) for each in found)
     return BoundCall(operation, operands, _attributes(operation, given, first))
 
 
@@ -141,11 +145,21 @@ class _Operand(NamedTuple):
     dtype: DataType | None
     what: str
 
-    def bound(self, beside: DataType, *, exact: bool) -> Any:
-        """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has."""
+    def bound(self, beside: DataType, *, exact: bool, computes: bool) -> Any:
+        """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has.
+
+        Beside what torch and numpy alone have, a float stays one, and what `computes` takes no integer for a truth.
+        """
         if self.dtype is not None or (self.value is None and self.parameter.is_optional):
             return self.value
         value = self.parameter.default_of(beside) if self.value is None else self.value
+        if beside.is_foreign and (isinstance(value, float) or not exact):
+            return value
+        if beside in TRUTHS and computes and not isinstance(value, bool):
+            raise ArgumentError(
+                f"{self.what} is {value!r} beside a tensor of bools, which torch would compute in int64",
+                help="cast the tensor first: `ttnn.typecast(x, ttnn.int32)`",
+            )
         return beside.whole(value, self.what) if exact else float(value)
 
 

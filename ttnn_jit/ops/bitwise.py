@@ -8,8 +8,8 @@ from ttnn_jit.ops.binary import binary
 from ttnn_jit.ops.parameter import TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.unary import torch_function, unary
 
-_SHIFTED = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor",))
-_DISTANCE = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("shift_bits",))
+_SHIFTED = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor", "input_a"))
+_DISTANCE = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("shift_bits", "input_b"))
 
 
 def _without_sign(torch: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ from ttnn_jit.ops.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import FLOATS, INDICES
 from ttnn_jit.specs.index_expressions import Const, Dim, times, total
 
 Extents = tuple[int, ...]
@@ -98,7 +98,7 @@ UPDATE_ROWS = Routine(
     loops=_rows_loops,
     spelled=_spelled_rows,
     result=lambda cache, *_: (interleaved(cache),),
-    operand_dtypes=(FLOATS, FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
     golden=rows_in_torch,
@@ -168,7 +168,7 @@ UPDATE_PAGES = Routine(
     loops=_pages_loops,
     spelled=_spelled_pages,
     result=lambda cache, *_: (interleaved(cache),),
-    operand_dtypes=(FLOATS, FLOATS, INTEGERS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, INDICES, INDICES),
     updates=True,
     writes_rows=True,
     golden=pages_in_torch,
@@ -233,7 +233,7 @@ FILL_PAGES = Routine(
     loops=_fill_loops,
     spelled=_spelled_fill,
     result=lambda cache, *_: (interleaved(cache),),
-    operand_dtypes=(FLOATS, FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
     golden=filled_pages_in_torch,
@@ -347,7 +347,7 @@ GATHER_PAGES = Routine(
             shape=(table.shape[0], cache.shape[1], table.shape[1] * cache.shape[2], cache.shape[3])
         ),
     ),
-    operand_dtypes=(FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, INDICES),
     golden=gathered_in_torch,
     examples=(),
 )

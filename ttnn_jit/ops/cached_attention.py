@@ -14,6 +14,7 @@ from ttnn_jit.ops.attention import (
     QUERY,
     SCALE,
     SINK,
+    SINK_AS_IN_TTNN,
     VALUE,
     WINDOW,
     Seen,
@@ -31,7 +32,7 @@ from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
@@ -191,12 +192,14 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         "or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."
     ),
     source="ttnn.transformer.scaled_dot_product_attention_decode",
+    imitates=SINK_AS_IN_TTNN,
     decompose=_decode,
     spelled=_spelled_decode,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_decode_in_torch,
+    rounds_steps=True,
     examples=(
         (((1, 3, 4, 8), (3, 2, 9, 8), (3, 2, 9, 8), None, None, None), (True, (0, 8, 4), None, None)),
         (((1, 2, 4, 16), (2, 4, 33, 16), (2, 4, 33, 16), (2, 1, 4, 33), None, (4, 32)), (False, (), 0.5, None)),
@@ -252,12 +255,14 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     ),
     summary="The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's.",
     source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
+    imitates=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
     spelled=_spelled_pages,
     result=_decode_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, FLOATS, INTEGERS, FLOATS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_paged_decode_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 
@@ -324,8 +329,9 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
     decompose=_chunk,
     spelled=_spelled_chunk,
     result=as_queries,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
+    rounds_steps=True,
     examples=(),
 )
 

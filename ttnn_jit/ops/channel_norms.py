@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.composites import less, moments, reshaped
 from ttnn_jit.ops.parameter import DIMENSION, FLOAT, IGNORED, OPTIONAL_LAYOUT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.specs.target import TILE_WIDTH
@@ -73,11 +73,10 @@ def _group_norm(ttnn: Any, x: Any, weight: Any, bias: Any, groups: int, epsilon:
     shape = x.shape
     channels = shape[-1]
     rows = reshaped(ttnn, x, (shape[0], math.prod(shape[1:-1]), channels))
-    mean = _means_of_groups(ttnn, rows, groups)
-    variance = _means_of_groups(ttnn, ttnn.square(ttnn.subtract(rows, mean)), groups)
+    mean, variance = moments(ttnn, rows, lambda x: _means_of_groups(ttnn, x, groups))
     of_channels = (shape[0], *[1] * (len(shape) - 2), channels)
     scale = ttnn.rsqrt(ttnn.add(reshaped(ttnn, variance, of_channels), epsilon))
-    x = ttnn.multiply(ttnn.subtract(x, reshaped(ttnn, mean, of_channels)), scale)
+    x = ttnn.multiply(less(ttnn, x, [reshaped(ttnn, part, of_channels) for part in mean]), scale)
     if weight is not None:
         x = ttnn.multiply(x, _per_channel(ttnn, weight, channels))
     return x if bias is None else ttnn.add(x, _per_channel(ttnn, bias, channels))
@@ -148,8 +147,8 @@ def _plane_variance(ttnn: Any, x: Any) -> Any:
 
 
 def _normalize_hw(ttnn: Any, x: Any) -> Any:
-    difference = ttnn.subtract(x, ttnn.mean(x, _plane_of(x.shape), True))
-    return ttnn.multiply(difference, ttnn.rsqrt(ttnn.mean(ttnn.square(difference), _plane_of(x.shape), True)))
+    mean, variance = moments(ttnn, x, lambda x: ttnn.mean(x, _plane_of(x.shape), True))
+    return ttnn.multiply(less(ttnn, x, mean), ttnn.rsqrt(variance))
 
 
 def _normalize_global(ttnn: Any, x: Any) -> Any:
@@ -230,7 +229,7 @@ def _along_channels(ttnn: Any, numbers: Any, x: Any) -> Any:
 
 def _batch_normalised(ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     scale = ttnn.rsqrt(ttnn.add(variance, eps))
-    x = ttnn.multiply(ttnn.subtract(x, mean), scale)
+    x = ttnn.multiply(less(ttnn, x, mean), scale)
     if weight is not None:
         x = ttnn.multiply(x, _along_channels(ttnn, weight, x))
     return x if bias is None else ttnn.add(x, _along_channels(ttnn, bias, x))
@@ -238,7 +237,7 @@ def _batch_normalised(ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, 
 
 def _batch_norm(ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     mean, variance = (_along_channels(ttnn, each, x) for each in (mean, variance))
-    return _batch_normalised(ttnn, x, mean, variance, weight, bias, eps)
+    return _batch_normalised(ttnn, x, [mean], variance, weight, bias, eps)
 
 
 def _inference_spelled(shape: Extents, mean: Extents | None, variance: Extents | None, *others: Any) -> tuple[Any, ...]:
@@ -280,10 +279,10 @@ def _batch_norm_training(
 ) -> tuple[Any, Any, Any]:
     shape = x.shape
     rows = reshaped(ttnn, x, (*shape[:2], math.prod(shape[2:])))
-    mean_of_rows = ttnn.mean(rows, (0, 2), True)
-    variance_of_rows = ttnn.mean(ttnn.square(ttnn.subtract(rows, mean_of_rows)), (0, 2), True)
-    own_mean, own_variance = (_along_channels(ttnn, each, x) for each in (mean_of_rows, variance_of_rows))
-    result = _batch_normalised(ttnn, x, own_mean, own_variance, weight, bias, eps)
+    parts, variance_of_rows = moments(ttnn, rows, lambda x: ttnn.mean(x, (0, 2), True))
+    parts, own_variance = [_along_channels(ttnn, each, x) for each in parts], _along_channels(ttnn, variance_of_rows, x)
+    result = _batch_normalised(ttnn, x, parts, own_variance, weight, bias, eps)
+    own_mean = parts[0] if len(parts) == 1 else ttnn.add(*parts)
     return result, _updated(ttnn, mean, own_mean, momentum), _updated(ttnn, variance, own_variance, momentum)
 
 

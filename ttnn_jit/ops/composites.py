@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops import activations, unary
+from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, FLAG, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -48,10 +49,36 @@ MEAN = Composite(
 )
 
 
+def moments(ttnn: Any, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+    """What `mean` makes of `x`, in parts to be taken off one after the other; and the variance.
+
+    A mean is rounded, of float32 perhaps by more than x spreads. What is left of it is the mean of the differences, and
+    its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
+    """
+    first = mean(x)
+    difference = ttnn.subtract(x, first)
+    squares = mean(ttnn.square(difference))
+    if x.spec.dtype is not COMPUTE_TYPE:
+        return [first], squares
+    left = mean(difference)
+    return [first, left], ttnn.maximum(ttnn.subtract(squares, ttnn.square(left)), 0.0)
+
+
+def less(ttnn: Any, x: Any, parts: Sequence[Any]) -> Any:
+    """`x` without each of `parts`."""
+    for part in parts:
+        x = ttnn.subtract(x, part)
+    return x
+
+
 def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
     difference = ttnn.subtract(x, ttnn.mean(x, axes, True))
-    return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(max(count - correction, 0)))
+    squares = ttnn.sum(ttnn.square(difference), axes, keepdim)
+    if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
+        left = ttnn.sum(difference, axes, keepdim)
+        squares = ttnn.maximum(ttnn.subtract(squares, ttnn.divide(ttnn.square(left), float(count))), 0.0)
+    return ttnn.divide(squares, float(max(count - correction, 0)))
 
 
 def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
@@ -92,20 +119,12 @@ STD = Composite(
 )
 
 
-_ACTIVATIONS = {
-    one.name: one
-    for one in reversed((*unary.OPERATIONS, *activations.OPERATIONS))
-    if not any(attribute.is_required for attribute in one.attributes)
-}
-"""What may follow a product, by name: functions of one tensor; of several with one name, the first."""
-
-
 def _linear(ttnn: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
     total = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
     if bias is not None:
         total = ttnn.add(total, reshaped(ttnn, bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
-    return total if activation is None else getattr(ttnn, activation)(total)
+    return activated(ttnn, total, activation)
 
 
 def _linear_spelled(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> tuple[Any, ...]:
@@ -114,24 +133,8 @@ def _linear_spelled(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | No
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
-    require_activation(activation)
+    check_activation(activation)
     return statics
-
-
-def require_activation(name: str | None) -> None:
-    """Refuses a name that is no activation.
-
-    Raises:
-        ShapeError: It is none.
-    """
-    if name is None or name in _ACTIVATIONS:
-        return
-    import difflib
-
-    near = difflib.get_close_matches(name, _ACTIVATIONS, n=3)
-    raise ShapeError(
-        f"{name!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
-    )
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
@@ -143,15 +146,7 @@ def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
 def _linear_golden(torch: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, _ = statics
     product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
-    return activated_golden(torch, product if bias is None else product + bias, activation)
-
-
-def activated_golden(torch: Any, x: Any, activation: str | None) -> Any:
-    """What the golden of an activation gives."""
-    if activation is None:
-        return x
-    function = _ACTIVATIONS[activation]
-    return function.golden(torch, x, *(each.default for each in function.attributes))
+    return activated_in_torch(torch, product if bias is None else product + bias, activation)
 
 
 LINEAR = Composite(
@@ -160,7 +155,7 @@ LINEAR = Composite(
         *MATMUL.operands,
         Parameter("bias", OPTIONAL_TENSOR),
         *TRANSPOSED,
-        Parameter("activation", NAME),
+        Parameter("activation", ACTIVATION),
         EXACTLY,
     ),
     summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "

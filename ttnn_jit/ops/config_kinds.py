@@ -5,10 +5,21 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ttnn_jit.ops.kinds import InstanceKind
+from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
 
 
-class ComputeConfigKind(InstanceKind):
+class _ConfigKind(InstanceKind):
+    """A config of a chip's, which is checked where it is used."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
+        """The config itself."""
+        if value is not None:
+            check_config(value, self.required_class(), what)
+        return value
+
+
+class ComputeConfigKind(_ConfigKind):
     """How exactly a chip's kernels compute."""
 
     def required_class(self) -> type:
@@ -52,7 +63,7 @@ class ConvolutionPrecisionKind(PrecisionKind):
         return super().fidelity_of(config) or MathFidelity.HiFi4
 
 
-class ProgramConfigKind(InstanceKind):
+class ProgramConfigKind(_ConfigKind):
     """How a chip splits the operation over its cores; it may hold an activation."""
 
     def required_class(self) -> type:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
 from ttnn_jit.foreign.values import ABSENT, own_attribute
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
@@ -56,7 +57,11 @@ def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         creator = _CREATOR.get()
-        return function(*args, **kwargs) if creator is None else creator(function, args, kwargs)
+        try:
+            return function(*args, **kwargs) if creator is None else creator(function, args, kwargs)
+        except BaseException as error:
+            keep_frames_of_a_call(error)
+            raise
 
     setattr(call, _CREATES, function)
     return call

@@ -12,44 +12,24 @@ from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import FLOATS
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 @dataclass(frozen=True)
-class DeviceForm:
-    """What TTNN itself computes on a chip, where that differs from the function by more than rounding.
-
-    Attributes:
-        summary: What it is, and how far from the function.
-        emit: Its tile body, used under device numerics.
-        golden: An independent statement of the same formula.
-        domain: Where the formula is meant to be used; beyond it nothing is stated.
-    """
-
-    summary: str
-    emit: Callable[..., Any]
-    golden: Callable[..., Any]
-    domain: tuple[float, float]
-
-
-@dataclass(frozen=True)
 class Forms:
-    """Other bodies of an operation, for where they take less work or are what a target has.
+    """Other bodies of an operation, for where they take less work: no target has a function of its own.
 
     Attributes:
         bfloat16: ``bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next: less work
             than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either numerics.
         both_signs: ``both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work.
         power: The power of x that it is, of -1, -1/2 and 1/2 (kernels/bfloat16_powers.py).
-        device: What device numerics compute instead, if that is another formula.
     """
 
     bfloat16: Callable[..., Any] | None = None
     both_signs: Callable[..., tuple[Any, Any]] | None = None
     power: float | None = None
-    device: DeviceForm | None = None
 
 
 @dataclass(frozen=True)
@@ -94,13 +74,14 @@ class Elementwise(Operation):
     forms: Forms = field(default_factory=Forms)
     laws: Laws = field(default_factory=Laws)
 
-    def tile_body(self, numerics: Numerics) -> Callable[..., Any]:
-        """The `emit` that `numerics` ask for."""
-        return self._form(numerics).emit
-
-    def golden_under(self, numerics: Numerics) -> Callable[..., Any]:
-        """The golden of `tile_body`."""
-        return self._form(numerics).golden
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:
+        """What the declaration states; of a user's own nothing."""
+        if self.body:
+            return None
+        if result is COMPUTE_TYPE:
+            return self.probe.max_ulp or 0.5
+        rounded = 0.5 + self.probe.max_ulp * 2.0 ** (result.unpacked.mantissa_bits - COMPUTE_TYPE.mantissa_bits)
+        return max(rounded, self.probe.max_ulp_bf16) if operand.unpacked is result.unpacked else rounded
 
     @cached_property
     def dtypes(self) -> frozenset[DataType]:
@@ -116,14 +97,15 @@ class Elementwise(Operation):
         return found & FLOATS if attributes else found
 
     @property
+    def computes(self) -> bool:
+        """Whether its law is not to choose."""
+        return not self.laws.chooses
+
+    @property
     def rules(self) -> str:
         """How operands meet, and what the result is."""
         named = self.operands[self.dtype_from].name
         return f"Operands broadcast over size-1 dimensions; the result has the dtype of `{named}`."
-
-    def _form(self, numerics: Numerics) -> Elementwise | DeviceForm:
-        device = self.forms.device
-        return device if device is not None and numerics is Numerics.DEVICE else self
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
         """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape.

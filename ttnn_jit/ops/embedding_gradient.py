@@ -12,10 +12,13 @@ from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.ops.typecast import OPERATIONS as CASTS
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, HALVES, INDICES
 from ttnn_jit.specs.index_expressions import Dim
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+(TYPECAST,) = CASTS
 
 Shape = Sequence[int]
 
@@ -51,7 +54,7 @@ SUMMED_ROWS = Routine(
     loops=_rows_loops,
     spelled=lambda _grad, _indices, rows: (rows,),
     result=lambda grad, _, rows: (interleaved(grad).with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
-    operand_dtypes=(FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, INDICES),
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
     ),
@@ -74,6 +77,8 @@ def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
 
 def _embedding_bw(ttnn: Any, indices: Any, weight: Any, grad: Any) -> Any:
     count, (rows, columns) = math.prod(indices.shape), weight.shape[-2:]
+    if not indices.spec.dtype.is_integer:
+        indices = ttnn.apply(TYPECAST, (indices,), (DataType.INT32,))
     operands = reshaped(ttnn, grad, (count, columns)), reshaped(ttnn, indices, (count,))
     sums = ttnn.identity(ttnn.apply(SUMMED_ROWS, operands, (rows,)))  # what rounds: the sums themselves are read again
     return reshaped(ttnn, sums, weight.shape)
@@ -90,12 +95,13 @@ EMBEDDING_BW = Composite(
         Parameter("weight_tensor", TENSOR, aliases=("weight",)),
         Parameter("output_gradient_tensor", TENSOR, aliases=("output_gradient",)),
     ),
-    summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order.",
+    summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
+    "float it is the integer toward zero.",
     source="ttnn.embedding_bw",
     decompose=_embedding_bw,
     spelled=_spelled_rows,
     result=_embedding_result,
-    operand_dtypes=(INTEGERS, FLOATS, FLOATS),
+    operand_dtypes=(INDICES | HALVES, FLOATS, FLOATS),
     golden=lambda torch, indices, weight, grad: (
         torch.zeros(weight.shape[-2:], dtype=grad.dtype)
         .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))

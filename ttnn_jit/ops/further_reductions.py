@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.binary import NE
 from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction, interleaved
 from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM
@@ -133,6 +134,7 @@ TOPK_OF = Shorthand(
     calls=_topk_of,
     result_count=2,
     golden=_topk_of_golden,
+    by_elements=lambda torch, results, x, places, _, dim, *__: with_named(torch, results, x, places, dim),
     examples=((((3, 40), (3, 40)), (5, -1, True, True)), (((7, 33), (7, 33)), (3, 0, False, True))),
 )
 

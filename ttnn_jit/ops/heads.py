@@ -15,7 +15,7 @@ from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPT
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.target import TILE_HEIGHT
 
-_KEYS_AND_VALUES = Parameter("input_tensor_kv", OPTIONAL_TENSOR, aliases=("kv_input_tensor", "kv_input"))
+_KEYS_AND_VALUES = Parameter("input_tensor_kv", OPTIONAL_TENSOR, aliases=("kv_input_tensor", "kv_input", "input_kv"))
 _NUM_HEADS = Parameter("num_heads", DIMENSION, aliases=("num_q_heads",))
 _NUM_KV_HEADS = Parameter("num_kv_heads", OPTIONAL_COUNT)
 _GRID = Parameter("compute_with_storage_grid_size", IGNORED)
@@ -246,7 +246,7 @@ SEPARATE_QKV_HEADS = Shorthand(
     name="experimental.create_qkv_heads_from_separate_tensors",
     parameters=(
         OPERAND,
-        Parameter("input_tensor_kv", TENSOR),
+        Parameter("input_tensor_kv", TENSOR, aliases=("input_kv",)),
         _NUM_HEADS,
         _NUM_KV_HEADS,
         Parameter("transpose_k_heads", FLAG, default=True),
@@ -311,7 +311,12 @@ def _users_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None) -> tup
 
 NLP_CREATE_QKV_HEADS_DECODE = Shorthand(
     name="experimental.nlp_create_qkv_heads_decode",
-    parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, Parameter("overlap_qkv_coregrid", IGNORED)),
+    parameters=(
+        OPERAND,
+        _NUM_HEADS,
+        _NUM_KV_HEADS,
+        Parameter("overlap_qkv_coregrid", IGNORED, aliases=("overlap_qk_coregrid",)),
+    ),
     summary="Heads of queries, keys and values of one position of every user, each [1, users, heads, channels].",
     source="ttnn.experimental.nlp_create_qkv_heads_decode",
     calls=_split_users,

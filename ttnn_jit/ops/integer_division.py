@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.binary import DIVIDE, FILL
+from ttnn_jit.ops.binary import DIVIDE, FILL, FIRST, SECOND
 from ttnn_jit.ops.data_movement import REPEAT, RESHAPE
-from ttnn_jit.ops.parameter import CHOICE, TENSOR, TENSOR_OR_NUMBER, Parameter
+from ttnn_jit.ops.parameter import CHOICE, TENSOR, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.ops.typecast import TYPECAST
@@ -121,10 +121,9 @@ def _exact_quotient(call: Call, *operands: Value | float) -> Value:
 def _operation(
     name: str, summary: str, calls: Callable[..., Value], golden: Callable[..., Any], **fields: Any
 ) -> Shorthand:
-    operands = (Parameter("input_tensor_a", TENSOR_OR_NUMBER), Parameter("input_tensor_b", TENSOR_OR_NUMBER))
     return Shorthand(
         name=name,
-        parameters=(*operands, *fields.pop("others", ())),
+        parameters=(FIRST, SECOND, *fields.pop("others", ())),
         summary=summary,
         source=f"ttnn.{name}",
         calls=calls,

@@ -241,6 +241,27 @@ class IndicesKind(Kind):
         return str(list(value))
 
 
+class FloatsKind(Kind):
+    """Numbers at compile time, in a list."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[float, ...]:  # noqa: ARG002 - numbers have none
+        """The float32 nearest to each, as a tuple."""
+        if not isinstance(value, (list, tuple)):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return tuple(FLOAT_OF_LIST.bind(each, None, f"an element of {what}") for each in value)
+
+    def key(self, value: tuple[float, ...]) -> Hashable:
+        """The bits of each."""
+        return tuple(map(FLOAT_OF_LIST.key, value))
+
+    def text(self, value: tuple[float, ...]) -> str:
+        """As a list."""
+        return str(list(value))
+
+
+FLOAT_OF_LIST = FloatKind("float", "a number")
+
+
 @dataclass(frozen=True)
 class AxesKind(IndicesKind):
     """One dimension or several, counted from the end where they are negative; None, and none listed, are all."""
@@ -291,6 +312,20 @@ class NameKind(Kind):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
         name: str | None = value
         return name
+
+
+class ActivationKind(NameKind):
+    """A function of one tensor, by its name or as a `UnaryWithParam`, or None: the IR has the text of its call."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:
+        """The text (ops/activation_names.py)."""
+        if value is None:
+            return None
+        from ttnn_jit.ops.activation_names import activation_text
+        from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
+
+        is_typed = isinstance(value, UnaryOpType | UnaryWithParam)
+        return activation_text(value if is_typed else super().bind(value, dtype, what))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Part
-from ttnn_jit.specs.dtypes import SCALARS
+from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.tensor_layout import FACE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -18,7 +18,7 @@ Extents = tuple[int, ...]
 Spelling = tuple["Movement", tuple[Any, ...]]
 """An operation and the values of its attributes."""
 
-OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 """The one tensor that is moved."""
 
 
@@ -55,7 +55,7 @@ class Movement(Operation):
     joined: Callable[..., tuple[Part, ...]] | None = None
     filled: Callable[..., Background] | None = None
     spelled: Callable[..., Spelling]
-    dtypes: frozenset[DataType] = SCALARS
+    dtypes: frozenset[DataType] = MOVABLE
     examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.composites import less, moments, reshaped
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -61,8 +61,8 @@ def _beside_rows(ttnn: Any, row: Any, x: Any) -> Any:
 def _layer_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
     x = x if residual is None else ttnn.add(x, residual)
     last = (len(x.shape) - 1,)
-    difference = ttnn.subtract(x, ttnn.mean(x, last, True))
-    return scaled(ttnn, difference, ttnn.mean(ttnn.square(difference), last, True), weight, bias, epsilon)
+    mean, variance = moments(ttnn, x, lambda x: ttnn.mean(x, last, True))
+    return scaled(ttnn, less(ttnn, x, mean), variance, weight, bias, epsilon)
 
 
 def _rms_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:

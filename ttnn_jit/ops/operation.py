@@ -48,6 +48,7 @@ HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),
     Parameter("core_grid", IGNORED),
+    Parameter("cq_id", IGNORED),
     Parameter("fast_and_approximate_mode", IGNORED),
     Parameter("global_cb", IGNORED),
     Parameter("program_config", PROGRAM_CONFIG),
@@ -60,6 +61,8 @@ HARDWARE_PARAMETERS = (
 )
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
 HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
+QUEUE_KEYWORDS = ("queue_id", "cq_id")
+"""Keywords for the command queue of a call, which every operation of ttnn takes, those of the host API too."""
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
@@ -221,6 +224,10 @@ def _number(dtype: DataType, value: float, what: str) -> float:
     return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
 
 
+CAST_HELP = "cast it first: `ttnn.typecast(x, ttnn.int32)`, or to `ttnn.float32`"
+"""What to do where an operation does not take an element type that torch and numpy alone have."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
     """A declaration that computes: it may be called, and is tested.
@@ -229,7 +236,9 @@ class Operation(Declaration):
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
         examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
-        aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
+        aliases: Further functions of eager ttnn that compute the same; `@jit` refuses them (ttnn.jit document, FAQ).
+        spellings: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
+        qualified_name: What ttnn's function calls itself, where that is one of its other names.
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
@@ -245,15 +254,23 @@ class Operation(Declaration):
             is a number); integers before it may be of another.
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
+        rounds_steps: Between its parts values are rounded to the type of its operands.
+        imitates: What ttnn computes otherwise than the function that `summary` names, and this operation after it;
+            checked against ttnn's sources of February 2026, and dropped where ttnn drops it.
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements`). A kernel takes them for the nearest that
             it can, or for none.
+        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names places of
+            elements, what its results are judged by, for of equal elements any place is right: in place of places the
+            elements there. Raises ShapeError where a place names none, or one twice that it may name once.
     """
 
     golden: Callable[..., Any]
     probe: Probe = field(default_factory=Probe)
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    qualified_name: str = ""
     aten: str = ""
     operator: str = ""
     body: str = ""
@@ -266,12 +283,47 @@ class Operation(Declaration):
     dtype_from: int = 0
     is_view: bool = False
     reads_layout: bool = False
+    rounds_steps: bool = False
+    imitates: str = ""
     check: Callable[..., None] | None = None
+    by_elements: Callable[..., tuple[Any, ...]] | None = None
+
+    def max_ulp(self, operand: DataType, result: DataType) -> float | None:  # noqa: ARG002 - of some, a declared one
+        """How far an element may be from the golden, in units in the last place of `result`; None: nothing is stated.
+
+        Args:
+            operand: The element type that it computes with.
+            result: That of its result.
+        """
+        return None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells it from every other operation, in every process that runs this version of the package.
+
+        Operations of one name, and of one name in the IR, differ in their family, in their parameters (of which some
+        must have one value, `chosen_by`), in the element types that they take, or in a user's body.
+        """
+        parameters = ", ".join(f"{each.name}: {each.annotation} = {each.default!r}" for each in self.parameters)
+        dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
+        told = (type(self).__name__, self.ttnn_name, f"{self.name}({parameters})", dtypes, self.body)
+        return " ".join(filter(None, told))
+
+    @property
+    def imitations(self) -> tuple[str, ...]:
+        """What is ttnn's of its results and not the function's: sentences for its help."""
+        rounded = "On chip targets factors and sums are rounded as the matrix engine's phases do, by `math_fidelity`."
+        return tuple(filter(None, (self.imitates, rounded if self.has_default_precision else "")))
 
     @property
     def dtypes(self) -> frozenset[DataType]:
         """The element types that it takes."""
         return FLOATS
+
+    @property
+    def computes(self) -> bool:
+        """Whether its results are other numbers than 0, 1 and those of its operands."""
+        return False
 
     def check_operands(self, specs: Sequence[OperandSpec], dtypes: Sequence[Collection[DataType]]) -> None:
         """Refuses tensors of other element types than `dtypes` has for each operand.
@@ -281,9 +333,10 @@ class Operation(Declaration):
         """
         for operand, spec, allowed in zip(self.operands, specs, dtypes, strict=True):
             if isinstance(spec, TensorSpec) and spec.dtype.unpacked not in allowed:
+                taken = f"it takes {', '.join(sorted(dtype.name for dtype in allowed if not dtype.is_foreign))}"
                 raise OperandDTypeError(
                     f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
-                    help=f"it takes {', '.join(sorted(dtype.name for dtype in allowed))}",
+                    help=CAST_HELP if spec.dtype.is_foreign else taken,
                 )
 
     def accepts(self, dtype: DataType) -> bool:
@@ -313,7 +366,7 @@ class Operation(Declaration):
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""
-        spelled = (f"{name}_" for name in (self.name, *self.aliases)) if self.in_place else ()
+        spelled = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
         return (*spelled, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

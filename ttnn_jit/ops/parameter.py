@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.ops.config_kinds import ComputeConfigKind, ConvolutionPrecisionKind, PrecisionKind, ProgramConfigKind
 from ttnn_jit.ops.kinds import (
+    ActivationKind,
     AxesKind,
     BoolKind,
     ChoiceKind,
@@ -15,6 +16,7 @@ from ttnn_jit.ops.kinds import (
     ElementTypeKind,
     FlagKind,
     FloatKind,
+    FloatsKind,
     IndexKind,
     IndicesKind,
     IntKind,
@@ -40,6 +42,7 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
+FLOATS_LISTED = FloatsKind("Sequence[float]", "numbers in a list or tuple", "array<f32>")
 OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
@@ -56,6 +59,9 @@ LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
 OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
 NAME = NameKind("str | None", "a name or None", "string", has_none=True)
+ACTIVATION = ActivationKind(
+    "str | object | None", "the name of an activation, a `ttnn.UnaryWithParam` or None", "string", has_none=True
+)
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)

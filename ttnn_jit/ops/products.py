@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import activated_golden, is_broadcast_to, require_activation, reshaped
+from ttnn_jit.ops.composites import is_broadcast_to, reshaped
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
-from ttnn_jit.ops.parameter import FLOAT, NAME, TENSOR, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -18,13 +19,13 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 def _activated(ttnn: Any, a: Any, b: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
     product = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
-    return product if activation is None else getattr(ttnn, activation)(product)
+    return activated(ttnn, product, activation)
 
 
 def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[Any, ...]:
     transpose_a, transpose_b, activation, _ = statics
     MATMUL.extents((a, b), (transpose_a, transpose_b))
-    require_activation(activation)
+    check_activation(activation)
     return statics
 
 
@@ -32,14 +33,16 @@ ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
     ttir_name="matmul_activation",
-    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", NAME), EXACTLY),
+    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), EXACTLY),
     summary="The product of matrices, then the function of one tensor that `activation` names.",
     source="ttnn.matmul",
     decompose=_activated,
     kernel_of=MATMUL,
     spelled=_activated_spelled,
     result=lambda a, b, *statics: MATMUL.results((a, b), statics[:2])[0],
-    golden=lambda torch, a, b, *statics: activated_golden(torch, MATMUL.golden(torch, a, b, *statics[:2]), statics[2]),
+    golden=lambda torch, a, b, *statics: activated_in_torch(
+        torch, MATMUL.golden(torch, a, b, *statics[:2]), statics[2]
+    ),
     examples=(
         (((2, 33, 40), (70, 40)), (False, True, "gelu", None)),
         (((40, 33), (40, 70)), (True, False, "relu", None)),

@@ -7,11 +7,22 @@ from collections.abc import Iterable
 from ttnn_jit.ops.absent import ABSENT
 
 
-def why_absent(name: str) -> str | None:
-    """Why a name of ttnn is not here, or that it is not here yet; None of a name that ttnn has not either."""
+def why_absent(name: str, submodule: str = "") -> str | None:
+    """Why a name of ttnn, or of a submodule, is not here, or that it is not here yet; None of one that ttnn has not."""
+    if name in NAMES_OF_SUBMODULES.get(submodule, ()):
+        return f"`ttnn.{submodule}.{name}` is a name of ttnn that is not here yet"
     if name in ABSENT:
         return ABSENT[name]
+    if name in NAMED_OTHERWISE:
+        return NAMED_OTHERWISE[name]
     return f"`ttnn.{name}` is a name of ttnn that is not here yet" if name in PUBLIC_NAMES else None
+
+
+NAMED_OTHERWISE = {
+    "jit": "the decorator is `ttnn_jit.jit`",
+    "tile_op": "the decorator is `ttnn_jit.tile_op`",
+}
+"""Name that is looked for in ttnn, and is none of it -> what was meant."""
 
 
 def names_within_a_slip(name: str, known: Iterable[str]) -> list[str]:
@@ -54,7 +65,7 @@ CppMeshToTensor CppTensorToMesh create_global_circular_buffer create_global_sema
 create_group_norm_input_negative_mask create_group_norm_reciprocals create_group_norm_weight_bias_rm
 create_layer_norm_reciprocals create_layernorm_program_config create_matmul_attributes create_mesh_composer
 create_mesh_device create_mesh_mapper create_module_if_not_exists create_sharded_memory_config
-create_sharded_memory_config_ create_socket_pair CreateDevice CreateDevices cumprod cumsum D2DStreamService
+create_sharded_memory_config_ create_socket_pair CreateDevice CreateDevices cumprod cumsum database D2DStreamService
 D2DStreamServiceReceiver D2DStreamServiceSender D2HSocket D2HStreamService DataMovementConfigDescriptor
 DataMovementProcessor DataType deallocate decorators deg2rad deg2rad_bw dequantize
 determine_expected_group_norm_dram_grid_size determine_expected_group_norm_sharded_config_and_grid_size Device device
@@ -72,7 +83,8 @@ end_trace_capture eq eq_ eq_bw eqz erf erf_bw erfc erfc_bw erfinv erfinv_bw even
 exp2 exp2_bw exp_bw expand experimental experimental_loader expm1 expm1_bw fabric fabric_connection_rt_args
 FabricConfig FabricManagerMode FabricNodeId FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricType
 FabricUDMMode FaceGeometry fill fill_bw fill_cache fill_implicit_tile_padding fill_ones_rm fill_rm fill_zero_bw
-float32 floor floor_bw floor_div fmod fmod_bw fold fp8_e4m3 frac frac_bw from_buffer from_device from_host_shards
+float32 floor floor_bw floor_div fmod fmod_bw fold format_input_tensor format_output_tensor fp8_e4m3 frac frac_bw
+from_buffer from_device from_host_shards
 from_torch full full_like gather gcd ge ge_ geglu gelu gelu_bw GeluVariant generic_op get_all_fabric_mesh_ids
 get_all_mgd_fabric_types get_all_programs_perf_data get_allocator_base_address get_arch_name get_cb_address
 get_conv_output_dim get_current_command_queue_id_for_thread get_device_ids get_device_tensors get_dram_alignment
@@ -138,7 +150,8 @@ SubDeviceId SubDeviceManagerId subtract subtract_ sum swiglu swish synchronize_d
 tanh tanh_bw tanhshrink tanhshrink_bw Tensor TensorAccessorArgs TensorMemoryLayout TensorSpec TensorToMesh
 TensorTopology threshold threshold_bw ThrottleLevel Tile TILE_LAYOUT TILE_SIZE tile_size TileDescriptor
 TileReshapeMapMode tilize tilize_with_val_padding tilize_with_zero_padding to_device to_dtype to_layout
-to_memory_config to_torch topk Topology tracer tracy_frame tracy_message transformer transpose tril triu trunc
+to_memory_config to_torch topk Topology torch_tracer tracer tracy_frame tracy_message transformer transpose tril triu
+trunc
 trunc_bw typecast types uint16 uint32 uint8 unary_chain unary_sub_bw UnaryOpType UnaryWithParam uniform
 UnpackToDestMode unsafe_allocation_tracker unsqueeze unsqueeze_to_4D untilize untilize_with_unpadding update_cache
 upsample using_distributed_env var var_hw view visualize_mesh_device visualize_tensor wait_for_event where where_bw
@@ -148,3 +161,69 @@ yuv_bt709_coefficients YUVCoefficients YUVColorSpace YUVFormat YUVRange zeros ze
 
 PUBLIC_NAMES = frozenset(_NAMES.split())
 """Of tt-metal in 2026: what ttnn/__init__.py imports, the pages of its API, and the operations that models use."""
+
+_OF_SUBMODULES = {
+    "cluster": """
+        ClusterType get_cluster_type serialize_cluster_descriptor
+    """,
+    "device": """
+        ClearKernelCache DeallocateBuffers DEFAULT_TRACE_REGION_SIZE get_default_dispatch_core_axis
+        get_default_dispatch_core_type get_device_core_grid SetRootDir
+    """,
+    "experimental": """
+        all_gather_async all_gather_async_reversed all_gather_concat all_gather_matmul all_gather_matmul_async
+        all_reduce_async all_reduce_create_qkv_heads all_to_all_async all_to_all_async_generic attn_matmul
+        attn_matmul_from_cache broadcast_to concatenate_heads conv3d convert_to_chw convert_to_hwc create_qkv_heads
+        create_qkv_heads_from_separate_tensors deepseek_grouped_gate deepseek_minimal_all_reduce
+        deepseek_minimal_broadcast deepseek_moe_fast_reduce_nc deepseek_moe_reduce_scatter
+        dit_layernorm_post_allgather dit_layernorm_pre_allgather dropout fast_reduce_nc gelu_bw group_attn_matmul
+        hc_sum_reduce intimg isin llama_all_gather_matmul_async llama_reduce_scatter llama_rs_create_heads
+        llama_rs_matmul matmul_reduce_scatter_async minimal_matmul minimal_matmul_split neighbor_pad_async
+        nlp_concat_heads nlp_concat_heads_boltz nlp_concat_heads_decode nlp_create_qkv_heads
+        nlp_create_qkv_heads_boltz nlp_create_qkv_heads_decode nlp_create_qkv_heads_falcon7b
+        nlp_create_qkv_heads_segformer nlp_create_qkv_heads_vit nlp_kv_cache_load_slice padded_slice paged_fill_cache
+        paged_fused_update_cache paged_update_cache prefix_scan recv_async reduce_scatter_minimal_async
+        repeat_and_interleave_eltwise_mul ring_attention_all_gather_async rotary_embedding rotary_embedding_llama
+        rotary_embedding_llama_fused_qk rotate_half send_async slice_reshard_async slice_write
+        split_query_key_value_and_split_heads strided_all_gather_async strided_all_gather_minimal_matmul_async
+        typecast view wan_fused_rmsnorm_post_allgather wan_fused_rmsnorm_pre_allgather
+    """,
+    "graph": """
+        RunMode TensorInfo begin_graph_capture count_intermediate_and_output_tensors end_graph_capture
+        extract_calltrace extract_levelized_graph extract_output_info extract_output_tensors
+        extract_peak_L1_memory_usage extract_resource_usage_per_core pretty_format pretty_print visualize
+    """,
+    "kv_cache": """
+        fill_cache_for_user_ update_cache_for_token_
+    """,
+    "model_preprocessing": """
+        convert_torch_model_to_ttnn_model default_preprocessor fold_batch_norm infer_ttnn_module_args
+        make_parameter_dict merge_ttnn_module_args_into_parameters move_to_device preprocess_embedding_weight
+        preprocess_layernorm_parameter preprocess_linear_bias preprocess_linear_weight preprocess_model
+        preprocess_model_parameters preprocess_remaining_children_and_parameters repr_parameters ParameterDict
+        ParameterList
+    """,
+    "operations.moreh": """
+        abs adam adamw arange bmm bmm_backward clip_grad_norm cumsum cumsum_backward dot dot_backward fold getitem
+        group_norm group_norm_backward layer_norm layer_norm_backward linear linear_backward logsoftmax
+        logsoftmax_backward matmul matmul_backward mean mean_backward nll_loss nll_loss_backward
+        nll_loss_unreduced_backward norm norm_backward sgd softmax softmax_backward softmin softmin_backward sum
+        sum_backward
+    """,
+    "tracer": """
+        codegen codegen_submodules codegen_top_level_module disable_tracing enable_tracing get_graph
+        is_tracing_enabled module_to_source_code trace trace_ttnn_operation visualize visualize_node
+    """,
+    "transformer": """
+        attention_softmax attention_softmax_ chunked_flash_mla_prefill chunked_scaled_dot_product_attention
+        concatenate_heads flash_mla_prefill flash_multi_latent_attention_decode joint_scaled_dot_product_attention
+        paged_flash_multi_latent_attention_decode paged_scaled_dot_product_attention_decode
+        ring_distributed_scaled_dot_product_attention ring_joint_scaled_dot_product_attention
+        scaled_dot_product_attention scaled_dot_product_attention_decode split_query_key_value_and_split_heads
+        windowed_scaled_dot_product_attention
+    """,
+}
+"""Submodule of ttnn -> names that it has, those of its namespace aside."""
+
+NAMES_OF_SUBMODULES = {submodule: frozenset(names.split()) for submodule, names in _OF_SUBMODULES.items()}
+"""Of tt-metal in 2026: what its Python modules define, what is bound there, and what its tests and models call."""

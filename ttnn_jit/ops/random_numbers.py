@@ -132,9 +132,40 @@ def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layo
     return laid_out(interleaved(draw), layout).with_(shape=tuple(shape), dtype=dtype)
 
 
-def _rand(ttnn: Any, draw: Any, key: Any, shape: Shape, _dtype: Any, _layout: Any, low: float, high: float) -> Any:
-    drawn = _uniform(ttnn, draw, key, shape)
-    return drawn if (low, high) == (0.0, 1.0) else ttnn.mac(drawn, high - low, low)
+def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:
+    """The first number of `dtype` from `low` on, and the last before `high`.
+
+    Raises:
+        ShapeError: There is none in between.
+    """
+    first_step, last_step = (_spacing(at, dtype) for at in (low, math.nextafter(high, -math.inf)))
+    first, last = math.ceil(low / first_step) * first_step, (math.ceil(high / last_step) - 1) * last_step
+    if first > last:
+        raise ShapeError(f"{dtype.name} has no number from {low} to before {high}", help="give a wider range")
+    return first, last
+
+
+def _spacing(value: float, dtype: DataType) -> float:
+    """How far numbers of `dtype` are apart at `value`; chips have zero for what is denormal in BFLOAT16."""
+    least = -149 if dtype is COMPUTE_TYPE else -126
+    return math.ldexp(1.0, max(math.frexp(value)[1] - dtype.mantissa_bits - 1, least))
+
+
+def within(ttnn: Any, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
+    """Numbers from 0 to before 1 as numbers of `dtype` from `low` to before `high`: rounding would give `high` too."""
+    spread = drawn if (low, high) == (0.0, 1.0) else ttnn.mac(drawn, high - low, low)
+    return drawn if spread is drawn and dtype is COMPUTE_TYPE else ttnn.clamp(spread, *ends_of(low, high, dtype))
+
+
+def _rand(ttnn: Any, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, low: float, high: float) -> Any:
+    return within(ttnn, _uniform(ttnn, draw, key, shape), dtype, low, high)
+
+
+def _spelled_rand(
+    draw: Shape, key: Shape, shape: Shape, dtype: DataType, layout: Layout, low: float, high: float
+) -> tuple[Any, ...]:
+    ends_of(low, high, dtype)
+    return _spelled_new(draw, key, shape, dtype, layout, low, high)
 
 
 RAND = Composite(
@@ -143,7 +174,7 @@ RAND = Composite(
     summary="Random elements, uniform from `low` to before `high`.",
     source="ttnn.rand",
     decompose=_rand,
-    spelled=_spelled_new,
+    spelled=_spelled_rand,
     result=_new,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=lambda torch, draw, key, shape, _dtype, _layout, low, high: (

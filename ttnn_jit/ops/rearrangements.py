@@ -122,12 +122,14 @@ SPLIT = Shorthand(
 
 def _split_at(call: Call, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
-    if min(sizes, default=-1) < 0 or sum(sizes) != x.shape[axis]:
+    extent = x.shape[axis]
+    bounds = [*itertools.pairwise(itertools.accumulate(sizes, initial=0))]
+    if min(sizes, default=-1) < 0 or sum(sizes) < extent or any(begin >= extent < end for begin, end in bounds):
         raise ShapeError(
             f"parts of {list(sizes)} elements do not make up dimension {axis} of {list(x.shape)}",
-            help=f"their numbers add up to {x.shape[axis]}",
+            help=f"their numbers add up to {extent}, or the last of them ends behind it",
         )
-    return _parts(call, x, axis, itertools.pairwise(itertools.accumulate(sizes, initial=0)))
+    return _parts(call, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
 
 
 SPLIT_SIZES = Shorthand(
@@ -138,7 +140,7 @@ SPLIT_SIZES = Shorthand(
         Parameter("split_size", EXTENTS, aliases=("split_sizes",)),
         Parameter("dim", DIMENSION, 0),
     ),
-    summary="Parts of as many elements along `dim` as `split_size` says, one after the other.",
+    summary="Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left.",
     source="ttnn.split",
     calls=_split_at,
     collected_in=list,

@@ -14,12 +14,11 @@ from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.dtypes import FLOATS, HALVES
 from ttnn_jit.specs.index_expressions import Dim, times, total
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Shape = Sequence[int]
-HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
 MODES = ("nearest", "bilinear")
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.named_places import in_order
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
+from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
 from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -85,7 +86,7 @@ TOPK = Routine(
     name="topk",
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
-        Parameter("k", DIMENSION),
+        Parameter("k", DIMENSION, 32),
         Parameter("dim", DIMENSION, -1),
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
@@ -102,6 +103,7 @@ TOPK = Routine(
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
     result_count=2,
     golden=lambda torch, x, k, dim, largest, ordered: tuple(torch.topk(x, k, dim, largest, ordered)),
+    by_elements=lambda torch, results, x, _, dim, *__: in_order(torch, results, x, dim),
     aten="topk",
     examples=(
         (((3, 40),), (5, -1, True, True)),
@@ -115,7 +117,7 @@ def _embedding_loop(load: Any, _store: Any) -> Any:
     """A row of the weight; an index beyond it is taken for the nearest there is."""
 
     def loop(indices, weight, rows, across, result, step, count, width):  # type: ignore[no-untyped-def]
-        row = min(max(int(load(indices[0])), 0), count - 1)
+        row = int(min(max(0, load(indices[0])), count - 1))  # in this order NaN is 0
         for i in range(width):
             result[i * step] = weight[row * rows + i * across]
 
@@ -128,7 +130,7 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
-def _spelled_embedding(_: Extents, weight: Extents, layout: Layout) -> tuple[Any, ...]:
+def _spelled_embedding(_: Extents, weight: Extents, layout: Layout | None) -> tuple[Any, ...]:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
@@ -142,9 +144,25 @@ def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops
     extents, rank = (*indices, *weight[-2:]), len(indices)
     every = [Dim(axis) for axis in range(rank + 2)]
     rows = Access(extents, (*(Const(0) for _ in weight[:-2]), every[rank], every[rank + 1]))
-    return RoutineLoops(
-        extents, 2, (Access(extents, tuple(every[:rank])), rows, Access(extents, (*every[:rank], every[-1])))
-    )
+    kept = [every[axis] for axis in _kept_of_indices(indices)]
+    return RoutineLoops(extents, 2, (Access(extents, tuple(every[:rank])), rows, Access(extents, (*kept, every[-1]))))
+
+
+def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
+    """The dimensions of indices that the result has: of (batch, 1, 1, indices) ttnn keeps the first and the last."""
+    rank = len(indices)
+    return (0, rank - 1) if rank > 2 and all(extent == 1 for extent in indices[1:-1]) else tuple(range(rank))
+
+
+def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
+    extents = tuple(indices.shape)
+    shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
+    return (laid_out(interleaved(weight), weight.layout if layout is None else layout).with_(shape=shape),)
+
+
+def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
+    kept = [indices.shape[axis] for axis in _kept_of_indices(tuple(indices.shape))]
+    return weight.reshape(-1, weight.shape[-1])[indices.long().reshape(kept)]
 
 
 EMBEDDING = Routine(
@@ -152,25 +170,29 @@ EMBEDDING = Routine(
     parameters=(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
         Parameter("weight", TENSOR),
-        Parameter("layout", LAYOUT, Layout.ROW_MAJOR),
+        Parameter("layout", OPTIONAL_LAYOUT),
         Parameter("padding_idx", IGNORED),
         Parameter("embeddings_type", IGNORED),
     ),
     summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
-    "(..., indices, columns); one beyond is taken for the nearest there is.",
+    "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where "
+    "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
     source="ttnn.embedding",
     loop=_embedding_loop,
     loops=_embedding_loops,
     spelled=_spelled_embedding,
-    result=lambda indices, weight, layout: (
-        laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
-    ),
-    operand_dtypes=(INTEGERS, SCALARS),
+    result=_embedding_result,
+    operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,
-    golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
+    golden=_embedded,
     check=_check_indices,
     aten="embedding",
-    examples=((((3, 40), (50, 33)), (Layout.ROW_MAJOR,)), (((7,), (1, 1, 9, 64)), (Layout.TILE,))),
+    examples=(
+        (((3, 40), (50, 33)), (Layout.ROW_MAJOR,)),
+        (((7,), (1, 1, 9, 64)), (Layout.TILE,)),
+        (((3, 1, 1, 40), (50, 32)), (Layout.ROW_MAJOR,)),
+        (((2, 3, 4), (5, 6)), (Layout.ROW_MAJOR,)),
+    ),
 )
 
 OPERATIONS = (TOPK, EMBEDDING)

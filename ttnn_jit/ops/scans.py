@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_within, without_axes
 from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.integer_reductions import reducing_loops
+from ttnn_jit.ops.named_places import farthest
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
@@ -33,8 +34,9 @@ def _sum_loop(load: Any, store: Any) -> Any:
     """Running sums, of floats in float64, each rounded for itself."""
 
     def loop(x, xs, sums, ys, extent):  # type: ignore[no-untyped-def]
-        total = load(x[0]) * 0
-        for i in range(extent):
+        total = load(x[0])
+        sums[0] = store(total)
+        for i in range(1, extent):
             total += load(x[i * xs])
             sums[i * ys] = store(total)
 
@@ -164,6 +166,7 @@ def _place_operation(routine: Routine, *, largest: bool) -> Shorthand:
         source=f"ttnn.{name}",
         calls=_place(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
+        by_elements=farthest,
         aten=name,
         examples=(
             (((3, 40),), ((-1,), True)),

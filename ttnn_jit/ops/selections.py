@@ -7,12 +7,13 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of, axis_within
 from ttnn_jit.ops.movement import OPERAND
-from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TENSOR, Parameter
+from ttnn_jit.ops.named_places import in_order
+from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import INTEGERS, SCALARS
+from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -79,6 +80,7 @@ GATHER = Routine(
         Parameter("dim", DIMENSION),
         Parameter("index", TENSOR),
         Parameter("sparse_grad", IGNORED),
+        Parameter("out", OUTPUT),
     ),
     summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
     source="ttnn.gather",
@@ -87,7 +89,7 @@ GATHER = Routine(
     spelled=_spelled_gather,
     takes_scalars=True,
     result=lambda x, index, _: (interleaved(x).with_(shape=index.shape),),
-    operand_dtypes=(SCALARS, INTEGERS),
+    operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
     check=_check_places,
     aten="gather",
@@ -175,12 +177,13 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         loaded=1,
         takes_scalars=True,
         result=lambda x, *_: (interleaved(x),),
-        operand_dtypes=(SCALARS, INTEGERS, SCALARS),
+        operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
         constants=lambda _: (way,),
         golden=_scattered_in_torch(in_torch),
         check=_check_places_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
+        rounds_steps=True,
         examples=(
             (((3, 40), (3, 7), (3, 9)), (1,)),
             (((5, 33), (9, 33), (9, 33)), (0,)),
@@ -239,7 +242,7 @@ INDEX_FILL = Routine(
     loops=_index_fill_loops,
     spelled=_spelled_index_fill,
     result=lambda x, *_: (interleaved(x),),
-    operand_dtypes=(SCALARS, INTEGERS),
+    operand_dtypes=(SCALARS, INDICES),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
     check=lambda x, index, dim, _: _check_places(x, index, dim),
@@ -319,6 +322,7 @@ SORT = Routine(
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
     result_count=2,
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),
+    by_elements=lambda torch, results, x, dim, *_: in_order(torch, results, x, dim),
     aten="sort.stable",
     examples=((((3, 40),), (-1, False, False)), (((7, 33),), (0, True, True)), (((2, 5, 3),), (1, False, True))),
 )

@@ -12,7 +12,7 @@ from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.typecast import TYPECAST
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import SCALARS
+from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -66,7 +66,8 @@ class Shorthand(Operation):
     calls: Callable[..., Value | list[Value]]
     examples: tuple[Example, ...]
     collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
-    takes_dtypes: frozenset[DataType] = SCALARS
+    takes_dtypes: frozenset[DataType] = MOVABLE
+    rounds_steps: bool = True
 
     @property
     def dtypes(self) -> frozenset[DataType]:

@@ -25,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
 
-OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 _STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable")
 
 

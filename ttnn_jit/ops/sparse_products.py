@@ -19,7 +19,7 @@ from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPT
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, DataType
+from ttnn_jit.specs.dtypes import FLOATS, INDICES, DataType
 from ttnn_jit.specs.index_expressions import Const, Dim
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -129,7 +129,7 @@ CHOSEN = Routine(
     loops=_chosen_loops,
     spelled=lambda *_: (),
     result=lambda places, tensor: (interleaved(tensor).with_(shape=(*places.shape, *tuple(tensor.shape)[-2:])),),
-    operand_dtypes=(INTEGERS, FLOATS),
+    operand_dtypes=(INDICES, FLOATS),
     golden=lambda torch, places, tensor: tensor.reshape(-1, *tensor.shape[-2:]).index_select(0, places.long()),  # noqa: ARG005 - goldens are given torch
     examples=(),
 )
@@ -288,7 +288,7 @@ SPARSE_MATMUL = Composite(
     decompose=_sparse_matmul,
     spelled=_spelled,
     result=_result,
-    operand_dtypes=(FLOATS, FLOATS, FLOATS, INTEGERS),
+    operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES),
     golden=_golden,
     check=_check_count,
     examples=(

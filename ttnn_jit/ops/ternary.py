@@ -17,7 +17,11 @@ def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
     return Elementwise(name=name, parameters=parameters, source=f"ttnn.{name}", **fields)
 
 
-_THREE = tuple(Parameter(f"input_tensor_{letter}", TENSOR_OR_NUMBER) for letter in "abc")
+_THREE = (
+    Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_a",)),
+    Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("input_b", "value1")),
+    Parameter("input_tensor_c", TENSOR_OR_NUMBER, aliases=("input_c", "value2")),
+)
 _VALUE = Parameter("value", FLOAT, 1.0)
 
 

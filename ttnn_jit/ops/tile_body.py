@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -87,11 +87,6 @@ class TracedBody:
         kinds = dict.fromkeys(parameters, VALUE)
         calls = tuple(_parse_call(statement, kinds) for statement in statements)
         return TracedBody(parameters, calls, _parse_operand(last.removeprefix("return "), VALUE, kinds))
-
-    def renamed(self, functions: Mapping[str, str]) -> TracedBody:
-        """The same with other functions of the emit protocol: old names -> new ones."""
-        calls = (replace(call, function=functions.get(call.function, call.function)) for call in self.calls)
-        return replace(self, calls=tuple(calls))
 
     def emit(self, b: Any, *operands: Any) -> Any:
         """The result on the builder `b`."""

@@ -9,6 +9,7 @@ from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import ALL_DTYPES
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -19,7 +20,7 @@ class Typecast(Elementwise):
     @property
     def dtypes(self) -> frozenset[DataType]:
         """All."""
-        return frozenset(DataType)
+        return frozenset(ALL_DTYPES)
 
     @property
     def rules(self) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.operation import Probe
 from ttnn_jit.ops.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
@@ -81,10 +81,8 @@ def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
     beyond = b.both(at_middle, b.gt(b.mul(side, b.copysign(b.const(1.0), left)), b.const(0.0)))
     beyond = b.both(beyond, b.ne(left, b.const(0.0)))
     nearest = b.select(beyond, b.add(nearest, b.add(side, side)), nearest)
-    if decimals < 0:
-        return b.mul(nearest, factor)
-    has_more_digits = b.lt(b.abs(scaled), b.const(2.0**24))
-    return b.select(has_more_digits, b.copysign(b.div(nearest, factor), x), x)
+    result = b.mul(nearest, factor) if decimals < 0 else b.copysign(b.div(nearest, factor), x)
+    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # from there on all are so many decimals apart
 
 
 def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:
@@ -102,12 +100,6 @@ def _cbrt(torch: Any, x: Any) -> Any:
 def _asinh(torch: Any, x: Any) -> Any:
     # torch's own cancels for negative arguments.
     return torch.copysign(torch.asinh(x.abs()), x)
-
-
-def _ttnn_digamma(torch: Any, x: Any) -> Any:
-    w = x**-2.0
-    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
-    return torch.log(x) - 0.5 / x + series
 
 
 ABS = unary(
@@ -274,16 +266,6 @@ DIGAMMA = _function(
     (-20.0, 50.0),
     4.0,
     max_absolute=4e-6,
-    forms=Forms(
-        device=DeviceForm(
-            summary="On a chip target what TTNN computes: log(x) - 1/(2x) + 1/(12 x**2) - 1/(120 x**4) + 1/(252 x**6) "
-            "- 1/(240 x**8) + 1/(132 x**10) - 691/(32760 x**12) + 1/(12 x**14). From x = 2 on it is within 1/(6 x**2) "
-            "of digamma, whose own series has the opposite signs after 1/(2x).",
-            emit=lambda b, x: b.digamma_series(x),
-            golden=_ttnn_digamma,
-            domain=(2.0, math.inf),
-        )
-    ),
 )
 DEG2RAD = _angle("deg2rad", "x degrees in radians.", 0.01745329238474369, 1.3519960151420207e-10)
 RAD2DEG = _angle("rad2deg", "x radians in degrees.", 57.2957763671875, 3.145894820876799e-06)

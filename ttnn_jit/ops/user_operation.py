@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops import ELEMENTWISE
-from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms
+from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.tile_body import PYTHON_BODY, ScalarFunction, TileBody, TracedBody
 
@@ -37,7 +35,6 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
         source=_source(body),
         emit=body.emit,
         golden=golden or _no_golden,
-        forms=Forms(device=_device_form(body)),
         ttnn_name="tile_op",
         ttir_name="tile_op",
         tile_name=f"tile_op.{identity}",
@@ -68,27 +65,6 @@ def declared(name: str, text: str) -> Elementwise:
 def of_tile_name(tile_name: str) -> Elementwise:
     """The user's operation whose tile op codegen knows by this name."""
     return _BY_TILE_NAME[tile_name]
-
-
-class _Names:
-    """An emit protocol that returns the name of the function that is called."""
-
-    def __getattr__(self, name: str) -> Callable[..., str]:
-        return lambda *_: name
-
-
-def _device_functions() -> Mapping[str, str]:
-    """Function of the emit protocol -> the one that a chip target has in its place."""
-    formed = [(each, each.forms.device) for each in ELEMENTWISE if each.forms.device is not None]
-    operands = [object()]
-    return {o.emit(_Names(), *operands * o.arity): form.emit(_Names(), *operands * o.arity) for o, form in formed}
-
-
-def _device_form(body: TileBody) -> DeviceForm | None:
-    """What the body is where chip targets have formulas of their own for functions in it; None where they have not."""
-    if isinstance(body, ScalarFunction) or (own := body.renamed(_device_functions())) == body:
-        return None
-    return DeviceForm("With the formulas of chip targets.", own.emit, _no_golden, (-math.inf, math.inf))
 
 
 def _source(body: TileBody) -> str:

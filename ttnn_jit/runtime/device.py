@@ -324,7 +324,7 @@ class Device:
         listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
         return DramCapacityError(
             f"{reason}; the largest tensors on {self} are {listed}",
-            help="deallocate tensors, or keep weights as block floats: `dtype=ttnn.bfloat8_b`",
+            help=f"{'deallocate tensors, or ' if held else ''}keep weights as block floats: `dtype=ttnn.bfloat8_b`",
         )
 
     def require_open(self, operation: str) -> None:

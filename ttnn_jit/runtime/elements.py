@@ -6,6 +6,7 @@ Bound: five passes over the bytes of indices, by arithmetic of long integers.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_FORMATS = {"float32": "f", "int32": "i", "uint32": "I", "uint16": "H", "uint8": "B"}
+_FORMATS = {
+    "float32": "f", "int32": "i", "uint32": "I", "uint16": "H", "uint8": "B", "int16": "h", "bool": "B", "int64": "q",
+}  # fmt: skip
 _AT_ONCE = 1 << 14
 """Words of one long integer: 64 KB, which stay in the second cache."""
 
@@ -36,12 +39,28 @@ class Elements:
         return tuple(self.spec.shape)
 
     def outside(self, count: int) -> int | None:
-        """An element of indices that is not one of the first `count` whole numbers; None if all are."""
+        """An element of indices that is not one of the first `count` whole numbers; None if all are.
+
+        Of floats it is their integer part; NaN is none of them, for which -1 stands.
+        """
+        if self.spec.dtype.is_upper_half:
+            return self._half_outside(count)
         for run in self._runs():
             for first in range(0, len(run), _AT_ONCE):
                 part = run[first : first + _AT_ONCE]
                 if _may_be_outside(part, count) and not 0 <= (least := min(part)) <= (most := max(part)) < count:
                     return int(least if least < 0 else most)
+        return None
+
+    def _half_outside(self, count: int) -> int | None:
+        """The same of floats of 16 bits, whose magnitudes are ordered as their bits are."""
+        words = [word for run in self._runs() for word in run]
+        largest = max((word for word in words if word < 0x8000), default=0)
+        least = max((word for word in words if word >= 0x8000), default=0x8000)
+        for word in (largest, least):
+            number = self.spec.dtype.decoded(word.to_bytes(2, "little"))
+            if not -1 < number < count:
+                return int(number) if math.isfinite(number) else -1
         return None
 
     def nonzeros(self) -> int | None:

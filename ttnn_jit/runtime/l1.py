@@ -167,7 +167,9 @@ class L1Account:
             f"L1 of core {core} is too small: {what} needs {_lane(packed, lane):,} bytes there, of "
             f"{self._capacity:,} there are {self._capacity - (lanes[lane] - _lane(packed, lane)):,} left. "
             f"It holds {listed}",
-            help="deallocate tensors, spread them over more cores, or keep them in `ttnn.DRAM_MEMORY_CONFIG`",
+            help="deallocate tensors, spread them over more cores, or keep them in `ttnn.DRAM_MEMORY_CONFIG`"
+            if there
+            else "spread it over more cores, or keep it in `ttnn.DRAM_MEMORY_CONFIG`",
         )
 
     def view(self) -> MemoryView:

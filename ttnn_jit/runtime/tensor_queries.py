@@ -45,8 +45,8 @@ class TensorQueries:
         return Tile()
 
     def memory_config(self) -> MemoryConfig:
-        """Where the tensor lies."""
-        return self.spec.memory_config
+        """Where the tensor lies; a config of the caller's own, whose spec may be assigned."""
+        return self.spec.memory_config.opened()
 
     def is_sharded(self) -> bool:
         """Whether the tensor is split into shards, one per core."""

@@ -31,7 +31,7 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
         return unpack(spec, buffer)
     words = _logical_words(spec, buffer)
     if spec.dtype.is_upper_half:
-        words = words.astype(numpy.uint32) << 16
+        return floats_of_words(numpy.array(words, order="C"))
     return numpy.array(words, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
 
 
@@ -219,6 +219,15 @@ def _logical_words(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 def _word(dtype: DataType) -> str:
     """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
     return f"uint{8 * dtype.itemsize}"
+
+
+def floats_of_words(words: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The float32 numbers of which `words` are the upper halves: those that numpy lacks."""
+    import numpy
+
+    wide = words.astype(numpy.uint32)
+    wide <<= 16
+    return wide.view(numpy.float32)
 
 
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:

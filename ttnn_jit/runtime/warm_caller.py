@@ -71,7 +71,7 @@ def warm_caller(
         *(f" {line}" for index in plan.in_place for line in family.note_write(index)),
         *_buffers(plan, family),
         *_native_call(program, family),
-        *_return(plan, rebuild, counters),
+        *_return(plan, family, rebuild, counters),
     ]
     scope = {
         **guard.constants,
@@ -214,8 +214,8 @@ def _native_names(program: Runnable, family: Family) -> dict[str, Any]:
     return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
 
 
-def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[str]:
-    results = [f"a{i}" if i < len(plan.inputs) else f"r{i}" for i in plan.results]
+def _return(plan: ProgramPlan, family: Family, rebuild: Rebuild | None, counters: Any) -> list[str]:
+    results = [f"a{i}" if i < len(plan.inputs) else family.given(i, plan.buffers[i]) for i in plan.results]
     value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
     return [*counting, f" return {value}"]

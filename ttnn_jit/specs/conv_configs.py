@@ -12,8 +12,7 @@ from typing import Annotated, ClassVar
 from ttnn_jit.specs.cores import CoreCoord, CoreRangeSet
 from ttnn_jit.specs.hardware_config import (
     HardwareConfig,
-    OpenConfig,
-    assignable,
+    Rule,
     core_set,
     count,
     flag,
@@ -41,9 +40,8 @@ class PaddingMode(enum.Enum):
     Replicate = 1
 
 
-@assignable
 @hardware_config
-class Conv2dConfig(OpenConfig):
+class Conv2dConfig(HardwareConfig):
     """How a convolution runs on a chip (ttnn.Conv2dConfig).
 
     Attributes:
@@ -61,7 +59,7 @@ class Conv2dConfig(OpenConfig):
     """
 
     weights_dtype: DTypeOrNone = None
-    activation: Annotated[UnaryWithParam | str | None, activation] = None
+    activation: Annotated[UnaryWithParam | str | None, Rule(activation)] = None
     deallocate_activation: Flag = False
     reallocate_halo_output: Flag = True
     config_tensors_in_dram: Flag = False

@@ -6,7 +6,7 @@ import enum
 import math
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,31 +19,46 @@ NO_DTYPE = "no element type of that name is implemented"
 
 
 class ComputeType(enum.Enum):
-    """What a kernel holds of an element while it computes with it, as MLIR spells it; all are 32 bits wide."""
+    """What a kernel holds of an element while it computes with it, as MLIR spells it.
+
+    All are 32 bits wide but I64, of which there is no arithmetic: such elements are moved whole and cast.
+    """
 
     F32 = "f32"
     I32 = "i32"
     U32 = "ui32"
+    BOOL = "i1"
+    I64 = "i64"
 
     @property
     def is_integer(self) -> bool:
-        """Whether arithmetic is that of integers: exact, and modulo 2**32."""
+        """Whether arithmetic is exact: that of integers modulo 2**32, or that of truths, which are 0 and 1."""
         return self is not ComputeType.F32
 
     @property
     def is_signed(self) -> bool:
         """Whether numbers below zero are among them."""
-        return self is not ComputeType.U32
+        return self not in {ComputeType.U32, ComputeType.BOOL}
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether the numbers are 0 and 1 alone, each of which is a truth."""
+        return self is ComputeType.BOOL
+
+    @property
+    def is_double_word(self) -> bool:
+        """Whether one has 64 bits, and no arithmetic."""
+        return self is ComputeType.I64
 
     @property
     def llvm(self) -> str:
         """The LLVM type of one in a register."""
-        return "i32" if self.is_integer else "float"
+        return "i64" if self.is_double_word else "i32" if self.is_integer else "float"
 
     @property
     def numpy(self) -> str:
         """The numpy type of arrays of them: those of unsigned numbers hold their bits."""
-        return "int32" if self.is_integer else "float32"
+        return "int64" if self.is_double_word else "int32" if self.is_integer else "float32"
 
 
 class Storage(enum.Enum):
@@ -54,6 +69,7 @@ class Storage(enum.Enum):
         UPPER_HALF: An element is the upper half: it is loaded by a shift, and stored by rounding away the lower half.
         LOW_BITS: An element is the low bits: it is loaded by filling up with its sign, or with zeros where it has none,
             and stored by cutting.
+        TRUTH: An element is a byte, 1 of what is not zero and else 0.
         BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
             compute with them: they are packed and unpacked as a whole (kernels/block_floats.py).
         IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them (kernels/stored_elements.py).
@@ -62,6 +78,7 @@ class Storage(enum.Enum):
     WHOLE = "whole"
     UPPER_HALF = "upper half"
     LOW_BITS = "low bits"
+    TRUTH = "truth"
     BLOCKS = "blocks"
     IEEE_HALF = "IEEE half"
 
@@ -75,6 +92,7 @@ class DTypeTraits:
         mlir: The MLIR spelling of an element of a tensor.
         ttcore: The spelling in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then those of torch's types that `from_torch` makes it of.
+        is_foreign: Torch's and numpy's tensors have such elements, and ttnn's have not.
         numpy: The numpy type of arrays that hold its elements as they are stored.
         llvm: The LLVM type that loads and stores them.
         compute: What kernels compute in.
@@ -94,6 +112,7 @@ class DTypeTraits:
     compute: ComputeType
     storage: Storage
     largest: float
+    is_foreign: bool = False
     elements: int = 1
     magnitude_bits: int = 0
     exponent_bits: int = 8
@@ -104,6 +123,10 @@ STRIDES_OF_A_TILE = 32
 
 
 class _DataTypes(enum.EnumMeta):
+    def __iter__(cls) -> Iterator[Any]:
+        members: Iterable[Any] = cls.__members__.values()
+        return (dtype for dtype in members if not dtype.traits.is_foreign)
+
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -144,7 +167,10 @@ class ElementFormat(enum.Enum):
 
 
 class DataType(ElementFormat, metaclass=_DataTypes):
-    """Element types; the numbers are ttnn's."""
+    """Element types; the numbers are ttnn's.
+
+    Those below zero are of types that torch and numpy alone have, which no iteration over the class meets.
+    """
 
     BFLOAT16 = 0
     FLOAT32 = 1
@@ -154,6 +180,9 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     UINT8 = 5
     UINT16 = 6
     INT32 = 7
+    INT16 = -1
+    BOOL = -2
+    INT64 = -3
 
     __hash__ = enum.Enum.__hash__
 
@@ -209,8 +238,15 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return getattr(torch, self.traits.torch[0])
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether torch's and numpy's tensors have such elements, and ttnn's have not."""
+        return self.traits.is_foreign
+
+    @property
     def values(self) -> range:
         """The numbers of a type of integers."""
+        if self.compute.is_truth:
+            return range(2)
         count = 1 << 8 * self.itemsize
         return range(-count // 2, count // 2) if self.compute.is_signed else range(count)
 
@@ -230,6 +266,11 @@ class DataType(ElementFormat, metaclass=_DataTypes):
             raise ArgumentError(
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
+            )
+        if self.compute.is_double_word and not -(2**31) <= value < 2**31:
+            raise ArgumentError(
+                f"{what} is {value}, and programs hold numbers of 32 bits",
+                help="pass a tensor that holds it",
             )
         return int(value)
 
@@ -321,6 +362,42 @@ DataType.INT32.traits = DTypeTraits(
     storage=Storage.WHOLE,
     largest=2**31 - 1,
 )
+DataType.INT16.traits = DTypeTraits(
+    itemsize=2,
+    mlir="si16",
+    ttcore="si16",
+    torch=("int16",),
+    numpy="int16",
+    llvm="i16",
+    compute=ComputeType.I32,
+    storage=Storage.LOW_BITS,
+    largest=2**15 - 1,
+    is_foreign=True,
+)
+DataType.BOOL.traits = DTypeTraits(
+    itemsize=1,
+    mlir="i1",
+    ttcore="bool",
+    torch=("bool",),
+    numpy="bool",
+    llvm="i8",
+    compute=ComputeType.BOOL,
+    storage=Storage.TRUTH,
+    largest=1,
+    is_foreign=True,
+)
+DataType.INT64.traits = DTypeTraits(
+    itemsize=8,
+    mlir="si64",
+    ttcore="si64",
+    torch=("int64",),
+    numpy="int64",
+    llvm="i64",
+    compute=ComputeType.I64,
+    storage=Storage.WHOLE,
+    largest=2**63 - 1,
+    is_foreign=True,
+)
 GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
 
 DataType.BFLOAT8_B.traits = DTypeTraits(
@@ -353,23 +430,41 @@ DataType.BFLOAT4_B.traits = DTypeTraits(
 COMPUTE_TYPE = DataType.FLOAT32
 """What kernels compute with floats in."""
 
-BLOCK_FLOATS = frozenset(dtype for dtype in DataType if dtype.is_block_float)
+ALL_DTYPES: tuple[DataType, ...] = tuple(DataType.__members__.values())
+"""ttnn's types, and those that torch and numpy alone have."""
+
+BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
 """The types that operations take as what they are unpacked to, and whose results are packed."""
 
-INTEGERS = frozenset(dtype for dtype in DataType if dtype.is_integer)
+TRUTHS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_truth)
+"""The types of truths, whose arithmetic is that of 0 and 1: `+` is or, `*` is and."""
+
+DOUBLE_WORDS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_double_word)
+"""The types of 64 bits, which operations move, cast and take for indices, and do not compute with."""
+
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - DOUBLE_WORDS
 """The types whose arithmetic is exact, modulo a power of two."""
 
-FLOATS = frozenset(DataType) - INTEGERS - BLOCK_FLOATS
+FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
 
 SCALARS = FLOATS | INTEGERS
+"""The types of numbers that kernels compute with one by one."""
+
+MOVABLE = SCALARS | TRUTHS | DOUBLE_WORDS
 """The types whose elements kernels read and write one by one."""
+
+HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
+"""The floats of 16 bits."""
+
+INDICES = INTEGERS | DOUBLE_WORDS
+"""The types of tensors that name elements of others."""
 
 
 @cache
 def dtypes_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType whose elements are its, bit for bit."""
-    return {dtype.torch: dtype for dtype in SCALARS}
+    return {dtype.torch: dtype for dtype in MOVABLE}
 
 
 @cache
@@ -377,7 +472,7 @@ def dtypes_of_numpy() -> Mapping[Any, DataType]:
     """Type of numpy -> the DataType whose elements are its, bit for bit."""
     import numpy
 
-    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in SCALARS if not dtype.is_upper_half}
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in MOVABLE if not dtype.is_upper_half}
 
 
 @cache
@@ -385,7 +480,7 @@ def dtypes_made_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType that `from_torch` makes of it where none is asked for."""
     import torch
 
-    return {getattr(torch, name): dtype for dtype in SCALARS for name in dtype.traits.torch}
+    return {getattr(torch, name): dtype for dtype in SCALARS if not dtype.is_foreign for name in dtype.traits.torch}
 
 
 def dtype_named_elsewhere(value: object) -> DataType | None:
@@ -394,3 +489,20 @@ def dtype_named_elsewhere(value: object) -> DataType | None:
     if torch is not None and type(value) is torch.dtype:
         return dtypes_of_torch().get(value)
     return dtypes_of_numpy().get(value) if numpy is not None and isinstance(value, numpy.dtype) else None
+
+
+def promoted(first: DataType, second: DataType) -> DataType | None:
+    """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
+
+    A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.
+    """
+    floats = [dtype for dtype in (first, second) if not dtype.is_integer]
+    if first is second or len(floats) > 1:
+        return first if first is second and first not in DOUBLE_WORDS else None
+    if DOUBLE_WORDS & {first, second}:
+        return None
+    if floats:
+        return floats[0]
+    ends = {end for dtype in (first, second) for end in (dtype.values[0], dtype.values[-1])}
+    holding = (dtype for dtype in INTEGERS if all(end in dtype.values for end in ends))
+    return min(holding, key=lambda dtype: (dtype.itemsize, dtype.compute.is_signed, dtype.value), default=None)

@@ -1,7 +1,7 @@
 """Classes of settings that choose how a chip computes: keyword arguments that are checked, printed and compared.
 
-A class is its annotated fields. An annotation carries the rule of its field, which refuses a value or gives it in the
-form that is kept:
+A class is its annotated fields. An annotation carries the rule of its field, which gives a value the form that is kept
+when it is assigned, and refuses one when the config is used:
 
     @hardware_config
     class Blocks(HardwareConfig):
@@ -22,38 +22,85 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRangeSet
+from ttnn_jit.specs.open_values import OpenValue
 from ttnn_jit.specs.target import TILE_HEIGHT
 
-Rule = Callable[[Any, str], Any]
-"""From a value, and what errors call it, to the value that is kept."""
-
 C = TypeVar("C", bound="HardwareConfig")
+
+
+def _accepted(_: Any, __: str) -> None:
+    """Refuses nothing."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule of a field.
+
+    Attributes:
+        convert: From a value that is assigned, and what errors call it, to the value that is kept; refuses other kinds.
+        check: Refuses such a value when its config is used.
+    """
+
+    convert: Callable[[Any, str], Any]
+    check: Callable[[Any, str], None] = _accepted
 
 
 class FieldError(ArgumentError, TypeError):
     """A config was given a field that it lacks, or misses one (a TypeError in ttnn)."""
 
 
-class FrozenConfigError(ArgumentError, AttributeError):
-    """A field of a config was assigned."""
+class HardwareConfig(OpenValue):
+    """Settings of a chip, told apart by their fields alone, which may be assigned.
 
+    What contradicts itself is refused where the config is used, as by ttnn: fields change one after the other.
+    """
 
-class HardwareConfig:
-    """Settings of a chip, told apart by their fields alone. They do not change: programs are known by them."""
+    def check(self) -> None:
+        """Refuse fields that contradict each other."""
+
+    def copied(self: C) -> C:
+        """Another one of the same fields."""
+        made: C = object.__new__(type(self))
+        vars(made).update(self._fields())
+        return made
+
+    def _fields(self) -> dict[str, Any]:
+        kind: Any = type(self)
+        return {name: vars(self)[name] for name in rules_of(kind)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return object.__new__, (type(self),), self._fields()
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
 
     def __repr__(self) -> str:
         kind: Any = type(self)
         return f"{kind.__name__}({', '.join(f'{name}={getattr(self, name)}' for name in rules_of(kind))})"
 
 
-def _refuse_assignment(config: HardwareConfig, name: str, _: Any = None) -> None:
+def check_config(config: HardwareConfig, kind: type, what: str) -> None:
+    """Refuse a config that a call cannot use, named `what` in the text.
+
+    Raises:
+        ArgumentError: It is no `kind`, a field has no such value, or fields contradict each other.
+    """
+    check_kind(config, kind, what)
+    own: Any = type(config)
+    for field, rule in rules_of(own).items():
+        rule.check(getattr(config, field), f"`{field}` of {own.__name__}")
+    config.check()
+
+
+def _assign(config: HardwareConfig, name: str, value: Any) -> None:
     kind: Any = type(config)
     if name not in rules_of(kind):
         raise _no_field(kind, name)
-    raise FrozenConfigError(
-        f"a {kind.__name__} does not change once it is made: programs are known by it",
-        help=f"make another: `dataclasses.replace(config, {name}=...)`",
-    )
+    config._assign(name, rules_of(kind)[name].convert(value, f"`{name}` of {kind.__name__}"))
+
+
+def _refuse_deletion(config: HardwareConfig, name: str) -> None:
+    raise FieldError(f"`{name}` of {type(config).__name__} cannot be deleted", help="assign its default")
 
 
 @dataclass_transform(kw_only_default=True)
@@ -72,41 +119,11 @@ def hardware_config(cls: type[C]) -> type[C]:
         for name in rules:
             if name in required and name not in given:
                 raise FieldError(f"{made.__name__} misses its field `{name}`", help=_fields(made))
-        checked = {name: rules[name](value, f"`{name}` of {made.__name__}") for name, value in given.items()}
-        initialise(self, **checked)
+        converted = {name: rules[name].convert(value, f"`{name}` of {made.__name__}") for name, value in given.items()}
+        initialise(self, **converted)
 
     made.__init__ = __init__
-    made.__setattr__ = made.__delattr__ = _refuse_assignment
-    return cls
-
-
-class OpenConfig(HardwareConfig):
-    """Settings whose fields may be assigned until an operation has taken them: from then on programs are known by them.
-
-    A subclass is made by `hardware_config`, and then by `assignable`.
-    """
-
-    def close(self) -> None:
-        """Refuse assignments from here on."""
-        self.__dict__["_is_closed"] = True
-
-    def __copy__(self: C) -> C:
-        return dataclasses.replace(self)  # type: ignore[type-var]  # it is a dataclass
-
-    def __deepcopy__(self: C, _: object) -> C:
-        return dataclasses.replace(self)  # type: ignore[type-var]
-
-
-def assignable(cls: type[C]) -> type[C]:
-    """`cls`, a subclass of `OpenConfig`, with fields that may be assigned; they obey the rules of their annotations."""
-    made: Any = cls
-
-    def assign(config: Any, name: str, value: Any) -> None:
-        if name not in rules_of(made) or "_is_closed" in config.__dict__:
-            _refuse_assignment(config, name)
-        config.__dict__[name] = rules_of(made)[name](value, f"`{name}` of {made.__name__}")
-
-    made.__setattr__ = assign
+    made.__setattr__, made.__delattr__ = _assign, _refuse_deletion
     return cls
 
 
@@ -129,66 +146,78 @@ def _fields(cls: type) -> str:
 # --- Rules ----------------------------------------------------------------------------------------------------------
 
 
-def _whole_from(least: int) -> Rule:
-    def rule(value: Any, what: str) -> int:
-        is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
-        if not is_whole or operator.index(value) < least:
-            raise ArgumentError(f"{what} must be a whole number of at least {least}, got {value!r}")
-        return operator.index(value)
-
-    return rule
+def _whole_number(value: Any, what: str) -> int:
+    if not hasattr(value, "__index__") or isinstance(value, bool) or operator.index(value) < 0:
+        raise ArgumentError(f"{what} must be a whole number of at least 0, got {value!r}")
+    return operator.index(value)
 
 
-count = _whole_from(1)
-"""A whole number of at least 1."""
-
-whole = _whole_from(0)
-"""A whole number of at least 0."""
+def _is_counted(value: int, what: str) -> None:
+    if value < 1:
+        raise ArgumentError(f"{what} must be a whole number of at least 1, got {value!r}")
 
 
-def tile_multiple(value: Any, what: str) -> int:
-    """A whole number of elements that makes whole tiles; 0 leaves the choice to the operation."""
-    extent: int = whole(value, what)
+def _is_of_tiles(extent: int, what: str) -> None:
     if extent % TILE_HEIGHT:
         raise ArgumentError(f"{what} must be a multiple of {TILE_HEIGHT}, the side of a tile, got {extent}")
-    return extent
 
 
-def flag(value: Any, what: str) -> bool:
-    """True or False; 0 and 1 stand for them."""
+whole = Rule(_whole_number)
+"""A whole number of at least 0."""
+
+count = Rule(_whole_number, _is_counted)
+"""A whole number of at least 1."""
+
+tile_multiple = Rule(_whole_number, _is_of_tiles)
+"""A whole number of elements that makes whole tiles; 0 leaves the choice to the operation."""
+
+
+def _truth(value: Any, what: str) -> bool:
     if isinstance(value, (str, type(None))) or value not in (0, 1):
         raise ArgumentError(f"{what} must be True or False, got {value!r}")
     return bool(value)
 
 
-def grid(value: Any, what: str) -> CoreCoord:
-    """Columns and rows of cores: at least one each."""
+flag = Rule(_truth)
+"""True or False; 0 and 1 stand for them."""
+
+
+def _core_coord(value: Any, what: str) -> CoreCoord:
     pair = (value.x, value.y) if isinstance(value, (CoreCoord, CoreGrid)) else value
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ArgumentError(f"{what} must be a ttnn.CoreCoord or a pair (x, y), got {type_name(value)}")
-    return CoreCoord(*(count(extent, f"an extent of {what}") for extent in pair))
+    return CoreCoord(*(_whole_number(extent, f"an extent of {what}") for extent in pair))
 
 
-def core_set(value: Any, what: str) -> CoreRangeSet:
-    """Core ranges."""
-    check_kind(value, CoreRangeSet, what)
-    found: CoreRangeSet = value
-    return found
+def _has_cores(value: CoreCoord, what: str) -> None:
+    for extent in (value.x, value.y):
+        _is_counted(extent, f"an extent of {what}")
+
+
+grid = Rule(_core_coord, _has_cores)
+"""Columns and rows of cores: at least one each."""
 
 
 def one_of(kind: type) -> Rule:
     """An object of `kind`; of a class of members, one of them."""
 
-    def rule(value: Any, what: str) -> Any:
+    def convert(value: Any, what: str) -> Any:
         check_kind(value, kind, what)
         return value
 
-    return rule
+    return Rule(convert)
+
+
+core_set = one_of(CoreRangeSet)
+"""Core ranges."""
 
 
 def optional(rule: Rule) -> Rule:
     """What `rule` takes, or None."""
-    return lambda value, what: None if value is None else rule(value, what)
+    return Rule(
+        lambda value, what: None if value is None else rule.convert(value, what),
+        lambda value, what: None if value is None else rule.check(value, what),
+    )
 
 
 def check_divides(config: HardwareConfig, part: str, into: str) -> None:

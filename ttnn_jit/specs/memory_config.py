@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import GridError, LayoutError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.cores import CoreRangeSet, require_cores
+from ttnn_jit.specs.open_values import OpenValue
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
 
 
@@ -52,9 +56,68 @@ class ShardStrategy(enum.Enum):
     BLOCK = 3
 
 
-@dataclass(frozen=True)
-class ShardSpec:
-    """The cores of a sharded tensor and the shard, in elements (height, width), that each holds."""
+class _Spec(OpenValue):
+    """How a tensor is cut: fields that may be assigned; what they cannot be is refused then."""
+
+    _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
+    """Field -> what it makes of a value that it is given; it raises where that is none."""
+    _values: ClassVar[attrgetter[tuple[Any, ...]]]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in self._conversions:
+            raise AttributeError(f"a {type(self).__name__} has no attribute {name!r} that is assigned", name=name)
+        self._assign(name, self._conversions[name](value))
+
+    def copied(self) -> Self:
+        """Another one of the same fields."""
+        made = object.__new__(type(self))
+        vars(made).update(zip(self._conversions, self._values(self), strict=True))
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is type(self) and self._values(self) == self._values(other))
+
+    def __hash__(self) -> int:
+        return hash(self._values(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._values(self)
+
+
+def _cores(value: Any) -> CoreRangeSet:
+    require_cores(value)
+    found: CoreRangeSet = value
+    return found
+
+
+def _height_and_width(value: Any) -> tuple[int, ...]:
+    extents = whole_numbers(value, "a shard")
+    if len(extents) != 2 or min(extents) < 1:
+        raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
+    return extents
+
+
+def _extents(value: Any) -> tuple[int, ...]:
+    extents = whole_numbers(value, "a shard")
+    if not extents or min(extents) < 1:
+        raise GridError(f"an ND shard needs extents of at least 1, got {list(extents)}")
+    return extents
+
+
+def _orientation(value: Any) -> ShardOrientation:
+    check_kind(value, ShardOrientation, "the orientation of a shard spec")
+    found: ShardOrientation = value
+    return found
+
+
+class ShardSpec(_Spec):
+    """The cores of a sharded tensor and the shard, in elements (height, width), that each holds.
+
+    Its fields `grid`, `shape` and `orientation` may be assigned.
+    """
+
+    _conversions = {"grid": _cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _values = attrgetter(*_conversions)
 
     grid: CoreRangeSet
     shape: tuple[int, int]
@@ -67,18 +130,13 @@ class ShardSpec:
         shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
         shard_mode: ShardMode | None = None,
     ) -> None:
-        extents = whole_numbers(shard_shape, "a shard")
-        if len(extents) != 2 or min(extents) < 1:
-            raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
-        require_cores(grid)
-        check_kind(shard_orientation, ShardOrientation, "the orientation of a shard spec")
+        fields = {"shape": shard_shape, "grid": grid, "orientation": shard_orientation}
         if shard_mode is not None:
             from ttnn_jit.specs.shard_distribution import require_physical
 
             require_physical(shard_mode)
-        object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "shape", extents)
-        object.__setattr__(self, "orientation", shard_orientation)
+        for name, value in fields.items():
+            setattr(self, name, value)
 
     @property
     def mode(self) -> ShardMode:
@@ -95,9 +153,14 @@ class ShardSpec:
         return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"
 
 
-@dataclass(frozen=True)
-class NdShardSpec:
-    """The cores of a tensor that is cut in every dimension; shards are dealt to the cores round robin."""
+class NdShardSpec(_Spec):
+    """The cores of a tensor that is cut in every dimension; shards are dealt to the cores round robin.
+
+    Its fields `shard_shape`, `grid` and `orientation` may be assigned.
+    """
+
+    _conversions = {"shard_shape": _extents, "grid": _cores, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _values = attrgetter(*_conversions)
 
     shard_shape: tuple[int, ...]
     grid: CoreRangeSet
@@ -110,18 +173,13 @@ class NdShardSpec:
         orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
         shard_distribution_strategy: ShardDistributionStrategy | None = None,
     ) -> None:
-        require_cores(grid)
-        check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
+        fields = {"grid": grid, "orientation": orientation, "shard_shape": shard_shape}
         if shard_distribution_strategy is not None:
             from ttnn_jit.specs.shard_distribution import require_in_turn
 
             require_in_turn(shard_distribution_strategy)
-        extents = whole_numbers(shard_shape, "a shard")
-        if not extents or min(extents) < 1:
-            raise GridError(f"an ND shard needs extents of at least 1, got {list(extents)}")
-        object.__setattr__(self, "shard_shape", extents)
-        object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "orientation", orientation)
+        for name, value in fields.items():
+            setattr(self, name, value)
 
     @property
     def shard_distribution_strategy(self) -> ShardDistributionStrategy:
@@ -130,16 +188,22 @@ class NdShardSpec:
 
         return ShardDistributionStrategy.ROUND_ROBIN_1D
 
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.grid.num_cores()
+
     def __repr__(self) -> str:
         return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryConfig:
+class MemoryConfig(OpenValue):
     """Where a tensor lies: memory layout, buffer type and, when sharded, the shard spec.
 
-    A config made from an `nd_shard_spec` alone is ND_SHARDED. Two configs are equal if layout, buffer type and the
-    spec that the layout goes by are: the ND one for ND_SHARDED, else the two-dimensional one.
+    It has a copy of a spec that it is given, whose fields may be assigned: ``config.shard_spec.shape = ...``. A config
+    made from an `nd_shard_spec` alone is ND_SHARDED, and so is ``MemoryConfig(buffer_type, nd_shard_spec)``. Two
+    configs are equal if layout, buffer type and the spec that the layout goes by are: the ND one for ND_SHARDED, none
+    for INTERLEAVED, else the two-dimensional one.
 
     Raises:
         ArgumentError: A field of another kind.
@@ -152,23 +216,26 @@ class MemoryConfig:
     nd_shard_spec: NdShardSpec | None = None
 
     def __post_init__(self) -> None:
+        given: tuple[Any, Any] = self.memory_layout, self.buffer_type
+        if isinstance(given[0], BufferType) and isinstance(given[1], NdShardSpec):
+            # ttnn's second form of the call: a buffer type, then the ND spec
+            names = ("memory_layout", "buffer_type", "nd_shard_spec")
+            for name, value in zip(names, (TensorMemoryLayout.ND_SHARDED, *given), strict=True):
+                object.__setattr__(self, name, value)
         check_kind(self.memory_layout, TensorMemoryLayout, "`memory_layout`")
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
         if self.shard_spec is not None:
             check_kind(self.shard_spec, ShardSpec, "`shard_spec`")
         if self.nd_shard_spec is not None:
             check_kind(self.nd_shard_spec, NdShardSpec, "`nd_shard_spec`")
+        for name in ("shard_spec", "nd_shard_spec"):
+            if (spec := getattr(self, name)) is not None and not spec.is_kept:
+                object.__setattr__(self, name, spec.copied())
         if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
         self._check_specs()
 
     def _check_specs(self) -> None:
-        if self.shard_spec is not None and not self.is_sharded():
-            raise GridError(
-                "an INTERLEAVED memory config has no shards, and `shard_spec` describes some",
-                help="leave it out, or write the memory layout that it is of, such as "
-                "`ttnn.TensorMemoryLayout.BLOCK_SHARDED`",
-            )
         if self.nd_shard_spec is not None and not self.is_nd_sharded():
             raise GridError(
                 f"`nd_shard_spec` cuts a tensor in every dimension, and the memory layout is {self.memory_layout.name}",
@@ -176,6 +243,30 @@ class MemoryConfig:
             )
         if self.nd_shard_spec is None and self.is_nd_sharded():
             raise GridError("an ND_SHARDED memory config needs an `nd_shard_spec`")
+
+    def copied(self) -> MemoryConfig:
+        """Another one, with a spec of its own."""
+        spec, nd_spec = self.shard_spec, self.nd_shard_spec
+        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.copied(), nd_spec and nd_spec.copied())
+
+    def kept(self) -> MemoryConfig:
+        """A config whose specs refuse changes: itself, if they do or if there are none.
+
+        The spec of an INTERLEAVED config, which ttnn takes and does not read, is left out.
+        """
+        spec, nd_spec = (self.shard_spec, self.nd_shard_spec) if self.is_sharded() else (None, None)
+        if (spec is None or spec.is_kept) and (nd_spec is None or nd_spec.is_kept) and spec is self.shard_spec:
+            return self
+        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.kept(), nd_spec and nd_spec.kept())
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its specs refuse changes."""
+        return self.kept() is self
+
+    def opened(self) -> MemoryConfig:
+        """A config whose specs may change without changing this one: itself, if there are none."""
+        return self.copied() if self.shard_spec or self.nd_shard_spec else self
 
     def is_sharded(self) -> bool:
         """Whether the tensor is split into shards, one per core."""
@@ -209,11 +300,13 @@ class MemoryConfig:
         """The extents of one shard; none if it is not sharded."""
         if self.is_nd_sharded() and self.nd_shard_spec is not None:
             return self.nd_shard_spec.shard_shape
-        return self.shard_spec.shape if self.shard_spec else ()
+        return self._spec.shape if isinstance(self._spec, ShardSpec) else ()
 
     @property
     def _spec(self) -> ShardSpec | NdShardSpec | None:
-        return self.nd_shard_spec if self.is_nd_sharded() else self.shard_spec
+        if self.is_nd_sharded():
+            return self.nd_shard_spec
+        return self.shard_spec if self.is_sharded() else None
 
     def __repr__(self) -> str:
         spec = f", {self._spec}" if self._spec else ""

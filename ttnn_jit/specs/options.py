@@ -14,6 +14,7 @@ from pathlib import Path
 from ttnn_jit.diagnostics.debugging import debugging, switch
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.environment_variables import warn_of_unknown_variables
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
 
 DUMP_FOLDER = Path("generated/jit")
@@ -78,13 +79,14 @@ class Environment:
 
     @staticmethod
     def read() -> Environment:
-        """The values now; `ttnn_jit.tools.environment` says what they mean.
+        """The values now; `ttnn_jit.specs.environment_variables` says what they mean.
 
-        A user without a home has no folder, and is warned.
+        A user without a home has no folder, and is warned; so is who set a variable that there is not.
 
         Raises:
             ArgumentError: A value that no variable takes.
         """
+        warn_of_unknown_variables()
         cache_enabled = switch("TTNN_JIT_CACHE", default=True)
         return Environment(
             cache_enabled=cache_enabled,

@@ -102,6 +102,11 @@ class Multiplication:
         return f"{left} by {right} mantissa bits{dropped}{rounded}"
 
     @property
+    def error(self) -> float:
+        """How far a product, or a sum of products where they are rounded, is off, in relation to it."""
+        return sum(2.0 ** -(bits + 1) for bits in self.kept) + (2.0**-8 if self.rounds_tiles else 0.0)
+
+    @property
     def turned(self) -> Multiplication:
         """The same with the factors in the other order."""
         left, right = self.kept

@@ -11,6 +11,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.cores import CoreCoord, CoreRangeSet
 from ttnn_jit.specs.hardware_config import (
     HardwareConfig,
+    Rule,
     check_divides,
     core_set,
     count,
@@ -29,7 +30,7 @@ Flag = Annotated[bool, flag]
 FlagOrNone = Annotated[bool | None, optional(flag)]
 Tiles = Annotated[int, tile_multiple]
 Cores = Annotated[CoreRangeSet | None, optional(core_set)]
-Activation = Annotated[UnaryWithParam | str | None, activation]
+Activation = Annotated[UnaryWithParam | str | None, Rule(activation)]
 
 MOST_DST_TILES = 16
 """Tiles that DST holds at most: of 16 bits, with `dst_full_sync_en`."""
@@ -50,11 +51,17 @@ def _check_subblocks(config: Any, height: str, width: str) -> None:
         )
 
 
-def _check_blocks(config: Any) -> None:
+def _fill_blocks(config: Any) -> None:
     """Blocks are what a core makes where they are not given."""
     for block, whole_of_core in (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N")):
         if getattr(config, block) is None:
-            object.__setattr__(config, block, getattr(config, whole_of_core))
+            setattr(config, block, getattr(config, whole_of_core))
+
+
+def _check_blocks(config: Any) -> None:
+    for block, whole_of_core in (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N")):
+        if getattr(config, block) is None:
+            raise ArgumentError(f"{type(config).__name__}: `{block}` is None", help="a block is a number of tiles")
         check_divides(config, block, whole_of_core)
     _check_subblocks(config, "out_block_h", "out_block_w")
 
@@ -75,7 +82,8 @@ class MatmulMultiCoreReuseProgramConfig(MatmulProgramConfig):
     per_core_N: Count  # noqa: N815
     allowed_worker_cores: Cores = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Subblocks divide what a core makes."""
         _check_subblocks(self, "per_core_M", "per_core_N")
 
 
@@ -97,6 +105,10 @@ class MatmulMultiCoreReuseMultiCastProgramConfig(MatmulProgramConfig):
     allowed_worker_cores: Cores = None
 
     def __post_init__(self) -> None:
+        _fill_blocks(self)
+
+    def check(self) -> None:
+        """Blocks divide what a core makes, and subblocks a block."""
         _check_blocks(self)
 
 
@@ -122,6 +134,10 @@ class MatmulMultiCoreReuseMultiCast1DProgramConfig(MatmulProgramConfig):
     allowed_worker_cores: Cores = None
 
     def __post_init__(self) -> None:
+        _fill_blocks(self)
+
+    def check(self) -> None:
+        """Blocks divide what a core makes, and subblocks a block."""
         _check_blocks(self)
 
 
@@ -156,7 +172,8 @@ class MinimalMatmulConfig(ProgramConfig):
     subblock_w: Count
     compute_with_storage_grid_size: Grid
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Subblocks divide a block."""
         check_divides(self, "subblock_h", "M_block_size")
         check_divides(self, "subblock_w", "N_block_size")
 
@@ -179,7 +196,8 @@ class SoftmaxShardedMultiCoreProgramConfig(SoftmaxProgramConfig):
     block_h: Count
     block_w: Count
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Subblocks divide a block."""
         check_divides(self, "subblock_w", "block_w")
 
 
@@ -209,7 +227,8 @@ class LayerNormShardedMultiCoreProgramConfig(LayerNormProgramConfig):
     legacy_rsqrt: Flag = False
     use_welford: Flag = False
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Subblocks divide a block."""
         check_divides(self, "subblock_w", "block_w")
 
 

@@ -7,7 +7,7 @@ formats have no name in ttnn, which could take none of them: `#ttcore.supportedD
 
 from __future__ import annotations
 
-from ttnn_jit.specs.dtypes import GROUPS, ComputeType, DataType, DTypeTraits, ElementFormat, Storage
+from ttnn_jit.specs.dtypes import ALL_DTYPES, GROUPS, ComputeType, DataType, DTypeTraits, ElementFormat, Storage
 
 
 class StoredFormat(ElementFormat):
@@ -56,6 +56,6 @@ StoredFormat.BFP_FLOAT2.traits = _block_float("bfp_f2", 1, 5, 2.0**16)
 StoredFormat.BFP_BFLOAT2.traits = _block_float("bfp_bf2", 1, 8, 2.0**127)
 
 FORMATS: dict[str, DataType | StoredFormat] = {
-    each.traits.ttcore: each for formats in (DataType, StoredFormat) for each in formats
+    each.traits.ttcore: each for formats in (ALL_DTYPES, StoredFormat) for each in formats
 }
 """ttcore's spelling -> the format."""

@@ -54,6 +54,12 @@ def is_reduced(spec: TensorSpec) -> bool:
     return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
 
 
+def is_reduced_since(spec: TensorSpec) -> bool:
+    """Whether tt-mlir reduces a tensor in kernels since August 2026 alone: it is interleaved in DRAM, or ND sharded."""
+    config = spec.memory_config
+    return config.is_nd_sharded() or config == MemoryConfig()
+
+
 def is_multiplied(spec: TensorSpec) -> bool:
     """Whether a tensor lies where products of a chip take it: block sharded in L1, or interleaved in DRAM."""
     config = spec.memory_config

@@ -229,6 +229,8 @@ class TensorSpec:
         _check_size(shape, dtype, layout)
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
+        memory_config = memory_config.kept()
+        key = (shape, dtype, layout, memory_config, strides)
         spec = super().__new__(cls)
         spec.shape, spec.dtype, spec.layout = shape, dtype, layout
         spec.memory_config, spec.strides = memory_config, strides

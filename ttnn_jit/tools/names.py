@@ -145,7 +145,7 @@ def _device_keywords() -> Iterator[Row]:
 
 def _decorator_keywords() -> Iterator[Row]:
     for name in inspect.signature(jit).parameters:
-        if name not in {"fn", "unknown"}:
+        if name != "fn":
             yield name, "honoured", _argument(jit, name)
 
 

@@ -127,7 +127,8 @@ def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     shape = tuple(spec.shape)
     if spec.dtype.is_integer:
         values = spec.dtype.values
-        return torch.randint(values[0], values[-1] + 1, shape, generator=generator).to(spec.dtype.torch)
+        beyond = min(values[-1] + 1, torch.iinfo(torch.int64).max)
+        return torch.randint(values[0], beyond, shape, generator=generator).to(spec.dtype.torch)
     return torch.randn(shape, generator=generator).to(spec.dtype.torch)
 
 

@@ -13,12 +13,18 @@ from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+from ttnn_jit import __version__
 from ttnn_jit.ttnn.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
        python -m ttnn_jit -m MODULE [ARGUMENTS...]
+       python -m ttnn_jit --version
 
 Runs SCRIPT or MODULE as Python does. `import ttnn` finds ttnn_jit's namespace where no real ttnn is installed."""
+
+
+BROUGHT_BY_TTNN = frozenset({"click", "graphviz", "loguru", "networkx", "pandas", "seaborn", "yaml"})
+"""Modules that a wheel of ttnn brings, which programs therefore import; `ttnn_jit[ttnn]` does."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,6 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     match list(arguments):
         case ["-h" | "--help", *_]:
             print(USAGE)
+        case ["-V" | "--version", *_]:
+            print(f"ttnn_jit {__version__}")
         case ["-m", module, *rest]:
             return _run_module(module, rest)
         case [script, *rest] if not script.startswith("-"):
@@ -84,6 +92,8 @@ def _prepare() -> None:
         while traceback is not None and _is_machinery(traceback.tb_frame):
             traceback = traceback.tb_next
         shown(kind, error.with_traceback(traceback), traceback)
+        if isinstance(error, ModuleNotFoundError) and error.name in BROUGHT_BY_TTNN:
+            print(f"help: ttnn's own wheel brings {error.name!r}: `pip install 'ttnn_jit[ttnn]'`", file=sys.stderr)
 
     sys.excepthook = without_our_frames
 

@@ -15,6 +15,7 @@ from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 from ttnn_jit.ttnn.declared_functions import declared_functions
 from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
 _HEAD_OF_NAMES = "# Written by `make docs` from lazy_names.py and host_functions.py; a test proves it current.\n"
@@ -115,7 +116,9 @@ def _lazy_names() -> Iterator[str]:
     for module in dict.fromkeys(module_of.values()):
         names = sorted(name for name, home in module_of.items() if home == module)
         yield from (f"from {module} import {name} as {name}" for name in names)
-    yield from (f"from ttnn_jit.ttnn import {name} as {name}" for name in SUBMODULES)
+    yield from (f"from ttnn_jit.ttnn import {name} as {name}" for name in SUBMODULES if name not in MIRRORED)
+    yield from ["from ttnn_jit.ttnn.mirrored_modules import MirroredModule", ""]
+    yield from (f"{name}: MirroredModule" for name in SUBMODULES if name in MIRRORED)
     yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*module_of, *SUBMODULES])), "]", ""]
     yield "MODULE_OF: dict[str, str]"
     yield "SUBMODULES: tuple[str, ...]"

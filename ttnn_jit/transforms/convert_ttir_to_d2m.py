@@ -245,7 +245,8 @@ def _tile_ops(
             operand = _as_type(operand, compute_type, tile_ops, op)
         operands.append(operand)
     if isinstance(operation, ops.Typecast):
-        (computed,) = operands
+        (value,) = operands
+        computed = _as_type(value, output.type, tile_ops, op, called=True)
     else:
         tile_op = d2m.TILE_OP_OF[operation].create(
             operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
@@ -268,8 +269,10 @@ def _result_of(op: Operation, written: list[Operation]) -> SSAValue:
     return op.results[0]
 
 
-def _as_type(value: SSAValue, wanted: Attribute, written: list[Operation], op: Operation) -> SSAValue:
+def _as_type(
+    value: SSAValue, wanted: Attribute, written: list[Operation], op: Operation, *, called: bool = False
+) -> SSAValue:
     if value.type == wanted:
         return value
     assert isinstance(wanted, TileType)
-    return _result_of(d2m.TileTypecastOp.make(value, wanted, op.location), written)
+    return _result_of(d2m.TileTypecastOp.make(value, wanted, op.location, called=called), written)

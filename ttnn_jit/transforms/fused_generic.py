@@ -115,9 +115,9 @@ class _Fusion:
 
 
 def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
-    """Replaces a widening of `argument` by the wide value that its producer narrowed to `value`."""
+    """Replaces a widening of `argument` by the wide value that its producer narrowed to `value`, unasked."""
     narrowing = value.owner
-    if not isinstance(narrowing, d2m.TileTypecastOp):
+    if not isinstance(narrowing, d2m.TileTypecastOp) or narrowing.is_called:
         return
     wide = narrowing.operands[0]
     for use in list(argument.uses):

@@ -52,9 +52,6 @@ from ttnn_jit.ttnn.devices import (
     DispatchCoreAxis,
     DispatchCoreConfig,
     DispatchCoreType,
-    FabricConfig,
-    FabricReliabilityMode,
-    FabricTensixConfig,
     close_device,
     close_mesh_device,
     disable_and_clear_program_cache,
@@ -65,7 +62,6 @@ from ttnn_jit.ttnn.devices import (
     manage_device,
     open_device,
     open_mesh_device,
-    set_fabric_config,
     synchronize_device,
     using_distributed_env,
 )
@@ -73,7 +69,7 @@ from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, loaded, unknown_name
+from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
     empty,
@@ -125,9 +121,6 @@ __all__ = [
     "DispatchCoreAxis",
     "DispatchCoreConfig",
     "DispatchCoreType",
-    "FabricConfig",
-    "FabricReliabilityMode",
-    "FabricTensixConfig",
     "Layout",
     "LossReductionMode",
     "MathFidelity",
@@ -187,7 +180,6 @@ __all__ = [
     "open_mesh_device",
     "pearson_correlation_coefficient",
     "reshard",
-    "set_fabric_config",
     "set_printoptions",
     "sharded_to_interleaved",
     "synchronize_device",
@@ -219,6 +211,8 @@ MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
 Tensor.parts_of = staticmethod(construct)
+for _name in __all__:
+    knowing_its_name(_name, globals()[_name])
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 

@@ -1,40 +1,15 @@
-"""The module `ttnn._ttnn`, ttnn's native extension, as far as test fixtures reach into it."""
+"""The module `ttnn._ttnn`, ttnn's native extension, as far as its contents are here (`mirrored_modules.py`)."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from typing import Any
 
-from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import (
-    DataType,
-    Layout,
-    MathFidelity,
-    MemoryConfig,
-    ShardSpec,
-    TensorMemoryLayout,
-    TensorSpec,
-)
-from ttnn_jit.ttnn.devices import get_num_devices
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
+
+__path__: list[str] = []
 
 
-class SystemMeshDescriptor:
-    """The mesh that all devices of the host make up."""
-
-    def shape(self) -> MeshShape:
-        """Its rows and columns."""
-        return MeshShape(2, get_num_devices() // 2)
-
-
-multi_device = SimpleNamespace(SystemMeshDescriptor=SystemMeshDescriptor, MeshDevice=Device)
-tensor = SimpleNamespace(
-    DataType=DataType,
-    Layout=Layout,
-    MathFidelity=MathFidelity,
-    MemoryConfig=MemoryConfig,
-    ShardSpec=ShardSpec,
-    Tensor=Tensor,
-    TensorMemoryLayout=TensorMemoryLayout,
-    TensorSpec=TensorSpec,
-)
+def __getattr__(name: str) -> Any:
+    if f"_ttnn.{name}" not in MIRRORED:
+        raise AttributeError(f"module 'ttnn._ttnn' has no attribute {name!r}", name=name)
+    return mirrored(f"_ttnn.{name}")

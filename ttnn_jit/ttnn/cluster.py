@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from ttnn_jit.ttnn.names_on_demand import names_of
+
 
 class ClusterType(enum.Enum):
     """Kinds of machines; this host is CPU."""
@@ -31,3 +33,7 @@ class ClusterType(enum.Enum):
 def get_cluster_type() -> ClusterType:
     """The kind of this machine."""
     return ClusterType.CPU
+
+
+__all__ = ["ClusterType", "get_cluster_type"]
+__getattr__ = names_of("cluster", __all__)

@@ -6,94 +6,59 @@ up. A jitted function is run again operation by operation, each beside its golde
 
 from __future__ import annotations
 
-import json
-import math
+import os
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from html import escape
-from itertools import zip_longest
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.golden.comparison_records import ComparisonRecord
+from ttnn_jit.golden.verdict import Stored, Tolerance, Verdict, judge, relative_of_pcc
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.random_state import drawing_from, next_draw
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient, ulp_distance
+from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.ttnn.comparison_tolerances import Elements, JudgedCall, in_a_chain
 from ttnn_jit.ttnn.mesh import MeshTensor
+from ttnn_jit.ttnn.result_keywords import specs_of
 
 if TYPE_CHECKING:
     import torch
 
+    from ttnn_jit.ttnn.golden_calls import GoldenCall
+
 
 class ComparisonError(TtnnJitError, RuntimeError):
-    """An operation is further from its golden than `ttnn.CONFIG.comparison_mode_pcc` (a RuntimeError in ttnn)."""
+    """An operation is further from its golden than it may be (a RuntimeError in ttnn)."""
 
 
 class ComparisonWarning(UserWarning):
     """An operation is further from its golden than it may be, or was not compared."""
 
 
-@dataclass(frozen=True)
-class ComparisonRecord:
-    """One tensor that an operation gave, beside its golden.
-
-    Attributes:
-        number: Of the call, counted from the beginning of the mode.
-        operation: Its name.
-        level: ``"locally"``, ``"globally"``, or ``"jitted"`` of a jitted function beside its operations one by one.
-        output: Which of the tensors that it gave.
-        pcc: Correlation; None where nothing was compared.
-        max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
-            of which has its own.
-        differing_nans: How many elements are NaN in one of the two alone.
-        matches: Whether the correlation is what is asked for, and NaN and infinities are where the golden has them.
-        place: The user's line.
-        note: Why nothing was compared, or empty.
-        first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
-        allclose: `torch.allclose` by the tolerances that `torch.testing` has for the type, NaN close to NaN, integers
-            equal; None of block floats, and where nothing was compared.
-    """
-
-    number: int
-    operation: str
-    level: str
-    output: int
-    pcc: float | None
-    max_ulp: float | None
-    differing_nans: int
-    matches: bool
-    place: str
-    note: str = ""
-    first_nan: tuple[int, ...] | None = None
-    allclose: bool | None = None
-
-
 class Comparison(NamedTuple):
     """A tensor beside its golden.
 
     Attributes:
-        tensor: What an operation gave.
+        record: What was found.
+        tensor: What an operation gave; None where nothing was compared.
         golden: In float64, or the integers.
-        in_chain: Whether the golden is one of goldens.
-        matches: Whether they are alike.
         wanted_pcc: The correlation that is asked for.
-        pcc: The correlation that they have.
     """
 
-    tensor: Tensor
-    golden: torch.Tensor
-    in_chain: bool
-    matches: bool
-    wanted_pcc: float
-    pcc: float
+    record: ComparisonRecord
+    tensor: Tensor | None = None
+    golden: torch.Tensor | None = None
+    wanted_pcc: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,18 +78,24 @@ class ComparisonMode(Observer):
     """Compares calls, and keeps what it found.
 
     Args:
-        wanted_pcc: The correlation that is asked for, at any time.
-        raises: Whether one that is lower is an error, at any time.
-        tell: Gets every comparison of a tensor.
+        wanted_pcc: The correlation that is asked for of chains and of users' operations, at any time.
+        tell: Gets every comparison of a tensor, and what was not compared.
+        complain: Gets what is wrong, and what was not compared.
+        running_test: Names the test that runs, at any time.
     """
 
     def __init__(
-        self, wanted_pcc: Callable[[], float], raises: Callable[[], bool], tell: Callable[[Comparison], None]
+        self,
+        wanted_pcc: Callable[[], float],
+        tell: Callable[[Comparison], None],
+        complain: Callable[[ComparisonRecord], None],
+        running_test: Callable[[], str] = str,
     ) -> None:
-        self._tell = tell
         self.records: list[ComparisonRecord] = []
         self._wanted_pcc = wanted_pcc
-        self._raises = raises
+        self._tell = tell
+        self._complain = complain
+        self._running_test = running_test
         self._of_thread = threading.local()
         self._numbers = 0
         self._goldens: dict[int, tuple[weakref.ref[Tensor], torch.Tensor]] = {}
@@ -162,13 +133,17 @@ class ComparisonMode(Observer):
         """Compare what it gave."""
         call, number = self._calls.pop(), self._numbers
         self._numbers += 1
-        tensors = [leaf for leaf in leaves(result) if isinstance(leaf, Tensor)]
+        results = leaves(result)
+        tensors = [leaf for leaf in results if isinstance(leaf, Tensor)]
         if call is None:
             self._carry(operation, [*args, *kwargs.values()], tensors, number)
         elif call.again is not None:
             self._step(operation, call.again, call.draw, tensors, number)
         else:
-            self._compare(operation, call, tensors, number)
+            self._forget(tensors)
+            compared = _Compared(operation, args, kwargs, results)
+            for level, (given, keywords) in (("locally", call.local), ("globally", call.chained)):
+                self._compare(compared, level, given, keywords, number)
 
     def _carry(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
         """A function that moves a tensor moves its golden; an operation comes here whose numbers cannot be seen.
@@ -183,22 +158,31 @@ class ComparisonMode(Observer):
             if golden is not None and golden.shape == tuple(tensors[0].shape):
                 self._keep(tensors[0], golden)
 
-    def _compare(self, operation: Any, call: _Call, tensors: list[Tensor], number: int) -> None:
-        self._forget(tensors)
-        for level, (args, kwargs) in (("locally", call.local), ("globally", call.chained)):
-            try:
-                goldens = leaves(operation.golden_function(*args, **kwargs))
-            except Exception as error:  # noqa: BLE001 - a golden is torch's and the user's code: what it raises is told
-                self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
+    def _compare(
+        self, compared: _Compared, level: str, args: Sequence[Any], kwargs: Mapping[str, Any], number: int
+    ) -> None:
+        operation = compared.operation
+        try:
+            call = compared.judged(args, kwargs, exactly=level == "locally")
+            goldens = leaves(call.golden())
+        except Exception as error:  # noqa: BLE001 - a golden is torch's and the user's code: what it raises is told
+            self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
+            return
+        given = sum(each is not None for each in goldens)
+        if len(compared.results) != given:
+            self._note(operation, number, f"{len(compared.results)} tensors of results, {given} of its golden")
+            return
+        relative = relative_of_pcc(self._wanted_pcc())
+        for output, (tensor, golden) in enumerate(zip(compared.results, goldens, strict=True)):
+            if not isinstance(tensor, Tensor):
                 continue
-            for output, (tensor, golden) in enumerate(zip_longest(tensors, goldens)):
-                if tensor is None or golden is None:
-                    given = sum(each is not None for each in goldens)
-                    self._note(operation, number, f"{len(tensors)} tensors of results, {given} of its golden")
-                    break
-                if level == "globally":
-                    self._keep(tensor, golden)
-                self._record(operation, number, level, output, tensor, golden)
+            if level == "globally":
+                self._keep(tensor, golden)
+                tolerance = call.globally(output, relative)
+            else:
+                tolerance = call.locally(tensor.dtype, output, relative)
+            elements = partial(call.by_elements, output, compared.results, goldens) if call.names_places else None
+            self._record(operation, number, level, output, (tensor, golden), tolerance, elements)
 
     def _step(self, operation: Any, again: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int) -> None:
         """Run a jitted function again, an operation at a time, with the random elements that it drew."""
@@ -211,52 +195,53 @@ class ComparisonMode(Observer):
         except TtnnJitError as error:
             self._note(operation, number, f"it does not run one operation after the other: {error.message}")
             return
+        relative = relative_of_pcc(self._wanted_pcc())
         for output, (tensor, other) in enumerate(zip(tensors, leaves(stepped), strict=False)):
-            golden = self._known(other)
+            golden, one_by_one = self._known(other), _as_golden(other)
             if golden is not None:
                 self._keep(tensor, golden)
-            self._record(operation, number, "jitted", output, tensor, _as_golden(other))
+            tolerance = in_a_chain(relative, partial(_difference, one_by_one, golden))
+            self._record(operation, number, "jitted", output, (tensor, one_by_one), tolerance)
 
     def _record(
-        self, operation: Any, number: int, level: str, output: int, tensor: Tensor, golden: torch.Tensor
+        self,
+        operation: Any,
+        number: int,
+        level: str,
+        output: int,
+        found: tuple[Tensor, torch.Tensor],
+        tolerance: Tolerance,
+        elements: Callable[[], Elements] | None = None,
     ) -> None:
-        place, name = str(place_of_the_user()), name_of(operation)
+        tensor, golden = found
         got = tensor.to_torch()
         if got.shape != golden.shape:
             self._note(operation, number, f"its result has shape {list(got.shape)}, its golden {list(golden.shape)}")
             return
-        pcc = pearson_correlation_coefficient(golden.double(), got)
-        ulp = None if tensor.dtype.is_block_float else float(ulp_distance(got, golden).max()) if got.numel() else 0.0
-        differing = (got.isnan() != golden.isnan()).nonzero()
-        nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
-        wanted = self._wanted_pcc()
-        matches = pcc >= wanted and not nans and ulp != math.inf
-        found = (pcc, ulp, nans, matches, place)
-        self._tell(Comparison(tensor, golden, level == "globally", matches, wanted, pcc))
-        self.records.append(
-            ComparisonRecord(
-                number, name, level, output, *found, first_nan=first, allclose=_allclose(tensor, got, golden)
-            )
-        )
-        if not matches:
-            worst = "" if ulp is None else f"the worst element is {ulp:.6g} ulp off, "
-            less = f", less than {wanted:g}" if pcc < wanted else ""
-            self._complain(
-                f"{name}: {level} the correlation of output {output} with its golden is {pcc:.6g}{less}; "
-                f"{worst}{nans} are NaN in one of them" + (f", the first at {list(first)}" if first else "")
-            )
+        try:
+            verdict = _verdict(found, got, tolerance, elements)
+        except Exception as error:  # noqa: BLE001 - it asks the golden again
+            self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
+            return
+        record = ComparisonRecord(
+            number, name_of(operation), level, output, verdict.matches, verdict.pcc, verdict.max_ulp,
+            verdict.differing_nans, str(place_of_the_user()), verdict.reason, verdict.first_nan, verdict.allclose,
+            os.getpid(), self._running_test(),
+        )  # fmt: skip
+        self.records.append(record)
+        self._tell(Comparison(record, tensor, golden, self._wanted_pcc()))
+        if not verdict.matches:
+            self._complain(record)
 
     def _note(self, operation: Any, number: int, note: str) -> None:
         """Say that something was not compared."""
-        name = name_of(operation)
-        record = ComparisonRecord(number, name, "locally", 0, None, None, 0, False, str(place_of_the_user()), note)
+        record = ComparisonRecord(
+            number, name_of(operation), "locally", 0, None, place=str(place_of_the_user()), reason=note,
+            process=os.getpid(), test=self._running_test(),
+        )  # fmt: skip
         self.records.append(record)
-        warnings.warn(f"{name} was not compared: {note}", ComparisonWarning, stacklevel=level_of_the_user())
-
-    def _complain(self, text: str) -> None:
-        if self._raises():
-            raise ComparisonError(text, location=place_of_the_user())
-        warnings.warn(text, ComparisonWarning, stacklevel=level_of_the_user())
+        self._tell(Comparison(record))
+        self._complain(record)
 
     # --- The chain of goldens -----------------------------------------------------------------------------------------
 
@@ -277,14 +262,72 @@ class ComparisonMode(Observer):
         for tensor in tensors:
             self._goldens.pop(id(tensor), None)
 
-    # --- The report ---------------------------------------------------------------------------------------------------
 
-    def write_report(self, folder: Path) -> None:
-        """``comparison.json``, and ``comparison.html`` with the first bad operation on top."""
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = [{name: _in_json(value) for name, value in asdict(record).items()} for record in self.records]
-        write_complete(folder / "comparison.json", [json.dumps(rows, indent=2).encode()])
-        write_complete(folder / "comparison.html", ["\n".join(_html(self.records)).encode()])
+class _Compared:
+    """A call that ran, and what it gave.
+
+    Args:
+        operation: What was called.
+        args: Its arguments.
+        kwargs: Its keywords.
+        results: What it gave: tensors, or None.
+    """
+
+    def __init__(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], results: list[Any]) -> None:
+        self.operation = operation
+        self.results = results
+        self._target = _target(results)
+        self._bound = operation.bound_call(args, kwargs, self._target)
+
+    def judged(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, exactly: bool) -> JudgedCall:
+        """The golden's call; `exactly`: with the numbers and the formula of its target."""
+        golden: GoldenCall = self.operation.golden_call(args, kwargs)
+        if exactly:
+            first = next(spec.dtype for spec in specs_of(self._bound) if isinstance(spec, TensorSpec))
+            golden = golden.on(self._target, first)
+        return JudgedCall(golden, self._bound, specs_of(self._bound))
+
+
+def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
+    """Warn of what is wrong, or raise it where that is asked for; of what was not compared, warn."""
+    if record.matches is None:
+        text = f"{record.operation} was not compared: {record.reason}"
+    else:
+        pcc = "" if record.pcc is None else f" (correlation {record.pcc!r})"
+        text = f"{record.operation}: output {record.output} is not its golden {record.level}: {record.reason}{pcc}"
+        if raises():
+            raise ComparisonError(text, location=place_of_the_user())
+    warnings.warn(text, ComparisonWarning, stacklevel=level_of_the_user())
+
+
+def _target(results: Sequence[Any]) -> SystemDesc:
+    """Where it ran; what is on the host was computed on the CPU."""
+    devices = (tensor.device() for tensor in results if isinstance(tensor, Tensor))
+    return (next((device for device in devices if device is not None), None) or implicit_cpu_device()).target
+
+
+def _verdict(
+    found: tuple[Tensor, torch.Tensor],
+    got: torch.Tensor,
+    tolerance: Tolerance,
+    elements: Callable[[], Elements] | None,
+) -> Verdict:
+    tensor, golden = found
+    flushes = _target([tensor]).numerics is Numerics.DEVICE
+    verdict = judge(got, golden, Stored(tensor.dtype, flushes), tolerance)
+    if elements is None or verdict.matches:
+        return verdict
+    try:
+        named, right, dtype = elements()
+    except ShapeError as error:
+        return replace(verdict, reason=error.message)
+    of_elements = judge(named, right, Stored(dtype, flushes), tolerance)
+    return replace(verdict, matches=of_elements.matches, reason=of_elements.reason)
+
+
+def _difference(one_by_one: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:
+    """How far a jitted function's operations, rounded one by one, are from their goldens."""
+    return one_by_one.double() * 0 if golden is None else (one_by_one.double() - golden.double()).abs()
 
 
 def _mapped(
@@ -297,9 +340,11 @@ def _mapped(
 
 
 def _as_golden(tensor: Tensor) -> torch.Tensor:
-    """What a golden computes with: float64 of floats, else the integers."""
+    """What a golden computes with: float64 of floats, else the integers, in a type that torch computes with."""
     values = tensor.to_torch()
-    return values.double() if values.is_floating_point() else values
+    if values.is_floating_point():
+        return values.double()
+    return values if tensor.dtype.compute.is_signed else values.long()
 
 
 def _copied(tensor: Tensor) -> Tensor:
@@ -317,74 +362,3 @@ def _why_unseen(values: Sequence[Any]) -> str:
         if device is not None and device.recorder is not None:
             return "it is captured in a trace, and runs later"
     return ""
-
-
-def _allclose(tensor: Tensor, got: torch.Tensor, golden: torch.Tensor) -> bool | None:
-    import torch
-
-    if tensor.dtype.is_block_float:
-        return None
-    if not got.is_floating_point():
-        return torch.equal(got.to(golden.dtype), golden)
-    rtol = {torch.bfloat16: 1.6e-2, torch.float32: 1.3e-6}[got.dtype]
-    return torch.allclose(got.double(), golden.double(), rtol=rtol, atol=1e-5, equal_nan=True)
-
-
-_COLUMNS = (
-    "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "place",
-    "note",
-)  # fmt: skip
-_LONG = ("place", "note")
-
-_STYLE = """\
-body{font-family:sans-serif;margin:1rem}
-table{border-collapse:collapse;font-size:.9rem}
-td,th{padding:2px 8px;text-align:left;vertical-align:top;border-bottom:1px solid #ddd;white-space:nowrap}
-th{position:sticky;top:0;background:#fff}
-.number{text-align:right;font-variant-numeric:tabular-nums}
-.long{white-space:normal;overflow-wrap:anywhere;min-width:12rem}
-.bad{background:#fdd}"""
-"""Long places and notes are broken, so that the table is little wider than its numbers."""
-
-_LEGEND = (
-    "locally: beside the golden of what the operation got; globally: beside a chain of goldens from the first on; "
-    "jitted: a jitted function beside its operations one by one. max_ulp: the worst distance, in units in the last "
-    "place of the result; differing_nans: elements that are NaN in one of the two alone, the first at first_nan."
-)
-
-
-def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
-    bad = [record for record in records if not record.matches]
-    yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
-    yield f"<style>{_STYLE}</style>"
-    yield f"<h1>{len(bad)} of {len(records)} comparisons are not as asked for</h1>"
-    yield f"<p>{_LEGEND}</p>"
-    if bad:
-        yield from _table("The first of them", bad[:1])
-    yield from _table("All", records)
-
-
-def _table(title: str, records: Sequence[ComparisonRecord]) -> Iterator[str]:
-    yield f"<h2>{title}</h2><table><tr>{''.join(f'<th>{column}</th>' for column in _COLUMNS)}</tr>"
-    for record in records:
-        cells = "".join(_cell(column, getattr(record, column)) for column in _COLUMNS)
-        yield f"<tr{'' if record.matches else ' class=bad'}>{cells}</tr>"
-    yield "</table>"
-
-
-def _in_json(value: Any) -> Any:
-    """Infinities and NaN as text: JSON has none."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _cell(column: str, value: object) -> str:
-    """Numbers to eight digits, to the right; what there is none of, empty. The JSON has every digit."""
-    match value:
-        case bool():
-            return f"<td>{'yes' if value else 'no'}</td>"
-        case int() | float():
-            return f"<td class=number>{value:.8g}</td>"
-        case None:
-            return "<td></td>"
-        case _:
-            return f"<td{' class=long' if column in _LONG else ''}>{escape(str(value))}</td>"

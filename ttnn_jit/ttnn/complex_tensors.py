@@ -73,43 +73,43 @@ def _asked(memory_config: MemoryConfig | None) -> dict[str, Any]:
     return {} if memory_config is None else {"memory_config": memory_config}
 
 
-def real(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+def real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the real parts (ttnn.real)."""
-    return ttnn.identity(_checked(input, "real").real, **_asked(memory_config))
+    return ttnn.identity(_checked(input_tensor, "real").real, **_asked(memory_config))
 
 
-def imag(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+def imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the imaginary parts (ttnn.imag)."""
-    return ttnn.identity(_checked(input, "imag").imag, **_asked(memory_config))
+    return ttnn.identity(_checked(input_tensor, "imag").imag, **_asked(memory_config))
 
 
-def angle(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+def angle(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """The angles in radians, from -pi to pi (ttnn.angle)."""
-    z = _checked(input, "angle")
+    z = _checked(input_tensor, "angle")
     return ttnn.atan2(z.imag, z.real, **_asked(memory_config))
 
 
-def conj(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:  # noqa: A002 - ttnn's name
+def conj(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The complex conjugates (ttnn.conj)."""
-    z, asked = _checked(input, "conj"), _asked(memory_config)
+    z, asked = _checked(input_tensor, "conj"), _asked(memory_config)
     return ComplexTensor(ttnn.identity(z.real, **asked), ttnn.neg(z.imag, **asked))
 
 
-def polar(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:  # noqa: A002 - ttnn's name
+def polar(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The numbers whose lengths are the real parts, and whose angles the imaginary ones (ttnn.polar)."""
-    z, asked = _checked(input, "polar"), _asked(memory_config)
+    z, asked = _checked(input_tensor, "polar"), _asked(memory_config)
     parts = (ttnn.multiply(z.real, function(z.imag), **asked) for function in (ttnn.cos, ttnn.sin))
     return ComplexTensor(*parts)
 
 
-def is_real(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+def is_real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the imaginary part is 0, else 0 (ttnn.is_real)."""
-    return ttnn.eq(_checked(input, "is_real").imag, 0.0, **_asked(memory_config))
+    return ttnn.eq(_checked(input_tensor, "is_real").imag, 0.0, **_asked(memory_config))
 
 
-def is_imag(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+def is_imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the real part is 0, else 0 (ttnn.is_imag)."""
-    return ttnn.eq(_checked(input, "is_imag").real, 0.0, **_asked(memory_config))
+    return ttnn.eq(_checked(input_tensor, "is_imag").real, 0.0, **_asked(memory_config))
 
 
 def _length(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:

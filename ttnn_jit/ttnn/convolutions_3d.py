@@ -16,7 +16,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv3dConfig
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.specs.hardware_config import check_config
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
@@ -106,7 +107,7 @@ def _checked_layout(config: Conv3dConfig | None, padding_mode: str) -> Layout:
         raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
     if config is None:
         return Layout.ROW_MAJOR
-    check_kind(config, Conv3dConfig, "`config` of conv3d")
+    check_config(config, Conv3dConfig, "`config` of conv3d")
     return config.output_layout
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.activation_text import activation_text
-from ttnn_jit.ops.applied_unary import activation_of
+from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
@@ -23,7 +22,8 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
-from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.specs.hardware_config import check_config
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
@@ -105,11 +105,11 @@ class _Asked:
 
 
 def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
-    """The config of a call, which does not change from here on."""
+    """A copy of the config of a call, which does not change."""
     if config is None:
         return Conv2dConfig()
-    check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
-    config.close()
+    check_config(config, Conv2dConfig, f"`conv_config` of {name}")
+    config = config.kept()
     check_shard_layout(config)
     return config
 
@@ -117,8 +117,7 @@ def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
 def _activation(config: Conv2dConfig) -> str | None:
     if config.activation in {None, ""}:
         return None
-    applied = activation_of(config.activation)
-    return activation_text(applied.overloads[0].name, applied.numbers)
+    return activation_text(config.activation)
 
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
@@ -133,7 +132,7 @@ def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
 def _asked(name: str, given: Mapping[str, Any], extents: Any, slices: Conv2dSliceConfig | None) -> _Asked:
     """What the arguments of a call of `name` ask."""
     if slices is not None:
-        check_kind(slices, Conv2dSliceConfig, f"the slice config of {name}")
+        check_config(slices, Conv2dSliceConfig, f"the slice config of {name}")
     configs = {"compute_kernel_config": given["compute_config"], "memory_config": given["memory_config"]}
     keywords = {name: value for name, value in configs.items() if value is not None}
     is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL

@@ -15,6 +15,7 @@ from ttnn_jit.specs.core_sets import (
 from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DataType, check_kind, check_whole_number
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.transfers import get_memory_config, is_sharded, is_tensor_storage_on_device
 
 __all__ = [
@@ -88,3 +89,6 @@ def tile_size(dtype: DataType) -> int:
     """Bytes of a tile of 32x32 elements (ttnn.tile_size)."""
     check_kind(dtype, DataType, "`dtype`")
     return dtype.nbytes(32 * 32)
+
+
+__getattr__ = names_of("core", __all__)

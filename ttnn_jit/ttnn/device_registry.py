@@ -14,7 +14,7 @@ from ttnn_jit.ttnn.devices import close_device, get_num_devices, open_device
 _default: list[Device] = []
 
 
-def SetDefaultDevice(device: Device | None) -> None:  # noqa: N802 - ttnn's name
+def SetDefaultDevice(device: Device | None = None) -> None:  # noqa: N802 - ttnn's name
     """Keep a device for `GetDefaultDevice` (ttnn.SetDefaultDevice); None keeps none. Operations do not ask for it.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -15,6 +15,9 @@ from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
 from ttnn_jit.ttnn.mesh import MeshDevice
+
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.fabric import FabricTensixConfig
 
 HARDWARE_SETTINGS = frozenset(
     {
@@ -197,42 +200,3 @@ class DispatchCoreConfig:
     type: DispatchCoreType | None = None
     axis: DispatchCoreAxis | None = None
     fabric_tensix_config: FabricTensixConfig | None = None
-
-
-class FabricConfig(enum.Enum):
-    """The links between chips, of which there are none."""
-
-    DISABLED = 0
-    FABRIC_1D_NEIGHBOR_EXCHANGE = 1
-    FABRIC_1D = 2
-    FABRIC_1D_RING = 3
-    FABRIC_2D = 4
-    FABRIC_2D_TORUS_X = 5
-    FABRIC_2D_TORUS_Y = 6
-    FABRIC_2D_TORUS_XY = 7
-    CUSTOM = 8
-
-
-class FabricReliabilityMode(enum.Enum):
-    """What a lost link does."""
-
-    STRICT_INIT = 0
-    RELAXED_INIT = 1
-    DYNAMIC_RECONFIG = 2
-
-
-class FabricTensixConfig(enum.Enum):
-    """Whether worker cores help the links."""
-
-    DISABLED = 0
-    MUX = 1
-
-
-def set_fabric_config(
-    config: FabricConfig,
-    reliability_mode: FabricReliabilityMode | None = None,  # noqa: ARG001 - as ttnn has it
-    num_routing_planes: int | None = None,  # noqa: ARG001
-    fabric_tensix_config: FabricTensixConfig | None = None,  # noqa: ARG001
-) -> None:
-    """Takes any setting of links, and sets nothing: devices of a mesh exchange nothing (ttnn.set_fabric_config)."""
-    check_kind(config, FabricConfig, "`config`")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.ttnn.names_on_demand import names_of
 
 __all__ = ["DotAccessDict", "make_dot_access_dict"]
 
@@ -41,3 +42,6 @@ def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type
         return make_dot_access_dict(value, ignore_types) if plain else value
 
     return DotAccessDict({key: nested(value) for key, value in dictionary.items()})
+
+
+__getattr__ = names_of("dot_access", __all__)

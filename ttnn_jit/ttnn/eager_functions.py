@@ -1,11 +1,11 @@
-"""The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types.
+"""The eager functions, one for each operation and each alias of its own; eager_functions.pyi says their types.
 
 They are made when they are first asked for. Those whose names have a dot stand in a submodule of ttnn.
 """
 
 from __future__ import annotations
 
-from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OVERLOADS
+from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OVERLOADS, SAME_FUNCTION
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
@@ -23,9 +23,12 @@ class _Functions(dict[str, TtnnOperation]):
 
 
 def _made(name: str) -> TtnnOperation:
+    if name in SAME_FUNCTION:
+        return _FUNCTIONS[SAME_FUNCTION[name]]
     if name in IN_PLACE:
         return InPlaceOperation(name, IN_PLACE[name])
-    return TtnnOperation(name, EAGER[name] if name in EAGER else OVERLOADS[ALIASES[name]])
+    overloads = EAGER[name] if name in EAGER else OVERLOADS[ALIASES[name]]
+    return TtnnOperation(name, overloads, overloads[0].qualified_name if name in EAGER else "")
 
 
 _FUNCTIONS = _Functions()

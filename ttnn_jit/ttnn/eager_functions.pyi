@@ -87,6 +87,7 @@ __all__ = [
     "gt",
     "gt_",
     "gtz",
+    "hardmish",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -136,6 +137,7 @@ __all__ = [
     "logical_right_shift",
     "logical_xor",
     "logical_xor_",
+    "logit",
     "lt",
     "lt_",
     "ltz",
@@ -157,6 +159,7 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "nextafter",
     "nez",
     "norm",
     "normalize_global",
@@ -165,6 +168,7 @@ __all__ = [
     "pad",
     "permute",
     "polygamma",
+    "polyval",
     "pow",
     "prelu",
     "prod",
@@ -261,6 +265,7 @@ class Keywords(TypedDict, total=False):
     accurate_mode: object
     compute_kernel_config: object
     core_grid: object
+    cq_id: object
     fast_and_approximate_mode: object
     global_cb: object
     program_config: object
@@ -289,22 +294,34 @@ class _Acosh(TtnnOperation):
 class _Add(TtnnOperation):
     """x + y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addalpha(TtnnOperation):
     """x + alpha * y, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcdiv(TtnnOperation):
     """x + value * y / z."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcmul(TtnnOperation):
     """x + value * y * z."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addmm(TtnnOperation):
     """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
@@ -369,7 +386,10 @@ class _Atan(TtnnOperation):
 class _Atan2(TtnnOperation):
     """The angle of the point (y, x), x the first operand, as C99 Annex F says."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atanh(TtnnOperation):
     """The inverse of tanh; NaN beyond [-1, 1]."""
@@ -379,7 +399,10 @@ class _Atanh(TtnnOperation):
 class _BitwiseAnd(TtnnOperation):
     """The bits that x and y both have."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseLeftShift(TtnnOperation):
     """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
@@ -397,7 +420,10 @@ class _BitwiseNot(TtnnOperation):
 class _BitwiseOr(TtnnOperation):
     """The bits that x or y has."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseRightShift(TtnnOperation):
     """The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31."""
@@ -410,7 +436,10 @@ class _BitwiseRightShift(TtnnOperation):
 class _BitwiseXor(TtnnOperation):
     """The bits that one of x and y has."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cbrt(TtnnOperation):
     """The cube root."""
@@ -506,7 +535,10 @@ class _Digamma(TtnnOperation):
 class _DivNoNan(TtnnOperation):
     """x / y, correctly rounded; 0 where y is zero."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Divide(TtnnOperation):
     """x / y, correctly rounded.
@@ -524,9 +556,15 @@ class _Divide(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Elu(TtnnOperation):
     """x where it is positive, else alpha * (exp(x) - 1)."""
@@ -534,17 +572,20 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns); one beyond is taken for the nearest there is."""
+    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where `layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout | None = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, weight: Tensor, layout: Layout | None = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eqz(TtnnOperation):
     """1 where x is zero, else 0, in x's dtype."""
@@ -611,7 +652,7 @@ class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
     @overload
-    def __call__(self, input: Tensor, input_tensor_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    def __call__(self, input: Tensor, input_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalGroupAttnMatmul(TtnnOperation):
     """Queries of positions, heads and users times the matrices of each user and group of heads."""
@@ -648,7 +689,7 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
     @overload
-    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qk_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
     """71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order."""
@@ -753,14 +794,20 @@ class _FloorDivide(TtnnOperation):
 
     Or: The floor of the quotient of integers; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fmod(TtnnOperation):
     """What is left of x when y is taken off as often as goes, exactly; the sign of x.
 
     Or: What the quotient toward zero leaves; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fold(TtnnOperation):
     """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.
@@ -785,19 +832,25 @@ class _Gather(TtnnOperation):
     """The elements along `dim` that `index` names; one beyond is taken for the nearest there is."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gcd(TtnnOperation):
     """The greatest common divisor of integers, not below 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Geglu(TtnnOperation):
     """The first half along `dim`, times `gelu` of the second."""
@@ -845,10 +898,18 @@ class _GroupNorm(TtnnOperation):
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gtz(TtnnOperation):
     """1 where x is above zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hardmish(TtnnOperation):
+    """x * (x + 2.8) / 5, its second factor limited to [0, 5]: mish by lines."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -880,7 +941,10 @@ class _Heaviside(TtnnOperation):
 class _Hypot(TtnnOperation):
     """sqrt(x * x + y * y) without overflow on the way."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _I0(TtnnOperation):
     """The modified Bessel function of the first kind and order 0."""
@@ -903,7 +967,10 @@ class _IndexFill(TtnnOperation):
 class _Isclose(TtnnOperation):
     """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Isfinite(TtnnOperation):
     """1 where x is neither infinite nor NaN, else 0, in x's dtype."""
@@ -962,17 +1029,26 @@ class _LayerNormPreAllGather(TtnnOperation):
 class _Lcm(TtnnOperation):
     """The least common multiple of integers; 0 where one is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Le(TtnnOperation):
     """1 where x is not above y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LeakyRelu(TtnnOperation):
     """x where it is positive, else slope * x."""
@@ -1000,7 +1076,7 @@ class _Lgamma(TtnnOperation):
 class _Linear(TtnnOperation):
     """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
 
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -1038,17 +1114,26 @@ class _LogSoftmax(TtnnOperation):
 class _Logaddexp(TtnnOperation):
     """log(exp(x) + exp(y))."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Logaddexp2(TtnnOperation):
     """log2(2**x + 2**y)."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalAnd(TtnnOperation):
     """1 where both x and y are not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalLeftShift(TtnnOperation):
     """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
@@ -1066,7 +1151,10 @@ class _LogicalNot(TtnnOperation):
 class _LogicalOr(TtnnOperation):
     """1 where x or y or both are not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalRightShift(TtnnOperation):
     """The bits of x moved down by y, filled up with zeros; 0 where y is below 0 or above 31."""
@@ -1079,12 +1167,28 @@ class _LogicalRightShift(TtnnOperation):
 class _LogicalXor(TtnnOperation):
     """1 where one of x and y is not zero, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Logit(TtnnOperation):
+    """log(x / (1 - x)); NaN beyond [0, 1].
+
+    Or: log(x / (1 - x)) of x limited to [eps, 1 - eps]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, eps: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, eps: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Lt(TtnnOperation):
     """1 where x is below y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ltz(TtnnOperation):
     """1 where x is below zero, else 0, in x's dtype."""
@@ -1094,7 +1198,10 @@ class _Ltz(TtnnOperation):
 class _Mac(TtnnOperation):
     """x * y + z, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
     """The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, as in torch.matmul.
@@ -1104,7 +1211,7 @@ class _Matmul(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -1117,7 +1224,10 @@ class _Max(TtnnOperation):
 class _Maximum(TtnnOperation):
     """The larger of x and y; NaN if either is."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mean(TtnnOperation):
     """The mean along dimensions: their sum by their number of elements.
@@ -1144,7 +1254,10 @@ class _Min(TtnnOperation):
 class _Minimum(TtnnOperation):
     """The smaller of x and y; NaN if either is."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mish(TtnnOperation):
     """x * tanh(log(1 + exp(x)))."""
@@ -1164,7 +1277,10 @@ class _Multigammaln(TtnnOperation):
 class _Multiply(TtnnOperation):
     """x * y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _NanToNum(TtnnOperation):
     """x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype."""
@@ -1174,12 +1290,20 @@ class _NanToNum(TtnnOperation):
 class _Ne(TtnnOperation):
     """1 where x differs from y, else 0, in the first operand's dtype."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Nextafter(TtnnOperation):
+    """The next number after x toward y, of those that the dtype of x has: y itself where they are equal."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Nez(TtnnOperation):
     """1 where x is not zero, NaN too, else 0, in x's dtype."""
@@ -1256,9 +1380,17 @@ class _Permute(TtnnOperation):
     def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Polygamma(TtnnOperation):
-    """The derivative number k of digamma; NaN where x is not above 0."""
+    """The derivative number k of digamma; at 0 and the negative integers infinite, as it is above them."""
 
     def __call__(self, input_tensor: Tensor, k: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Polyval(TtnnOperation):
+    """The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pow(TtnnOperation):
     """x to the power y, as C99 Annex F says."""
@@ -1299,9 +1431,15 @@ class _Rdiv(TtnnOperation):
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Reciprocal(TtnnOperation):
     """1 / x, correctly rounded."""
@@ -1341,7 +1479,10 @@ class _Remainder(TtnnOperation):
 
     Or: What that quotient leaves, with the sign of y; 0 where y is 0."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Repeat(TtnnOperation):
     """The tensor many times over, along every dimension as often as `repeat_dimensions` says."""
@@ -1439,7 +1580,10 @@ class _Rsqrt(TtnnOperation):
 class _Rsub(TtnnOperation):
     """y - x."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ScaleMaskSoftmax(TtnnOperation):
     """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
@@ -1498,6 +1642,11 @@ class _Sigmoid(TtnnOperation):
     """1 / (1 + exp(-x))."""
 
     def __call__(self, input_tensor: Tensor, *, mode: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _SigmoidAccurate(TtnnOperation):
+    """`sigmoid`, which is always accurate here."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sign(TtnnOperation):
     """-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN."""
@@ -1576,7 +1725,7 @@ class _SparseMatmul(TtnnOperation):
 class _Split(TtnnOperation):
     """Parts of `split_size` elements along `dim`, the last one of what is left.
 
-    Or: Parts of as many elements along `dim` as `split_size` says, one after the other."""
+    Or: Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left."""
 
     @overload
     def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
@@ -1600,7 +1749,10 @@ class _Square(TtnnOperation):
 class _SquaredDifference(TtnnOperation):
     """(x - y) squared."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Squeeze(TtnnOperation):
     """The tensor without the dimensions `dim`, of all if that is None, where their extents are 1."""
@@ -1637,12 +1789,18 @@ class _StdHw(TtnnOperation):
 class _Subalpha(TtnnOperation):
     """x - alpha * y, rounded once."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Subtract(TtnnOperation):
     """x - y."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sum(TtnnOperation):
     """The sum along dimensions.
@@ -1692,13 +1850,13 @@ class _Topk(TtnnOperation):
     Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input_tensor: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input_tensor: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
-    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, input: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _TransformerAttentionSoftmax(TtnnOperation):
     """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
@@ -1834,7 +1992,10 @@ class _Where(TtnnOperation):
 class _Xlogy(TtnnOperation):
     """x * log(y); 0 where x is zero, unless y is NaN."""
 
+    @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 def functions_of(submodule: str) -> dict[str, TtnnOperation]: ...
 abs: _Abs
@@ -1914,6 +2075,7 @@ group_norm: _GroupNorm
 gt: _Gt
 gt_: _Gt
 gtz: _Gtz
+hardmish: _Hardmish
 hardshrink: _Hardshrink
 hardsigmoid: _Hardsigmoid
 hardswish: _Hardswish
@@ -1963,6 +2125,7 @@ logical_or_: _LogicalOr
 logical_right_shift: _LogicalRightShift
 logical_xor: _LogicalXor
 logical_xor_: _LogicalXor
+logit: _Logit
 lt: _Lt
 lt_: _Lt
 ltz: _Ltz
@@ -1984,6 +2147,7 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+nextafter: _Nextafter
 nez: _Nez
 norm: _Norm
 normalize_global: _NormalizeGlobal
@@ -1992,6 +2156,7 @@ outer: _Outer
 pad: _Pad
 permute: _Permute
 polygamma: _Polygamma
+polyval: _Polyval
 pow: _Pow
 prelu: _Prelu
 prod: _Prod
@@ -2025,7 +2190,7 @@ scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
 sigmoid: _Sigmoid
-sigmoid_accurate: _Sigmoid
+sigmoid_accurate: _SigmoidAccurate
 sign: _Sign
 signbit: _Signbit
 silu: _Silu

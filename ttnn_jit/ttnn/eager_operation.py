@@ -8,16 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
+from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
+    QUEUE_KEYWORDS,
     RESULT_KEYWORDS,
     BoundCall,
-    Elementwise,
     Operation,
     bind,
     with_result_names,
@@ -29,6 +30,7 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as, write_elements
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 
     from ttnn_jit.compiler.request import ResultPlacement
     from ttnn_jit.runtime.program import Program
+    from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.ttnn.golden_calls import GoldenCall
 
 
 class _Signature:
@@ -66,7 +70,8 @@ class _Signature:
 class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
-    An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
+    An alias (``ttnn.swish``) is an object of its own name, because `@jit` refuses it under that name; what ttnn has as
+    another name for one function (``ttnn.mul``) is that here.
 
     Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
     Programs are kept by the metadata of the arguments, never by their data.
@@ -74,16 +79,14 @@ class TtnnOperation(WarmCalls):
 
     __signature__ = _Signature()
 
-    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...], qualified_name: str = "") -> None:
         super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
-        self.python_fully_qualified_name = self.__name__
+        self.python_fully_qualified_name = f"ttnn.{qualified_name or name}"
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
-        self._programs: dict[tuple[object, ...], Program] = {}
-        self._views: dict[tuple[object, ...], TensorSpec | None] = {}
-        self._numbers = ChangingNumbers(self.__name__)
+        self._keep_nothing()
         statistics.register(self)
 
     def __copy__(self) -> TtnnOperation:
@@ -100,10 +103,14 @@ class TtnnOperation(WarmCalls):
 
     def clear(self) -> None:
         """Forget every program."""
-        self._programs.clear()
-        self._views.clear()
+        self._keep_nothing()
         self._forget()
-        self._numbers = ChangingNumbers(self.__name__)
+
+    def _keep_nothing(self) -> None:
+        self._changing = ChangingArguments(self.__name__)
+        self._programs: KeptPrograms[Program] = KeptPrograms(self._changing)
+        # Of views nothing is compiled, and nobody is told of those that go.
+        self._views: KeptPrograms[tuple[TensorSpec | None]] = KeptPrograms(ChangingArguments(self.__name__))
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -112,6 +119,7 @@ class TtnnOperation(WarmCalls):
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
+        args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
         values = *args, *kwargs.values()
         for argument in _with_elements(values):
             tracer = getattr(argument, "__ttnn_call__", None)
@@ -137,11 +145,30 @@ class TtnnOperation(WarmCalls):
             flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on torch tensors, its activations included, stated in torch."""
-        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
-        from ttnn_jit.ttnn.golden_calls import golden_of_call
+        """The call on torch tensors, its activations included, stated in torch; `out` is what it is written into."""
+        result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
+        if out is None:
+            return result
+        from ttnn_jit.ttnn.golden_calls import written_to
 
-        return golden_of_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+        return written_to(out, result)
+
+    def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
+        """The call on torch tensors: which declaration it is of, and what that is in torch."""
+        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
+        from ttnn_jit.ttnn.golden_calls import golden_call
+
+        return golden_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+
+    def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
+        """The call on tensors of ttnn, as precisely as `target` computes it.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation.
+        """
+        kwargs = with_result_names(self.__ttnn_overloads__, kwargs)
+        own, wanted = result_keywords(self.__name__, kwargs, self._own_names)
+        return precisely(self._bound(args, own), target, kwargs, wanted.dtype if wanted else None)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """What an operation is, stated in torch."""
@@ -168,23 +195,25 @@ class TtnnOperation(WarmCalls):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        device.require_queue(kwargs.get("queue_id"), self.__name__)
+        for name in QUEUE_KEYWORDS:
+            device.require_queue(kwargs.get(name), self.__name__)
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
         bound, placement = self._placed(bound, wanted, target, device, kwargs)
-        key = (bound.operation, device.target, placement, *bound.key(specs_of(bound)))
+        asked = placement and (placement.memory_config, *placement.parts.values())
+        key = (device.target, bound.operation, asked, *bound.key(specs_of(bound)))
         if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
             return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
-        if bound.operation.check is not None and runs_now:
-            _check_elements(self.__name__, bound)
         tensors, program = _tensors_of(bound), self._programs.get(key)
         output = wanted.output_tensor if wanted and placement and not placement.in_place else None
         if program is not None and runs_now and output is None:
             self._remember_program(program, device, bound, args, kwargs)
         if wanted and placement and wanted.output_tensor is not None:
             check_output(self.__name__, wanted.output_tensor, program, bound, placement)
-        program = program or self._compile(key, bound, device, placement)
+        program = program or self._compile(key, bound, device, placement)  # which refuses element types
+        if bound.operation.check is not None and runs_now:
+            _check_elements(self.__name__, bound)
         if output is not None:
             return program.run_into(output, *tensors)
         result = program(*tensors)
@@ -251,37 +280,43 @@ class TtnnOperation(WarmCalls):
             foreign = (foreign_tensor_help(value) for value in (*args, *own.values()))
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
 
-    def _view(self, key: tuple[object, ...], bound: BoundCall) -> TensorSpec | None:
+    def _view(self, key: Key, bound: BoundCall) -> TensorSpec | None:
         """The spec of the result where it is a view, in the memory of its operand; None where it is none."""
-        if key not in self._views:
+        known = self._views.get(key)
+        if known is None:
             from ttnn_jit.ops.view_rules import is_view_on_device, movements
 
             (operand,) = specs_of(bound)
             assert isinstance(operand, TensorSpec), "it is a movement of one tensor"
             chains = movements(bound.operation, operand, bound.attributes)
             results = bound.operation.results([operand], bound.attributes)
-            self._views[key] = results[0] if all(is_view_on_device(operand, chain) for chain in chains) else None
-        return self._views[key]
+            known = (results[0] if all(is_view_on_device(operand, chain) for chain in chains) else None,)
+            self._views.put(key, known, self._forget)
+        return known[0]
 
     def _target(self, _args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor | None:
         """The operand that the result is written into; None if it is a tensor of its own."""
         return None
 
     @compiles
-    def _compile(
-        self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
-    ) -> Program:
+    def _compile(self, key: Key, bound: BoundCall, device: Device, placement: ResultPlacement | None) -> Program:
         from ttnn_jit.compiler.driver import compile_program
         from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
         asked = placement or ResultPlacement()
         request = OperationRequest(bound.operation, specs_of(bound), bound.attributes, device.target, asked)
         program = compile_program(request, use_disk=True).program
-        self._programs[key] = program
-        for operand, value in zip(bound.operation.operands, bound.operands, strict=False):
-            if value is not None and not isinstance(value, Tensor):
-                self._numbers.count(f"`{operand.name}`", atom_key(value))
+        self._count(bound)
+        self._programs.put(key, program, self._forget)
         return program
+
+    def _count(self, bound: BoundCall) -> None:
+        """Note what was compiled for; a number that keeps changing may be given as a tensor, if it is an operand."""
+        for parameter, value, part in bound.keys(specs_of(bound)):
+            if parameter.is_operand and isinstance(value, (int, float)):
+                self._changing.count_number(f"`{parameter.name}`", atom_key(value))
+            else:
+                self._changing.count(f"`{parameter.name}`", part)
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
@@ -401,8 +436,7 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
-        if isinstance(operation, Elementwise) and operation.forms.device is not None:
-            paragraphs.append(operation.forms.device.summary)
+        paragraphs.extend(f"As in ttnn: {each}" for each in operation.imitations)
     return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops import OPERAND_PARAMETERS, Operation
+from ttnn_jit.ops import OPERAND_PARAMETERS, QUEUE_KEYWORDS, Operation
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.generated import STALE
@@ -17,7 +17,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
 
-_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), "queue_id")
+_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), *QUEUE_KEYWORDS)
 """Keywords by which several operations run in one call, and what a device may lack."""
 
 

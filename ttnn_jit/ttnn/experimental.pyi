@@ -24,6 +24,7 @@ from ttnn_jit.ttnn.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
 from ttnn_jit.ttnn.minimal_products import minimal_matmul as minimal_matmul
 from ttnn_jit.ttnn.collectives import neighbor_pad_async as neighbor_pad_async
+from ttnn_jit.ttnn.fused_caches import paged_fused_update_cache as paged_fused_update_cache
 from ttnn_jit.ttnn.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
 from ttnn_jit.ttnn.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
 from ttnn_jit.ttnn.transfers import typecast as typecast
@@ -49,6 +50,7 @@ __all__ = [
     "nlp_create_qkv_heads_decode",
     "nlp_create_qkv_heads_falcon7b",
     "paged_fill_cache",
+    "paged_fused_update_cache",
     "paged_update_cache",
     "prepare_conv3d_weights",
     "reduce_scatter_minimal_async",

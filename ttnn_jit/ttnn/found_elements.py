@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn.mesh import over_meshes
+
+if TYPE_CHECKING:
+    import torch
 
 
 @observed
 @over_meshes
-def nonzero(input_tensor: Tensor) -> list[Tensor]:
+def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
     """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
 
     Args:
         input_tensor: All extents but the last one are 1.
+        memory_config: Where the results lie; where the tensor does when omitted.
 
     Returns:
         A UINT32 tensor of shape [1, 1, 1, 1], and a UINT32 tensor whose other elements are 0; both ROW_MAJOR.
@@ -35,10 +41,13 @@ def nonzero(input_tensor: Tensor) -> list[Tensor]:
     require_torch("nonzero", "give `numpy.nonzero` to a jitted function")
     import torch
 
-    places = torch.nonzero(input_tensor.to_torch().reshape(-1)).reshape(-1)
+    places = torch.nonzero(_elements(input_tensor).reshape(-1)).reshape(-1)
     padded = torch.zeros(shape, dtype=torch.int64)
     padded.view(-1)[: len(places)] = places
     spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
+    if memory_config is not None:
+        check_kind(memory_config, MemoryConfig, "`memory_config` of nonzero")
+        spec = spec.with_(memory_config=memory_config)
     counted = torch.full((1, 1, 1, 1), len(places))
     return [
         storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
@@ -58,6 +67,12 @@ def unique(input_tensor: Tensor) -> Tensor:
     require_torch("unique", "give `numpy.unique` to a jitted function")
     import torch
 
-    found: torch.Tensor = torch.unique(input_tensor.to_torch())
+    found: torch.Tensor = torch.unique(_elements(input_tensor))
     spec = input_tensor.spec.with_(shape=tuple(found.shape), layout=Layout.ROW_MAJOR)
     return storage.from_torch(found, spec, input_tensor.device())
+
+
+def _elements(tensor: Tensor) -> torch.Tensor:
+    """Those of a tensor, integers in 64 bits: torch has few functions of narrower ones without a sign."""
+    elements = tensor.to_torch()
+    return elements.long() if tensor.dtype.is_integer else elements

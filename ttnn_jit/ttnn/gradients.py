@@ -12,6 +12,11 @@ from ttnn_jit.ops.operation import Operation
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, write_elements
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
+if TYPE_CHECKING:
+    from ttnn_jit.ops import BoundCall
+    from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.ttnn.golden_calls import GoldenCall
+
 _DECLARED: tuple[Operation, ...] = (
     *backward_binary.OPERATIONS,
     *backward_unary.OPERATIONS,
@@ -19,8 +24,10 @@ _DECLARED: tuple[Operation, ...] = (
 )
 
 
-_TARGETS = (("input_grad", "output_tensor"), ("other_grad",))
+_TARGETS = (("input_grad", "output_tensor", "input_a_grad"), ("other_grad", "input_b_grad"))
 """Names of what a gradient is written into, by its place."""
+ARGUMENTS_OF_ALL = (*(name for names in _TARGETS for name in names), "are_required_outputs")
+"""Names of what gradients take besides what operations do."""
 
 
 class Gradient(TtnnOperation):
@@ -39,6 +46,14 @@ class Gradient(TtnnOperation):
             if given is not None and target is not None:
                 found[place] = self._written_into(target, given)
         return found
+
+    def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
+        """The call on torch tensors, of all gradients."""
+        return super().golden_call(args, _without_outputs(kwargs))
+
+    def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
+        """The call on tensors of ttnn, as precisely as `target` computes it."""
+        return super().bound_call(args, _without_outputs(kwargs), target)
 
     def _target_named(self, names: Sequence[str], keywords: dict[str, Any]) -> Tensor | None:
         given = {name: keywords.pop(name) for name in names if name in keywords}
@@ -66,6 +81,11 @@ class Gradient(TtnnOperation):
             )
         write_elements(given, target, self.__name__)
         return target
+
+
+def _without_outputs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"are_required_outputs", *(name for names in _TARGETS for name in names)}
+    return {name: value for name, value in kwargs.items() if name not in names}
 
 
 def _by_name() -> dict[str, TtnnOperation]:

@@ -17,6 +17,7 @@ from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType, check_kind
 from ttnn_jit.ttnn.mesh import MeshTensor
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
 
 __all__ = [
@@ -319,3 +320,6 @@ def pretty_print(captured_graph: Sequence[JsonNode]) -> str:
     """A line for each operation, and what it was given."""
     begun = [node for node in captured_graph if node["node_type"] == "function_start"]
     return "\n".join(f"{node['params']['name']}({', '.join(node['arguments'])})" for node in begun)
+
+
+__getattr__ = names_of("graph", __all__)

@@ -21,6 +21,8 @@ HOST_FUNCTIONS = {
     "dump_tensor": "ttnn_jit.ttnn.tensor_files",
     "fill_ones_rm": "ttnn_jit.ttnn.assignments",
     "fill_rm": "ttnn_jit.ttnn.assignments",
+    "format_input_tensor": "ttnn_jit.ttnn.tensor_formats",
+    "format_output_tensor": "ttnn_jit.ttnn.tensor_formats",
     "from_buffer": "ttnn_jit.ttnn.tensor_constructor",
     "global_avg_pool2d": "ttnn_jit.ttnn.pooling",
     "grid_sample": "ttnn_jit.ttnn.interpolating",

@@ -64,10 +64,17 @@ HOMES = (
     ),
     Home(
         "ttnn.session_config",
-        "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
+        "CONFIG CONFIG_OVERRIDES CONFIG_PATH Config load_config_from_dictionary load_config_from_json_file "
+        "manage_config save_config_to_json_file",
         "kept and given back, of which comparison mode has an effect; settings for what is not here are refused",
     ),
     Home("ttnn.topology", "ReduceType Topology", _NO_LINKS),
+    Home(
+        "ttnn.fabric",
+        "FabricConfig FabricManagerMode FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricUDMMode "
+        "set_fabric_config",
+        _NO_LINKS,
+    ),
     Home(
         "ttnn.device_registry",
         "CloseDevice CloseDevices CreateDevice CreateDevices GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID "
@@ -137,12 +144,17 @@ HOMES = (
 
 SUBMODULES = (
     "core",
+    "database",
+    "decorators",
+    "distributed",
     "dot_access",
     "experimental",
+    "fabric",
     "graph",
     "kv_cache",
     "model_preprocessing",
     "operations",
+    "torch_tracer",
     "tracer",
     "transformer",
     "types",
@@ -159,10 +171,6 @@ WITHOUT_EFFECT = {
     "DispatchCoreAxis": "a CPU has no dispatch cores",
     "DispatchCoreConfig": "a CPU has no dispatch cores",
     "DispatchCoreType": "a CPU has no dispatch cores",
-    "FabricConfig": _NO_LINKS,
-    "FabricReliabilityMode": _NO_LINKS,
-    "FabricTensixConfig": _NO_LINKS,
-    "set_fabric_config": _NO_LINKS,
     "synchronize_device": "every call returns when its work is done",
     **{name: home.without_effect for home in HOMES if home.without_effect for name in home.names.split()},
 }

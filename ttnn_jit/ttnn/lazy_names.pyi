@@ -35,6 +35,8 @@ from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_c
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
 from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
 from ttnn_jit.ttnn.session_config import CONFIG as CONFIG
+from ttnn_jit.ttnn.session_config import CONFIG_OVERRIDES as CONFIG_OVERRIDES
+from ttnn_jit.ttnn.session_config import CONFIG_PATH as CONFIG_PATH
 from ttnn_jit.ttnn.session_config import Config as Config
 from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_config_from_dictionary
 from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
@@ -42,6 +44,13 @@ from ttnn_jit.ttnn.session_config import manage_config as manage_config
 from ttnn_jit.ttnn.session_config import save_config_to_json_file as save_config_to_json_file
 from ttnn_jit.ttnn.topology import ReduceType as ReduceType
 from ttnn_jit.ttnn.topology import Topology as Topology
+from ttnn_jit.ttnn.fabric import FabricConfig as FabricConfig
+from ttnn_jit.ttnn.fabric import FabricManagerMode as FabricManagerMode
+from ttnn_jit.ttnn.fabric import FabricReliabilityMode as FabricReliabilityMode
+from ttnn_jit.ttnn.fabric import FabricRouterConfig as FabricRouterConfig
+from ttnn_jit.ttnn.fabric import FabricTensixConfig as FabricTensixConfig
+from ttnn_jit.ttnn.fabric import FabricUDMMode as FabricUDMMode
+from ttnn_jit.ttnn.fabric import set_fabric_config as set_fabric_config
 from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
 from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
 from ttnn_jit.ttnn.device_registry import CreateDevice as CreateDevice
@@ -272,6 +281,8 @@ from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
 from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
 from ttnn_jit.ttnn.assignments import plus_one as plus_one
 from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.tensor_formats import format_input_tensor as format_input_tensor
+from ttnn_jit.ttnn.tensor_formats import format_output_tensor as format_output_tensor
 from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
 from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
 from ttnn_jit.ttnn.interpolating import upsample as upsample
@@ -290,8 +301,10 @@ from ttnn_jit.ttnn.tilizing import untilize as untilize
 from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
 from ttnn_jit.ttnn import experimental as experimental
+from ttnn_jit.ttnn import fabric as fabric
 from ttnn_jit.ttnn import graph as graph
 from ttnn_jit.ttnn import kv_cache as kv_cache
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
@@ -299,6 +312,11 @@ from ttnn_jit.ttnn import operations as operations
 from ttnn_jit.ttnn import tracer as tracer
 from ttnn_jit.ttnn import transformer as transformer
 from ttnn_jit.ttnn import types as types
+from ttnn_jit.ttnn.mirrored_modules import MirroredModule
+
+decorators: MirroredModule
+distributed: MirroredModule
+torch_tracer: MirroredModule
 
 __all__ = [
     "Arch",
@@ -306,6 +324,8 @@ __all__ = [
     "BcastOpMath",
     "BlackholeComputeKernelConfig",
     "CONFIG",
+    "CONFIG_OVERRIDES",
+    "CONFIG_PATH",
     "CloseDevice",
     "CloseDevices",
     "ConcatMesh2dToTensor",
@@ -324,6 +344,12 @@ __all__ = [
     "DEVICE_STORAGE_TYPE",
     "DeviceComputeKernelConfig",
     "EmbeddingsType",
+    "FabricConfig",
+    "FabricManagerMode",
+    "FabricReliabilityMode",
+    "FabricRouterConfig",
+    "FabricTensixConfig",
+    "FabricUDMMode",
     "GeluVariant",
     "GetDefaultDevice",
     "GetNumAvailableDevices",
@@ -437,11 +463,14 @@ __all__ = [
     "create_mesh_composer",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "database",
+    "decorators",
     "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
     "digamma_bw",
     "distribute",
     "distribute_tensor",
+    "distributed",
     "div_bw",
     "div_no_nan_bw",
     "dot_access",
@@ -460,11 +489,14 @@ __all__ = [
     "exp_bw",
     "experimental",
     "expm1_bw",
+    "fabric",
     "fill_ones_rm",
     "fill_rm",
     "fill_zero_bw",
     "floor_bw",
     "fmod_bw",
+    "format_input_tensor",
+    "format_output_tensor",
     "frac_bw",
     "from_buffer",
     "from_host_shards",
@@ -563,6 +595,7 @@ __all__ = [
     "sampling",
     "save_config_to_json_file",
     "selu_bw",
+    "set_fabric_config",
     "shard_tensor_to_mesh_mapper",
     "sharded_to_interleaved_partial",
     "sigmoid_bw",
@@ -588,6 +621,7 @@ __all__ = [
     "tilize_with_val_padding",
     "tilize_with_zero_padding",
     "to_dtype",
+    "torch_tracer",
     "tracer",
     "transformer",
     "trunc_bw",

@@ -8,8 +8,9 @@ from typing import Any
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.program_configs import MinimalMatmulConfig
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.mesh import over_meshes
 
@@ -45,7 +46,7 @@ def minimal_matmul(
         CompileError: The tensors do not fit each other.
     """
     if config is not None:
-        check_kind(config, MinimalMatmulConfig, "`config` of minimal_matmul")
+        check_config(config, MinimalMatmulConfig, "`config` of minimal_matmul")
     asked: dict[str, Any] = {
         "memory_config": memory_config,
         "dtype": dtype,

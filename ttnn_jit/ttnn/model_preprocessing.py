@@ -25,6 +25,7 @@ from ttnn_jit.ttnn.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
@@ -443,3 +444,6 @@ def _merge_module_args(parameters: Any, module_args: Any) -> None:
     for key, args in module_args.items():
         if key in parameters:
             _merge_module_args(parameters[key], args)
+
+
+__getattr__ = names_of("model_preprocessing", __all__)

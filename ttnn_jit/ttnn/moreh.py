@@ -14,6 +14,7 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_whole_number
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.transfers import typecast
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
@@ -208,3 +209,6 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
         means,
         _in_float32(reciprocal, flat, input.dtype, _placed(rstd, None)),
     ]
+
+
+__getattr__ = names_of("operations.moreh", __all__)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any
+from types import FunctionType
+from typing import Any, NoReturn
 
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.ttnn.declared_functions import declared_functions
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
 
 
 @compiles
@@ -18,9 +20,18 @@ def loaded(name: str) -> Any:
     Raises:
         LookupError: The name is none of them.
     """
+    if name in MIRRORED:
+        return mirrored(name)
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
-    return getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name)
+    return knowing_its_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
+
+
+def knowing_its_name(name: str, value: Any) -> Any:
+    """`value`, which ``ttnn.<name>`` is: a function has that for a `python_fully_qualified_name`, unless it has one."""
+    if isinstance(value, FunctionType) and not hasattr(value, "python_fully_qualified_name"):
+        vars(value)["python_fully_qualified_name"] = f"ttnn.{name}"
+    return value
 
 
 def is_newly_declared(name: str) -> bool:
@@ -52,9 +63,23 @@ def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
 
 
 def unknown_name_of(submodule: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that a submodule lacks: names that differ by one slip, else what it has."""
-    from ttnn_jit.ops.public_names import names_within_a_slip
+    """The error for a name that a submodule lacks: where it is, why it is not here, or names one slip away."""
+    from ttnn_jit.ops.public_names import names_within_a_slip, why_absent
 
+    missing = f"module 'ttnn_jit.ttnn.{submodule}' has no attribute {name!r}"
+    if name in import_module("ttnn_jit.ttnn").__all__:
+        return AttributeError(f"{missing}: it is `ttnn.{name}`", name=name)
+    if reason := why_absent(name, submodule):
+        return AttributeError(f"{missing}: {reason}", name=name)
     near = names_within_a_slip(name, known)
-    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else f": {', '.join(known)} are here"
-    return AttributeError(f"module 'ttnn_jit.ttnn.{submodule}' has no attribute {name!r}{hint}", name=name)
+    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+    return AttributeError(f"{missing}{hint}", name=name)
+
+
+def names_of(submodule: str, known: Iterable[str]) -> Callable[[str], NoReturn]:
+    """The ``__getattr__`` of a submodule, which has no more names than `known`."""
+
+    def lacks(name: str) -> NoReturn:
+        raise unknown_name_of(submodule, name, known)
+
+    return lacks

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -15,27 +14,8 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.tensor import Tensor
-
-
-@dataclass(frozen=True)
-class Node:
-    """An operation, or a tensor that none made.
-
-    Attributes:
-        number: Its place in the graph.
-        name: Of the operation, or of the tensor's class.
-        inputs: Per tensor that it was given: the number of the node that made it, and which of its outputs it is.
-        outputs: What is known of each tensor that it gave.
-        arguments: Its other arguments, as texts.
-    """
-
-    number: int
-    name: str
-    inputs: tuple[tuple[int, int], ...]
-    outputs: tuple[str, ...]
-    arguments: tuple[str, ...] = ()
+from ttnn_jit.ttnn.graph_picture import Node, lines_of, picture
 
 
 def tensors_in(values: Any) -> list[Any]:
@@ -147,13 +127,16 @@ class OperationGraph:
 
     def to_dot(self) -> str:
         """The graph for graphviz."""
-        lines = [f"  n{node.number} [label={json.dumps(chr(10).join(_lines(node)))}];" for node in self.nodes]
+        lines = [f"  n{node.number} [label={json.dumps(chr(10).join(lines_of(node)))}];" for node in self.nodes]
         lines += [f"  n{source} -> n{node.number};" for node in self.nodes for source, _ in node.inputs]
         return "\n".join(["digraph {", "  node [shape=box];", *lines, "}\n"])
 
     def to_svg(self) -> str:
-        """A picture, from what was given at its top to what was made last at its bottom."""
-        return _svg(self.nodes)
+        """A picture, from what was given at its top to what was made last at its bottom.
+
+        Of many nodes, what repeats is drawn once, and a tall picture goes on in a column to the right.
+        """
+        return picture(self.nodes)
 
     def _repr_svg_(self) -> str:
         """As notebooks show it."""
@@ -181,110 +164,6 @@ def _described(tensor: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value) if not callable(value) else getattr(value, "__name__", repr(value))
+    text = str(value) if isinstance(value, enum.Enum) else repr(value)
+    text = getattr(value, "__name__", text) if callable(value) else text
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-_WIDEST = 48
-"""Letters of a line of arguments in a box."""
-
-
-def _lines(node: Node) -> list[str]:
-    return [node.name, *wrap(", ".join(node.arguments), _WIDEST), *node.outputs]
-
-
-# --- The picture ------------------------------------------------------------------------------------------------------
-
-_LINE, _LETTER, _GAP = 16, 7, 28  # pixels: of a line's height, of a letter's width, between boxes
-Box = tuple[float, float, float, float]
-"""Left, top, width and height."""
-
-
-def _svg(nodes: Sequence[Node]) -> str:
-    """Boxes in rows, each below all that it was given; in a row they stand as their inputs do.
-
-    What is used further down than in the next row has a lane between the boxes of each row on its way.
-    """
-    depth = _depths(nodes)
-    boxes: dict[tuple[int, int], Box] = {}
-    """Per node, or lane of what it gave, and row."""
-    top = float(_GAP)
-    for row, found in enumerate(_rows(nodes, depth)):
-        found.sort(key=lambda node: _mean(boxes[source, row - 1][0] for source in _above(node, row, depth)))
-        left = float(_GAP)
-        height = max(len(_lines(node)) for node in found if depth[node.number] == row) * _LINE + 12
-        for node in found:
-            width = max(map(len, _lines(node))) * _LETTER + 16 if depth[node.number] == row else 0
-            boxes[node.number, row] = left, top, width, height
-            left += width + _GAP
-        top += height + 2 * _GAP
-    right = max((left + width for left, _, width, _ in boxes.values()), default=0) + _GAP
-    ways = {(source, node.number) for node in nodes for source, _ in node.inputs}
-    parts = [_edge([boxes[s, row] for row in range(depth[s], depth[n])], boxes[n, depth[n]]) for s, n in sorted(ways)]
-    parts += [_box(node, *boxes[node.number, depth[node.number]]) for node in nodes]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{right:.0f}" height="{top:.0f}" font-family="monospace">'
-    return "\n".join([head, _ARROW, *parts, "</svg>\n"])
-
-
-def _depths(nodes: Sequence[Node]) -> list[int]:
-    """The row of each node: below its inputs, and as near as can be to what uses it."""
-    depth: list[int] = []
-    for node in nodes:
-        depth.append(max((depth[source] + 1 for source, _ in node.inputs), default=0))
-    above_users: dict[int, int] = {}
-    for node in reversed(nodes):
-        depth[node.number] = above_users.get(node.number, depth[node.number])
-        for source, _ in node.inputs:
-            above_users[source] = min(above_users.get(source, depth[node.number]), depth[node.number] - 1)
-    return depth
-
-
-def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
-    """What stands in each row, and what passes through it to a row further down."""
-    last = list(depth)
-    for node in nodes:
-        for source, _ in node.inputs:
-            last[source] = max(last[source], depth[node.number] - 1)
-    rows: list[list[Node]] = [[] for _ in range(max(depth, default=-1) + 1)]
-    for node in nodes:
-        for row in range(depth[node.number], last[node.number] + 1):
-            rows[row].append(node)
-    return rows
-
-
-def _above(node: Node, row: int, depth: Sequence[int]) -> list[int]:
-    """What a node's place in a row follows: its inputs, or its own place in the row before."""
-    return [source for source, _ in node.inputs] if depth[node.number] == row else [node.number]
-
-
-def _mean(numbers: Iterable[float]) -> float:
-    values = list(numbers)
-    return sum(values) / max(1, len(values))
-
-
-def _box(node: Node, left: float, top: float, width: float, height: float) -> str:
-    rect = (
-        f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#f4f4f8" stroke="#556"/>'
-    )
-    texts = [
-        f'<text x="{left + 8:.0f}" y="{top + _LINE * (place + 1):.0f}" font-size="11">{escape(line)}</text>'
-        for place, line in enumerate(_lines(node))
-    ]
-    return "\n".join([rect, *texts])
-
-
-_ARROW = (
-    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-    '<path d="M0 0L8 4L0 8z" fill="#99a"/></marker></defs>'
-)
-
-
-def _edge(passed: Sequence[Box], target: Box) -> str:
-    """From the bottom of the first box through the lanes of the others to the top of the target."""
-    (left, top, width, height), *lanes = passed
-    points = [(left + width / 2, top + height)]
-    for left, top, _, height in lanes:
-        points += [(left, top), (left, top + height)]
-    points.append((target[0] + target[2] / 2, target[1]))
-    line = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
-    return f'<polyline points="{line}" fill="none" stroke="#99a" marker-end="url(#arrow)"/>'

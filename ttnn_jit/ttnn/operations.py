@@ -1,5 +1,18 @@
-"""The module `ttnn.operations`, as far as programs name it: `ttnn.operations.moreh`."""
+"""The module `ttnn.operations`, whose modules are importable: `ttnn.operations.moreh`, `ttnn.operations.matmul`."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from ttnn_jit.ttnn import moreh
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
+from ttnn_jit.ttnn.names_on_demand import unknown_name_of
 
 __all__ = ["moreh"]
+__path__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    if f"operations.{name}" not in MIRRORED:
+        raise unknown_name_of("operations", name, __all__)
+    return mirrored(f"operations.{name}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.ops import (
     ABSENT_OPERATORS,
     COPY,
@@ -22,13 +24,15 @@ from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
-# Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
-_NO_TRUTH = "a ttnn tensor is neither true nor false, which `if`, `and`, `or`, `not`, `in`, `max` and `min` ask for"
-_TRUTH_HELP = "write `x is None`, `ttnn.where`, `ttnn.logical_and` or `ttnn.maximum`; or ask `ttnn.to_torch(x)`"
+_TRUTH = (
+    "a ttnn tensor is true whatever its elements are, as any object of Python's is to `if`, `and`, `or`, `not`, `in`, "
+    "`max` and `min`; write `x is None`, `ttnn.where`, `ttnn.logical_and` or `ttnn.maximum`, or ask `ttnn.to_torch(x)` "
+    "(this is said once)"
+)
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included; refuses others, truth and numbers.
+    """Gives `cls` the operators that operations declare, reflected forms included; refuses others, and numbers.
 
     An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
     """
@@ -43,8 +47,8 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
-    setattr(cls, "__iter__", _refused("iterating over a ttnn tensor is not supported", "write `x[i]`"))  # noqa: B010
-    setattr(cls, "__bool__", _refused(_NO_TRUTH, _TRUTH_HELP))  # noqa: B010 - beside the others
+    setattr(cls, "__iter__", _parts)  # noqa: B010 - beside the others
+    setattr(cls, "__bool__", truth_of_objects())  # noqa: B010 - beside the others
     for conversion in ("float", "int", "complex"):
         refused = _refused(f"`{conversion}()` of a ttnn tensor is not supported", "write `ttnn.to_torch(x).item()`")
         setattr(cls, f"__{conversion}__", refused)
@@ -114,6 +118,27 @@ def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> 
                 f"a tensor of shape {list(value.shape)} does not broadcast to a part of {list(part.shape)}"
             )
     return operations[FILL.name](part, value)
+
+
+def _parts(tensor: Any) -> Iterator[Any]:
+    """What lies along the first dimension, place by place, as Python takes it from a `__getitem__`."""
+    if not tuple(tensor.shape):
+        raise ArgumentError("a tensor of no dimensions has no parts", help="write `ttnn.to_torch(x).item()`")
+    return (tensor[place] for place in range(tensor.shape[0]))
+
+
+def truth_of_objects() -> Callable[[object], bool]:
+    """What `bool` says of tensors: ttnn gives them none, so that Python takes them for true. The first call warns."""
+    was_said = False
+
+    def truth(_: object) -> bool:
+        nonlocal was_said
+        if not was_said:
+            was_said = True
+            warnings.warn(_TRUTH, stacklevel=level_of_the_user())
+        return True
+
+    return truth
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:

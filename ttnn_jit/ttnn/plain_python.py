@@ -16,7 +16,7 @@ from ttnn_jit.ops import OUTPUT_KEYWORDS, BoundCall
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,10 +55,9 @@ def call_on_copies(
     values = [*args, *kwargs.values()]
     first = next(value for value in values if is_foreign(value) or isinstance(value, Tensor))
     device = next((value.device() for value in values if isinstance(value, Tensor)), _device_of(_TARGET.get()))
-    dtype = next((_dtype_of(value) for value in values if _is_number_tensor(value)), DataType.FLOAT32)
 
     def own(value: Any) -> Any:
-        return _copy(value, dtype, device) if is_foreign(value) else value
+        return _copy(value, device) if is_foreign(value) else value
 
     result = run(
         [own(value) for value in args], {name: v if name in OUTPUT_KEYWORDS else own(v) for name, v in kwargs.items()}
@@ -105,31 +104,15 @@ def _device_of(target: SystemDesc | None) -> Device:
 _device_of_rules = cache(Device)
 
 
-def _is_number_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) or (is_foreign(value) and not _is_of_truth_values(value))
-
-
-def _is_of_truth_values(value: Any) -> bool:
-    """Whether a foreign tensor is what a comparison of its library gives; ttnn's gives numbers."""
-    return str(value.dtype).removeprefix("torch.") == "bool"
-
-
-def _dtype_of(value: Any) -> DataType:
-    if isinstance(value, Tensor):
-        return value.dtype
-    return (spec_of_torch_tensor(value) if is_torch_tensor(value) else spec_of_numpy_array(value)).dtype
-
-
-def _copy(value: Any, dtype_of_truth: DataType, device: Device | None) -> Tensor:
+def _copy(value: Any, device: Device | None) -> Tensor:
     import torch
 
-    from ttnn_jit.ttnn.torch_conversion import from_torch
+    from ttnn_jit.runtime.tensor import from_torch
 
-    is_truth = _is_of_truth_values(value)
-    dtype = dtype_of_truth if is_truth else _dtype_of(value)
+    spec = spec_of_torch_tensor(value) if is_torch_tensor(value) else spec_of_numpy_array(value)
     tensor = value if is_torch_tensor(value) else torch.from_numpy(value.copy())
     layout = Layout.TILE if device is not None and device.target.tile_aligned_only else Layout.ROW_MAJOR
-    return from_torch(tensor.float() if is_truth else tensor, dtype, layout=layout, device=device)
+    return from_torch(tensor, TensorSpec(tuple(value.shape), spec.dtype, layout), device)
 
 
 def _of_kind(tensor: Tensor, example: Any) -> Any:

@@ -21,6 +21,7 @@ from ttnn_jit.ops.pools import (
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
+from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
@@ -62,7 +63,7 @@ def _pool(name: str, given: dict[str, Any], *, ceil: Any, dilation: Any) -> Pool
 
 def _check(name: str, slices: Any, scheme: Any) -> None:
     if slices is not None:
-        check_kind(slices, Conv2dSliceConfig, f"`dram_slice_config` of {name}")
+        check_config(slices, Conv2dSliceConfig, f"`dram_slice_config` of {name}")
     if scheme is not None:
         check_kind(scheme, TensorMemoryLayout, f"`applied_shard_scheme` of {name}")
 

@@ -14,6 +14,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
+from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_functions import permute, reshape
@@ -238,5 +239,5 @@ prepare_conv_transpose2d_bias = prepare_conv_bias
 def _weights_dtype(config: Conv2dConfig | None, name: str) -> DataType | None:
     if config is None:
         return None
-    check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
+    check_config(config, Conv2dConfig, f"`conv_config` of {name}")
     return config.weights_dtype

@@ -89,8 +89,8 @@ def record_event(
     return MeshEvent(mesh_device, check_queue(mesh_device, cq_id, "record_event"))
 
 
-def wait_for_event(cq_id: int, mesh_event: MeshEvent) -> None:
-    """Have a queue wait for an event (ttnn.wait_for_event), which is past.
+def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None) -> None:
+    """Have a queue wait for an event (ttnn.wait_for_event), which is past; the queue is the first when omitted.
 
     Raises:
         ArgumentError: It is no event, or its device has no such queue.
@@ -98,6 +98,7 @@ def wait_for_event(cq_id: int, mesh_event: MeshEvent) -> None:
         TraceError: It captures a trace.
     """
     check_kind(mesh_event, MeshEvent, "wait_for_event: the event")
+    assert mesh_event is not None, "it is an event"
     mesh_event.device.require_host_access("wait_for_event")
     check_queue(mesh_event.device, cq_id, "wait_for_event")
 

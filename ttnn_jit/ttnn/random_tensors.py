@@ -36,7 +36,7 @@ _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for eac
 _NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
-def manual_seed(seeds: int, device: Device | None = None, **_: object) -> None:  # noqa: ARG001 - there is one generator
+def manual_seed(seeds: int = 0, device: Device | None = None, **_: object) -> None:  # noqa: ARG001 - there is one generator
     """Seeds the generator of `rand`, `randn`, `bernoulli` and `dropout` calls that have no seed (ttnn.manual_seed).
 
     Jitted functions draw from it too, of whatever tensors.
@@ -103,21 +103,22 @@ def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device
 @over_meshes
 def rand(
     shape: Iterable[int],
-    dtype: DataType | None = None,
-    layout: Layout | None = None,
     device: Device | None = None,
-    memory_config: MemoryConfig | None = None,
     *,
+    dtype: DataType = DataType.BFLOAT16,
+    layout: Layout = Layout.TILE,
+    memory_config: MemoryConfig | None = None,
     low: float = 0.0,
     high: float = 1.0,
     seed: int | None = None,
 ) -> Tensor:
-    """Random elements, uniform from `low` to before `high` (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted.
+    """Random elements, uniform from `low` to before `high` (ttnn.rand); BFLOAT16 and TILE when omitted.
 
-    Rounding may give `high` itself.
+    What would be rounded to `high` is the last number of `dtype` before it.
 
     Raises:
         ArgumentError: `dtype` is one of integers, or `low` is not below `high`; an argument of another kind.
+        ShapeError: `dtype` has no number in between.
     """
     for name, value in (("low", low), ("high", high)):
         _check_number(value, f"`{name}` of rand")

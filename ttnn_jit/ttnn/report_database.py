@@ -129,7 +129,7 @@ class ReportLog(Observer):
 
     def compared(self, found: Comparison) -> None:
         """Write how a tensor compares with its golden."""
-        if (folder := self._folder()) is not None:
+        if found.tensor is not None and (folder := self._folder()) is not None:
             with self._lock:
                 self._report(folder).write_comparison(found)
 
@@ -204,12 +204,14 @@ class _Report:
 
     def write_comparison(self, found: Comparison) -> None:
         """Write a golden, and how alike a tensor is; what was written of the same tensor before it, which it was."""
+        assert found.tensor is not None, "a tensor was compared"
+        assert found.golden is not None, "with one"
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
         shape, layout = Shape(found.golden.shape), Layout.ROW_MAJOR
         self._insert("tensors", [(golden, str(shape), str(found.golden.dtype), str(layout), *(None,) * 4)])
-        table = _GLOBALLY if found.in_chain else _LOCALLY
+        table = _GLOBALLY if found.record.level == "globally" else _LOCALLY
         self._connection.execute(f"DELETE FROM {table} WHERE tensor_id = ?", (tensor,))
-        self._insert(table, [(tensor, golden, found.matches, found.wanted_pcc, found.pcc)])
+        self._insert(table, [(tensor, golden, found.record.matches, found.wanted_pcc, found.record.pcc)])
         self._connection.commit()
 
     def close(self) -> None:

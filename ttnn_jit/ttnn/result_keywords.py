@@ -107,8 +107,13 @@ def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlac
 def check_output(
     name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
 ) -> None:
-    """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+    """Refuse an `output_tensor` that is gone, or that the result does not fit, or is one of several."""
     output.memory(name)
+    if not bound.operation.gives_one_tensor:
+        raise ArgumentError(
+            f"{name} gives several tensors, and `output_tensor` is one",
+            help="leave it out, and copy each result where it is to lie: `ttnn.copy`",
+        )
     if program is None:
         (by_rule,) = bound.operation.results(specs_of(bound), bound.attributes)
         expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import start, stop
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.options import config_overrides
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn.comparison_mode import Comparison, ComparisonMode, ComparisonRecord
+    from ttnn_jit.golden.comparison_records import ComparisonRecord
+    from ttnn_jit.ttnn.comparison_mode import Comparison, ComparisonMode
     from ttnn_jit.ttnn.report_database import ReportLog
 
 _HOME = Path("~/.cache/ttnn")
@@ -46,10 +50,15 @@ _REFUSED = {
 
 
 class Config:
-    """Settings by name, which are attributes; those that ask for what is not here are refused."""
+    """Settings by name, which are attributes; those that ask for what is not here are refused.
 
-    def __init__(self) -> None:
-        vars(self).update(_DEFAULTS)
+    ``ttnn.Config(ttnn.CONFIG)`` is a copy, which suites keep and assign to ``ttnn.CONFIG`` again.
+    """
+
+    def __init__(self, other: Config | None = None) -> None:
+        if other is not None:
+            check_kind(other, Config, "the argument of Config")
+        vars(self).update(_DEFAULTS if other is None else vars(other))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _DEFAULTS:
@@ -83,23 +92,32 @@ _COMPARING: list[ComparisonMode] = []
 _COMPARED_FOR: list[Path] = []
 """What `report_path` was when something was compared last, and a report had a name: it may have lost it since."""
 
+_UNWRITTEN: list[ComparisonRecord] = []
+"""Records that no report has yet, for it had no name."""
+
 
 def _compare(config: Config) -> None:
-    from ttnn_jit.ttnn.comparison_mode import ComparisonMode
+    from ttnn_jit.ttnn.comparison_mode import ComparisonMode, complain
 
     def tell(found: Comparison) -> None:
+        _UNWRITTEN.append(found.record)
         if config.report_path is not None:
             _COMPARED_FOR[:] = [config.report_path]
+            _write_records()
         for log in _LOGGING:
             log.compared(found)
 
     mode = ComparisonMode(
-        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception), tell
+        lambda: config.comparison_mode_pcc,
+        tell,
+        lambda record: complain(lambda: bool(config.comparison_mode_should_raise_exception), record),
     )
     _COMPARING[:] = [mode]
     _COMPARED_FOR.clear()
+    _UNWRITTEN.clear()
     start(mode)
     atexit.register(_write_comparisons)
+    os.register_at_fork(after_in_child=mode.records.clear)
 
 
 def _compare_no_more(config: Config) -> None:
@@ -110,10 +128,22 @@ def _compare_no_more(config: Config) -> None:
     _write_comparisons()
 
 
+def _write_records() -> None:
+    """Records to this process's file in the report's folder."""
+    from ttnn_jit.golden.comparison_records import record_file
+
+    for folder in _COMPARED_FOR:
+        record_file(folder).write(_UNWRITTEN)
+        _UNWRITTEN.clear()
+
+
 def _write_comparisons() -> None:
     """The report of comparisons, when the mode ends, or the process in it."""
+    from ttnn_jit.golden.comparison_records import record_file
+
+    _write_records()
     for folder in _COMPARED_FOR:
-        _COMPARING[0].write_report(folder)
+        record_file(folder).merge()
 
 
 _LOGGING: list[ReportLog] = []
@@ -179,15 +209,22 @@ def _overridden(config: Config) -> Config:
     return config
 
 
+def _current() -> Config:
+    """What ``ttnn.CONFIG`` is now: a program may have assigned a copy to it."""
+    found: Config = vars(import_module("ttnn_jit.ttnn")).get("CONFIG", CONFIG)
+    return found
+
+
 @contextlib.contextmanager
 def manage_config(name: str, value: Any) -> Iterator[None]:
     """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
-    before = getattr(CONFIG, name)
-    setattr(CONFIG, name, value)
+    config = _current()
+    before = getattr(config, name)
+    setattr(config, name, value)
     try:
         yield
     finally:
-        setattr(CONFIG, name, before)
+        setattr(config, name, before)
 
 
 def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
@@ -196,8 +233,9 @@ def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
     Raises:
         ArgumentError: One that there is not, or a value that it refuses; those before it are set.
     """
+    current = _current()
     for name, value in config.items():
-        setattr(CONFIG, name, value)
+        setattr(current, name, value)
 
 
 def load_config_from_json_file(json_path: str | Path) -> None:
@@ -218,9 +256,13 @@ def load_config_from_json_file(json_path: str | Path) -> None:
 
 def save_config_to_json_file(json_path: str | Path) -> None:
     """Write every setting to a file (ttnn.save_config_to_json_file)."""
-    config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(CONFIG).items()}
+    config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(_current()).items()}
     Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")
 
 
+CONFIG_PATH: Path | None = None
+"""The file of settings that ``TTNN_CONFIG_PATH`` would name, which is not read."""
+CONFIG_OVERRIDES: str | None = config_overrides() or None
+"""What ``TTNN_CONFIG_OVERRIDES`` says; the settings follow it already."""
 CONFIG = _overridden(Config())  # last: a setting that turns something on calls what stands above
 """The settings of this process."""

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
+
 NAME = "ttnn"
 HOME = "ttnn_jit.ttnn"
 TEST_HELPERS = "ttnn_jit._src"
@@ -38,9 +40,12 @@ class TtnnFinder(MetaPathFinder):
             return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
         if fullname.startswith(f"{HOME}."):
             _refuse_missing(fullname, path)
+            return _mirrored_spec(fullname, fullname.removeprefix(f"{HOME}."))
         package, _, submodule = fullname.partition(".")
         if package != NAME:
             return None
+        if submodule in MIRRORED and sys.modules.get(NAME) is sys.modules.get(HOME, self):
+            return _mirrored_spec(fullname, submodule)
         if submodule:
             # Our package's own path would load a second copy of its modules under the other name.
             ours = sys.modules.get(NAME) is sys.modules.get(HOME, self)
@@ -59,12 +64,17 @@ class TtnnFinder(MetaPathFinder):
         return False
 
 
+def _mirrored_spec(fullname: str, module: str) -> ModuleSpec | None:
+    """The spec of a module that has no file."""
+    return ModuleSpec(fullname, _MirrorLoader(module), is_package=True) if module in MIRRORED else None
+
+
 def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
     """Have ``from ttnn import view``, which looks for a submodule where no attribute is, say why there is none."""
     from ttnn_jit.ops.public_names import why_absent
 
     name = fullname.removeprefix(f"{HOME}.")
-    reason = None if PathFinder.find_spec(fullname, path) else why_absent(name)
+    reason = None if name in MIRRORED or PathFinder.find_spec(fullname, path) else why_absent(name)
     if reason:
         raise ImportError(f"cannot import name {name!r} from {NAME!r}: {reason}", name=NAME)
 
@@ -77,6 +87,16 @@ class _AliasLoader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = importlib.import_module(self._home)
+
+
+class _MirrorLoader(Loader):
+    """Puts a module of `MIRRORED` into ``sys.modules`` under the name that was asked for."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = mirrored(self._path)
 
 
 class _EmptyLoader(Loader):

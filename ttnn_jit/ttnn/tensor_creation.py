@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -40,8 +41,11 @@ def spec_of_new(
 
     Raises:
         ArgumentError: An argument of another kind.
+        DTypeError: An element type that torch and numpy alone have.
         GridError: The shards do not hold the tensor.
     """
+    if isinstance(dtype, DataType):
+        check_of_ttnn(dtype)
     if device is not None:
         check_kind(device, Device, "`device`")
     elif memory_config is None:
@@ -49,6 +53,18 @@ def spec_of_new(
     if layout is None:
         layout = Layout.TILE if isinstance(dtype, DataType) and dtype.is_block_float else Layout.ROW_MAJOR
     return checked(TensorSpec(shape, dtype, layout, memory_config))
+
+
+def check_of_ttnn(dtype: DataType) -> None:
+    """Refuse an element type that torch's and numpy's tensors have, and ttnn's have not.
+
+    Raises:
+        DTypeError: It is one.
+    """
+    if dtype.is_foreign:
+        raise DTypeError(
+            f"ttnn has no tensors of {dtype.name}", help="name one of ttnn's element types: `ttnn.int32`, `ttnn.uint8`"
+        )
 
 
 @callable_in_programs
@@ -124,7 +140,7 @@ def empty(
 @observed
 @over_meshes
 def arange(
-    start: int,
+    start: int | None = None,
     end: int | None = None,
     step: int = 1,
     *,
@@ -136,7 +152,7 @@ def arange(
     """The integers from `start` up to `end`, which is not among them, `step` apart, in one dimension (ttnn.arange).
 
     Args:
-        start: The first; 0 where only the end is given, as `range` has it.
+        start: The first; 0 where it is omitted. Alone it is the end, as `range` has it.
         end: Where they end.
         step: May be below zero.
         dtype: BFLOAT16 when omitted, rounded to nearest even.
@@ -148,7 +164,10 @@ def arange(
         ArgumentError: `step` is 0, an argument of another kind, or `dtype` is one of integers and lacks one of them.
         GridError, L1CapacityError: As `from_torch` does.
     """
-    first, beyond = (0, start) if end is None else (start, end)
+    if start is None and end is None:
+        raise ArgumentError("arange has neither a start nor an end", help="write `ttnn.arange(end)`")
+    first: Any = 0 if start is None or end is None else start
+    beyond: Any = start if end is None else end
     for name, value in (("start", first), ("end", beyond), ("step", step)):
         check_whole_number(value, f"`{name}` of arange")
     if step == 0:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
+from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
 
-__all__ = ["OperationGraph", "get_graph", "is_tracing_enabled", "trace", "visualize"]
+__all__ = [
+    "OperationGraph",
+    "disable_tracing",
+    "enable_tracing",
+    "get_graph",
+    "is_tracing_enabled",
+    "trace",
+    "visualize",
+]
 
 
 class _Tracer(Observer):
@@ -25,6 +34,7 @@ class _Tracer(Observer):
 
 _STACK: list[_Tracer] = []
 _LAST: list[OperationGraph] = [OperationGraph()]
+_ENABLED = ExitStack()
 
 
 @contextmanager
@@ -41,6 +51,22 @@ def trace() -> Iterator[OperationGraph]:
             yield tracer.graph
     finally:
         _STACK.remove(tracer)
+
+
+def enable_tracing() -> None:
+    """Begin what `trace` does in a ``with``, until `disable_tracing` (ttnn.tracer.enable_tracing).
+
+    Raises:
+        ArgumentError: A trace goes on.
+    """
+    if is_tracing_enabled():
+        raise ArgumentError("tracing is enabled already", help="call `ttnn.tracer.disable_tracing()` first")
+    _ENABLED.enter_context(trace())
+
+
+def disable_tracing() -> None:
+    """End what `enable_tracing` began, if it did (ttnn.tracer.disable_tracing)."""
+    _ENABLED.close()
 
 
 def is_tracing_enabled() -> bool:
@@ -92,3 +118,6 @@ def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
             return result
 
     return Mode()
+
+
+__getattr__ = names_of("tracer", __all__)

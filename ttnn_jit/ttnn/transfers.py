@@ -30,6 +30,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
+from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
@@ -125,20 +126,20 @@ def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Devi
 
 @callable_in_programs
 @observed
-def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
+def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
     """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
     Raises:
         ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
     """
-    _check_way("reshard", tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
-    return to_memory_config(tensor, memory_config, None, output_tensor)
+    _check_way("reshard", input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
+    return to_memory_config(input_tensor, memory_config, None, output_tensor)
 
 
 @callable_in_programs
 @observed
 def interleaved_to_sharded(
-    tensor: Tensor,
+    input_tensor: Tensor,
     memory_config: MemoryConfig | CoreCoord | Sequence[int] | CoreRangeSet,
     shard_shape: Any = None,
     shard_scheme: Any = None,
@@ -160,23 +161,30 @@ def interleaved_to_sharded(
         from ttnn_jit.specs.core_sets import shards_in_l1
 
         config = shards_in_l1(memory_config, shard_shape, shard_scheme, shard_orientation)
-    _check_way(name, tensor, config, (False, True), f"{name} goes from an interleaved tensor to a sharded one")
-    return to_memory_config(tensor, config, output_dtype)
+    _check_way(name, input_tensor, config, (False, True), f"{name} goes from an interleaved tensor to a sharded one")
+    return to_memory_config(input_tensor, config, output_dtype)
 
 
 @callable_in_programs
 @observed
 def sharded_to_interleaved(
-    tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG, output_dtype: DataType | None = None
+    input_tensor: Tensor, memory_config: MemoryConfig | None = None, output_dtype: DataType | None = None
 ) -> Tensor:
     """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved), as `output_dtype`.
 
+    It lies in DRAM when `memory_config` is omitted. A tensor that is interleaved is returned itself, whatever else is
+    asked for, as by ttnn.
+
     Raises:
-        ArgumentError: It goes another way; and whatever `to_memory_config` raises.
+        ArgumentError: `memory_config` is sharded; and whatever `to_memory_config` raises.
     """
-    rule = "sharded_to_interleaved goes from a sharded tensor to an interleaved one"
-    _check_way("sharded_to_interleaved", tensor, memory_config, (True, False), rule)
-    return to_memory_config(tensor, memory_config, output_dtype)
+    check_tensor(input_tensor, "the first argument of sharded_to_interleaved")
+    if not input_tensor.is_sharded():
+        return input_tensor
+    memory_config = DRAM_MEMORY_CONFIG if memory_config is None else memory_config
+    rule = "sharded_to_interleaved goes to an interleaved memory config"
+    _check_way("sharded_to_interleaved", input_tensor, memory_config, (True, False), rule)
+    return to_memory_config(input_tensor, memory_config, output_dtype)
 
 
 def _check_way(
@@ -265,6 +273,7 @@ def typecast(
     Raises:
         ArgumentError: An argument is of another kind.
         CompileError: Block floats of a tensor in rows.
+        DTypeError: An element type that torch and numpy alone have.
         DeallocatedError: The tensor was deallocated.
     """
     tracer = getattr(input_tensor, "__ttnn_call__", None)
@@ -274,6 +283,7 @@ def typecast(
         return traced
     check_tensor(input_tensor, f"the first argument of {TYPECAST.name}")
     check_kind(dtype, DataType, "`dtype`")
+    check_of_ttnn(dtype)
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
     input_tensor.memory(TYPECAST.name)
@@ -302,10 +312,15 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
 
+    A tensor that has the element type is returned itself, one on a device too.
+
     Raises:
         ArgumentError: The tensor is on a device, or an argument is of another kind.
     """
     check_tensor(tensor, "the first argument of to_dtype")
+    check_kind(dtype, DataType, "`dtype`")
+    if tensor.dtype is dtype:
+        return tensor
     if tensor.device() is not None:
         raise ArgumentError(
             f"to_dtype takes a tensor on the host, and this one lies on {tensor.device()}",
@@ -341,36 +356,43 @@ def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
 @callable_in_programs
 @observed
 @over_meshes
-def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
+def clone(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+    *,
+    compute_kernel_config: object = None,  # noqa: ARG001 - how a chip copies
+) -> Tensor:
     """A copy (ttnn.clone)."""
-    check_tensor(tensor, "the first argument of clone")
-    if dtype is not None and dtype is not tensor.dtype:
-        return typecast(tensor, dtype, memory_config)
-    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), _place_of(tensor), "clone")
+    check_tensor(input, "the first argument of clone")
+    if dtype is not None and dtype is not input.dtype:
+        return typecast(input, dtype, memory_config)
+    return _stored_as(input, input.spec.with_(memory_config=memory_config), _place_of(input), "clone")
 
 
 @observed
 def copy_host_to_device_tensor(
-    host: Tensor,
-    device: Tensor,
+    host_tensor: Tensor,
+    device_tensor: Tensor,
     cq_id: int | None = None,
 ) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on the host, or the second not on a device, or there is no such command queue.
+        ArgumentError: The first is not on the host, or the second not on a device, or there is no such queue.
     """
     name = "copy_host_to_device_tensor"
-    _check_places(name, (host, device), (False, True), f"{name} takes a tensor on the host, then one on a device")
-    _check_queues(device.device(), name, cq_id)
-    _overwrite(device, host, name)
+    rule = f"{name} takes a tensor on the host, then one on a device"
+    _check_places(name, (host_tensor, device_tensor), (False, True), rule)
+    _check_queues(device_tensor.device(), name, cq_id)
+    _overwrite(device_tensor, host_tensor, name)
 
 
 @observed
 def copy_device_to_host_tensor(
-    device: Tensor,
-    host: Tensor,
+    device_tensor: Tensor,
+    host_tensor: Tensor,
     blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
     cq_id: int | None = None,
 ) -> None:
@@ -382,14 +404,15 @@ def copy_device_to_host_tensor(
             is no such command queue.
     """
     name = "copy_device_to_host_tensor"
-    _check_places(name, (device, host), (True, False), f"{name} takes a tensor on a device, then one on the host")
-    if isinstance(device, MeshTensor) and not isinstance(host, MeshTensor):
+    rule = f"{name} takes a tensor on a device, then one on the host"
+    _check_places(name, (device_tensor, host_tensor), (True, False), rule)
+    if isinstance(device_tensor, MeshTensor) and not isinstance(host_tensor, MeshTensor):
         raise ArgumentError(
-            f"{name}: one tensor on the host does not hold those of {len(device.tensors)} devices",
+            f"{name}: one tensor on the host does not hold those of {len(device_tensor.tensors)} devices",
             help="use `ttnn.from_device`, or `ttnn.get_device_tensors` and copy one of them",
         )
-    _check_queues(device.device(), name, cq_id)
-    _overwrite(host, device, name)
+    _check_queues(device_tensor.device(), name, cq_id)
+    _overwrite(host_tensor, device_tensor, name)
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:

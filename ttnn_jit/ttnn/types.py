@@ -38,6 +38,7 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
+from ttnn_jit.ttnn.names_on_demand import names_of
 
 __all__ = [
     "DEVICE_STORAGE_TYPE",
@@ -100,3 +101,6 @@ int32 = DataType.INT32
 uint32 = DataType.UINT32
 uint16 = DataType.UINT16
 uint8 = DataType.UINT8
+
+
+__getattr__ = names_of("types", __all__)

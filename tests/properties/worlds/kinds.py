@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
+import torch
+
 from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.guards import reads
-from ttnn_jit.guards.reads import ATTRIBUTE_STEP, BOUND, KEPT_STEP, MODULE_STEP, STEP_KINDS, Path, Read
+from ttnn_jit.guards.reads import (
+    ATTRIBUTE_STEP,
+    BOUND,
+    CALL_STEP,
+    KEPT_STEP,
+    MODULE_STEP,
+    STEP_KINDS,
+    TENSOR_STEP,
+    TYPE_STEP,
+    Operand,
+    Path,
+    Read,
+)
 
 OPAQUE = "opaque"
 _CODE = ((ATTRIBUTE_STEP, "__code__"),)
@@ -27,10 +42,19 @@ def _is_function_s(steps: Path, *, own: bool) -> Callable[[Read], bool]:
     return lambda read: read.path[-1] in steps and (len(read.path) == 1) is own
 
 
+def _is_tensor(operand: Operand) -> bool:
+    return operand[0] == "path" and operand[1][0][0] == TENSOR_STEP
+
+
+_KINDS = (dict, list, tuple, collections.OrderedDict)
+
 KINDS: dict[str, Callable[[Read], bool]] = {
     # What is kept never changes, and of a module what is absent or an attribute of it.
     **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
+    "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
+    "class of a tensor": lambda read: read.path[-1][0] == TYPE_STEP and read.value is torch.Tensor,
+    "class of a container": lambda read: read.path[-1][0] == TYPE_STEP and any(read.value is kind for kind in _KINDS),
     "code of a helper": _is_function_s(_CODE, own=False),
     "code of its own": _is_function_s(_CODE, own=True),
     "defaults of a helper": _is_function_s(_DEFAULTS, own=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import linecache
 import re
@@ -52,7 +53,7 @@ class World:
         statements: The program's body; each leaves a result.
         mode: How the program gets at `taken`: as a function does at globals, as an argument, by default, as the
             instance that it is a method of, or in its closure; its name is `a` then. An ``inner`` one is jitted itself.
-        taken: An expression.
+        taken: An expression; of a program of the mode ``tensors``, whether its second tensor, `a`, is the first one.
     """
 
     helper: tuple[str, ...]
@@ -84,7 +85,7 @@ class World:
         body = f"{body}\nreturn {results},"
         inside = "".join(f"    {line}\n" for line in body.splitlines())
         match self.mode:
-            case "argument":
+            case "argument" | "tensors":
                 program = f"def program(x, a):\n{inside}"
             case "method":
                 program = f"def program(a, x):\n{inside}"
@@ -142,6 +143,8 @@ class Loaded:
         match self.world.mode:
             case "argument":
                 return x, eval(self.world.taken, space)
+            case "tensors":
+                return x, x if eval(self.world.taken, space) else copy.copy(x)
             case "method":
                 return eval(self.world.taken, space), x
             case _:

@@ -65,7 +65,13 @@ def test_a_ratio_is_of_the_two_processes_of_one_alternation():
     ],
 )
 def test_a_row_is_slower_if_its_whole_interval_lies_beyond_five_percent(ratios, verdict):
-    assert Row("row", [1.0] * len(ratios), ratios).verdict == verdict
+    assert Row("row", [1.0] * len(ratios), ratios).verdict() == verdict
+
+
+def test_the_tolerance_is_what_the_verdict_is_given():
+    row = Row("row", [1.0] * 15, [1.04] * 15)
+    assert [row.verdict(tolerance) for tolerance in (5.0, 3.0)] == ["", "**slower**"]
+    assert Row("row", [1.0] * 15, [0.96] * 15).verdict(3.0) == "faster"
 
 
 def test_rows_are_those_that_both_checkouts_measured():
@@ -97,16 +103,16 @@ def test_checkouts_take_turns_in_going_first(monkeypatch, tmp_path):
     monkeypatch.setattr(compare_checkouts, "figures_of", figures_of)
     rows = compare_checkouts.compare(tmp_path / "before", tmp_path / "after", alternations=6)
     assert order == ["1.0", "1.3", "1.3", "1.0"] * 3
-    assert [row.verdict for row in rows] == ["**slower**"]
+    assert [row.verdict() for row in rows] == ["**slower**"]
     assert "| row | 1 s | 1.3 s | 1.300 | 1.300-1.300 | **slower** |" in (tmp_path / "compare_checkouts.md").read_text()
     assert len(json.loads((tmp_path / "compare_checkouts.json").read_text())["steps"]) == 6
 
 
-@pytest.mark.parametrize(("after", "status"), [(1.0, 0), (1.2, 1)])
-def test_the_exit_status_tells_whether_a_row_is_slower(after, status, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("after", "status", "others"), [(1.0, 0, []), (1.2, 1, []), (1.2, 0, ["--tolerance", "30"])])
+def test_the_exit_status_tells_whether_a_row_is_slower(after, status, others, monkeypatch, tmp_path):
     (tmp_path / "compare_checkouts.md").write_text("")
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["compare_checkouts", str(ROOT), str(ROOT)])
+    monkeypatch.setattr(sys, "argv", ["compare_checkouts", str(ROOT), str(ROOT), *others])
     monkeypatch.setattr(compare_checkouts, "compare", lambda *_: [Row("row", [1.0] * 15, [after] * 15)])
     assert compare_checkouts.main() == status
 

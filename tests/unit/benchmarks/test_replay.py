@@ -1,9 +1,11 @@
 """What a checkout compiles, replayed: which combinations there are, and how two sets of hashes are compared."""
 
+import hashlib
 import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from benchmarks.process import Process
 from benchmarks.replay_rendering import called, hashes, render
 from tests.copies import package_with_own
 from ttnn_jit import jit
+from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -76,6 +79,29 @@ def test_a_model_is_replayed_by_both_frontends_with_one_text(combinations, monke
     )
     assert {"frontend", "host", "codegen", "plan", "objects"} <= one.keys()
     assert one == other
+
+
+@pytest.mark.parametrize("program", ["tree_of_30", "op_attention_softmax", "op_argmax", "two_results"])
+def test_names_of_kernels_are_no_difference(program, combinations, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    combination = next(c for c in combinations if (c["program"], c["isa"], c["target"]) == (program, "host", "cpu"))
+    named = []
+
+    def sha256(data):
+        named.append(data)
+        return hashlib.sha256(b"another name" + data)
+
+    before = render(combination, "host")
+    with monkeypatch.context() as renamed:
+        renamed.setattr(llvm_kernel, "hashlib", SimpleNamespace(sha256=sha256))
+        llvm_kernel.kernel_of.cache_clear()
+        after = render(combination, "host")
+    llvm_kernel.kernel_of.cache_clear()
+    assert after == before
+    assert named
+    assert "error" not in before
+    assert not re.search(r"\b[kgr]_[0-9a-f]{16}\b", "\n".join(before.values()))
 
 
 @pytest.mark.parametrize("isa", ["avx512", "avx2", "neon"])

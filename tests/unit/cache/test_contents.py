@@ -59,10 +59,10 @@ def test_entries_are_counted_and_found_sound(folder):
     assert damages(folder) == []
 
 
-def test_a_folder_that_others_may_enter_is_refused_with_the_reason(folder):
-    folder.chmod(0o755)
+def test_a_folder_that_others_may_write_to_is_refused_with_the_reason(folder):
+    folder.chmod(0o777)
     assert look().state is State.REFUSED
-    assert "others may enter" in look().reason
+    assert "others may write to" in look().reason
 
 
 def test_a_file_in_the_place_of_the_folder_or_its_parent_is_refused(own_disk_cache, monkeypatch):

@@ -31,16 +31,41 @@ def test_the_folder_is_the_users_alone(store, folder):
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o755, 0o770])
-def test_a_folder_that_others_may_enter_is_not_used(folder, mode):
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o770])
+def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
     with closing(DiskStore(folder)) as store:
-        with pytest.warns(RuntimeWarning, match=rf"others may enter .*{mode:04o}.*chmod 700.*goes on without it"):
+        with pytest.warns(RuntimeWarning, match=rf"others may write to .*{mode:04o}.*chmod 700.*goes on without it"):
             store.set("program:a", b"code")
         assert store.get("program:a") is None  # and no second warning
         assert store.usage() == (0, 0)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
+def test_a_folder_that_others_may_enter_and_not_write_to_is_used_as_mkdir_leaves_it(folder, mode):
+    folder.mkdir()
+    folder.chmod(mode)
+    before = os.umask(0)
+    try:
+        with closing(DiskStore(folder)) as store:
+            store.set("program:a", b"code")
+            assert store.get("program:a") == b"code"
+            assert not any(file.stat().st_mode & 0o022 for file in folder.iterdir())
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_a_file_that_others_may_write_to_is_not_opened_in_a_folder_of_the_users(store, folder, suffix):
+    store.set("program:a", b"code")
+    store.close()
+    folder.chmod(0o755)
+    (folder / f"cache.db{suffix}").touch()
+    (folder / f"cache.db{suffix}").chmod(0o666)
+    with closing(DiskStore(folder)) as other, pytest.warns(RuntimeWarning, match="others may write to .*cache.db"):
+        assert other.get("program:a") is None
 
 
 def test_a_folder_of_somebody_else_is_not_used(folder, monkeypatch):
@@ -95,7 +120,7 @@ def test_a_folder_that_is_exchanged_is_judged_anew(store, folder, tmp_path):
     folder.rename(tmp_path / "elsewhere, too")
     folder.mkdir()
     folder.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="others may enter"):
+    with pytest.warns(RuntimeWarning, match="others may write"):
         assert store.get("program:b") is None
     assert list(folder.iterdir()) == []
 
@@ -109,7 +134,7 @@ def test_a_link_to_a_folder_is_as_good_as_what_it_leads_to(tmp_path):
     with closing(DiskStore(tmp_path / "to own")) as store:
         store.set("program:a", b"code")
         assert store.get("program:a") == b"code"
-    with closing(DiskStore(tmp_path / "to open")) as store, pytest.warns(RuntimeWarning, match="others may enter"):
+    with closing(DiskStore(tmp_path / "to open")) as store, pytest.warns(RuntimeWarning, match="others may write"):
         store.set("program:a", b"code")
 
 
@@ -163,7 +188,7 @@ def test_a_warm_cache_that_only_root_or_nobody_may_write_is_read_by_another_user
         (0o777, 0, "belongs to user 0"),
         (0o775, 0, "belongs to user 0"),
         (0o700, 0, "Permission denied"),
-        (0o755, 65534, "others may enter"),
+        (0o775, 65534, "others may write"),
     ],
 )
 def test_a_cache_that_others_may_have_written_is_not_read(shared, mode, owner, reason):

@@ -186,6 +186,11 @@ def test_the_nearest_entry_is_of_the_same_function(store):
     programs.store(replace(unfused, target=PRESETS["blackhole"]), [], content(), None)
     assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
     assert programs.nearest(unfused) == ()
+    programs.store(told(code="y", x=1, z=2), [], content(), None)
+    assert programs.nearest(key(place="elsewhere.py", function="tanh")) is None
+    assert programs.nearest(key(place="elsewhere.py")) is None  # of the same name, and of another code
+    programs.store(told(x=3), [], content(), None)
+    assert [difference.name for difference in programs.nearest(key(place="elsewhere.py"))] == ["x"]
 
 
 def test_keys_of_this_process_name_its_software_and_its_processor():

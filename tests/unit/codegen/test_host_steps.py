@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.codegen.programs import host_isa, scheduled
 from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.kernels.swept_loops import BufferKind
@@ -22,9 +24,10 @@ PROGRAMS = [
 
 @pytest.mark.parametrize(("specs", "calls", "chosen"), PROGRAMS, ids=[chosen.__name__ for *_, chosen in PROGRAMS])
 def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(specs, calls, chosen):
-    (launch,) = host_plan(scheduled(specs, calls), None).launches
-    plan = HostPlan((HostLaunch(launch.ops, launch.kernel, Form(launch.kernel.body)),), (), host_isa())
-    plans = [plan]
+    unchosen = host_plan(scheduled(specs, calls), None)
+    (launch,) = unchosen.launches
+    own = HostLaunch(launch.ops, launch.kernel, Form(launch.kernel.body))
+    plans = [replace(unchosen, launches=(own,), isa=host_isa())]
     for step in HOST_STEPS:
         before = plans[-1].launches
         plans.append(step(plans[-1]))

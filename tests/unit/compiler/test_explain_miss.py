@@ -7,10 +7,13 @@ import dataclasses
 import pytest
 
 from tests.unit.compiler.test_driver import FUNCTION, REQUESTS, SPEC
+from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.inspection import explain_miss
+from ttnn_jit.compiler.request import FunctionRequest
 from ttnn_jit.specs.options import CompileOptions, Environment
+from ttnn_jit.specs.tensor_spec import DataType
 
 HIT = "nothing differs: this call is a hit"
 GONE = "nothing differs, but the program is no longer on disk"
@@ -39,6 +42,28 @@ def test_what_the_compile_is_told_is_told_by_name():
     compile_program(FUNCTION, use_disk=True)
     other = dataclasses.replace(FUNCTION, arguments={"x": SPEC, "y": 0.5}, options=CompileOptions(fuse=False))
     assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
+
+
+def written(place, body):
+    """The request of a function named `f` that stands in the file `place`."""
+    namespace = {"ttnn": ttnn}
+    exec(compile(f"def f(x):\n    return {body}", place, "exec"), namespace)
+    return FunctionRequest(namespace["f"], {"x": SPEC}, FUNCTION.target, CompileOptions())
+
+
+def test_a_function_of_the_same_name_in_another_file_is_another_function():
+    here, there = written("here.py", "ttnn.exp(x)"), written("there.py", "ttnn.multiply(x, 3.0)")
+    traced = CompileOptions(graph_capture=True)
+    compile_program(dataclasses.replace(there, options=traced), use_disk=True)
+    assert explain_miss(dataclasses.replace(here, options=traced)) == "the disk cache has no program of f"
+    compile_program(dataclasses.replace(here, options=traced), use_disk=True)
+    (line,) = explain_miss(here).splitlines()
+    assert line.startswith("option graph_capture: True -> None")
+    edited = dataclasses.replace(written("here.py", "ttnn.log(x)"), options=traced)
+    assert [line.partition(":")[0] for line in explain_miss(edited).splitlines()] == ["code"]
+    bf16 = {"x": SPEC.with_(dtype=DataType.BFLOAT16)}
+    moved = dataclasses.replace(written("moved.py", "ttnn.exp(x)"), arguments=bf16, options=traced)
+    assert [line.partition(":")[0] for line in explain_miss(moved).splitlines()] == ["argument x"]
 
 
 def test_a_program_that_was_removed_is_no_hit():

@@ -55,14 +55,14 @@ def test_location_aliases_may_stand_after_their_uses() -> None:
 
 def test_text_that_is_no_mlir_is_refused_at_its_place() -> None:
     error = refusal("module {\n  func.func @f() {\n    return = 3\n  }\n}")
-    assert error.location == Location("dump.mlir", 3, 12)
+    assert error.location == Location("dump.mlir", 3, 12, 3, 13)
 
 
 def test_places_in_refused_text_do_not_move_with_the_aliases() -> None:
     error = refusal('module {\n  "ttnn.nothing"() : () -> ()\n}\n#loc = loc("a.py":1:2)\n')
     assert (error.message, error.location) == (
         "Operation ttnn.nothing is not registered",
-        Location("dump.mlir", 2, 17),
+        Location("dump.mlir", 2, 4, 2, 16),
     )
 
 
@@ -71,8 +71,8 @@ def test_places_in_refused_text_do_not_move_with_the_aliases() -> None:
     [
         (
             "!ttcore.tile<32x32, f64>",
-            "expected one of bf16, f32, u32, bfp_bf8, bfp_bf4, u8, u16, si32, f16, bfp_f8, bfp_f4, bfp_f2, bfp_bf2, "
-            "got 'f64'",
+            "expected one of bf16, f32, u32, bfp_bf8, bfp_bf4, u8, u16, si32, si16, bool, si64, f16, bfp_f8, bfp_f4, "
+            "bfp_f2, bfp_bf2, got 'f64'",
         ),
         ("!ttcore.tile<32, f32>", "a tile has two extents"),
         ("!ttcore.tile<16x32, f32>", "a tile is 32x32, got 16x32"),
@@ -133,3 +133,20 @@ def test_an_op_without_a_location_lies_where_the_text_has_it() -> None:
 def test_loops_that_only_a_chip_has_are_refused_by_name(kind):
     message = refusal(f"#loop = #ttcore.iterator_type<{kind}>\nmodule {{}}").message
     assert message == f"expected one of parallel, reduction, got '{kind}'"
+
+
+def test_an_unknown_operation_has_a_caret_of_its_own_length_and_a_suggestion(tmp_path):
+    path = tmp_path / "wrong.mlir"
+    line = '  %0 = "ttnn.exq"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32> loc("a/long/path.py":1:2)'
+    text = f"func.func @f(%x: tensor<32x32xf32>) {{\n{line}\n  return\n}}"
+    path.write_text(text)
+    with pytest.raises(InvalidModule) as raised:
+        parse_module(text, str(path))
+    assert raised.value.help == "did you mean `ttnn.eq` or `ttnn.exp`?"
+    *_, shown, carets, _ = str(raised.value).splitlines()
+    assert carets.count("^") == len("ttnn.exq")
+    assert shown[carets.index("^") :].startswith("ttnn.exq")
+
+
+def test_an_operation_that_is_no_slip_of_another_has_no_suggestion():
+    assert refusal("ttnn.qqzz").help is None

@@ -22,12 +22,6 @@ from ttnn_jit.specs.tensor_spec import DataType
 UNARY = ["exp", "log", "sin", "cos", "tanh", "sigmoid", "silu", "erfc", "gelu", "rsqrt", "sqrt", "abs", "neg",
          "round_even", "floor", "ceil", "trunc"]  # fmt: skip
 BINARY = ["pow", "minimum", "maximum", "copysign", "add", "sub", "mul", "div"]
-TILE_BODIES = [
-    pytest.param(operation, numerics, id=f"{operation.ttnn_name}-{numerics.value}")
-    for operation in operations_on(FLOATS)
-    for numerics in Numerics
-    if numerics is Numerics.IEEE or operation.forms.device is not None
-]
 EDGES = np.array(
     [
         0.0,
@@ -93,19 +87,19 @@ def test_numpy_and_native_code_give_the_same_bits_for_two_operands(name: str, is
 
 
 @cache
-def numpy_result(operation: Operation, numerics: Numerics) -> tuple[list[np.ndarray], np.ndarray]:
+def numpy_result(operation: Operation) -> tuple[list[np.ndarray], np.ndarray]:
     """Operands of a tile body, and what it makes of them in numpy."""
     inputs = [arguments(10 + k, 2_000) for k in range(operation.arity)]
     with NumpyVector.quiet():
-        found = operation.tile_body(numerics)(NumpyVector(), *inputs, *operation.tested_attributes)
+        found = operation.emit(NumpyVector(), *inputs, *operation.tested_attributes)
     return inputs, np.asarray(found, np.float32)
 
 
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
-@pytest.mark.parametrize(("operation", "numerics"), TILE_BODIES)
-def test_every_tile_body_gives_the_same_bits_everywhere(operation: Operation, numerics: Numerics, isa: HostIsa) -> None:
-    body, numbers = operation.tile_body(numerics), operation.tested_attributes
-    inputs, expected = numpy_result(operation, numerics)
+@pytest.mark.parametrize("operation", operations_on(FLOATS), ids=lambda operation: operation.ttnn_name)
+def test_every_tile_body_gives_the_same_bits_everywhere(operation: Operation, isa: HostIsa) -> None:
+    body, numbers = operation.emit, operation.tested_attributes
+    inputs, expected = numpy_result(operation)
     call = native(lambda b, names: str(body(b, *names, *numbers)), operation.arity, isa)
     assert_same_bits(call(*inputs), expected, inputs[0])
 
@@ -183,7 +177,7 @@ def test_bfloat16_words_pass_through_loads_and_stores() -> None:
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
 def test_code_for_every_instruction_set_calls_no_library(isa: HostIsa) -> None:
     for operation in operations_on(FLOATS):
-        body, numbers = operation.tile_body(Numerics.DEVICE), operation.tested_attributes
+        body, numbers = operation.emit, operation.tested_attributes
         build = lambda b, names: str(body(b, *names, *numbers))  # noqa: B023, E731 - called before the next round
         text = assembly(loop_text(build, operation.arity, isa), isa, 0)
         called = set(re.findall(r"^\s+(?:callq?|bl|jmp|b)\s+([A-Za-z_][\w.]*)", text, re.MULTILINE))

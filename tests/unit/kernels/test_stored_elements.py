@@ -16,7 +16,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dialects.ttcore import DataTypeAttr, TileType, TTCore
 from ttnn_jit.kernels.stored_elements import decoded, encoded
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 from ttnn_jit.specs.layout_text import layout_text, parse_layout
 from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
 from ttnn_jit.specs.tensor_layout import TensorLayout, collapsed_map
@@ -40,7 +40,7 @@ def random_values(seed, shape=(64, 64)):
 def test_every_name_of_the_table_of_formats_has_its_bytes():
     assert set(FORMATS) == set(
         "f32 f16 bf16 bfp_f8 bfp_bf8 bfp_f4 bfp_bf4 bfp_f2 bfp_bf2 u32 u16 u8 si32".split()  # noqa: SIM905 - as a table
-    )
+    ) | {dtype.traits.ttcore for dtype in ALL_DTYPES if dtype.is_foreign}
     assert {stored.value: stored.nbytes(1024) for stored in StoredFormat} == TILE_BYTES
 
 

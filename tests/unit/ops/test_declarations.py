@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit import ops
+from ttnn_jit import ttnn as package
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, ttnn, verify
 from ttnn_jit.dialects.derive import derive_opaque
@@ -190,3 +192,13 @@ def test_ops_on_types_of_other_compilers_are_parsed_verified_and_printed(type_):
     module = parse_module(f"func.func @f(%a: {type_}) -> {type_} {{ {op} \n func.return %0 : {type_} }}")
     verify(module)
     assert op in print_module(module).replace("%arg0", "%a")
+
+
+def test_what_is_ttnns_and_not_the_functions_stands_in_its_help_and_no_elementwise_function_has_any():
+    """Chips have the functions of every target (tests/properties/test_accuracy.py compares the bits)."""
+    imitating = [each for each in ops.OPERATIONS if each.imitations]
+    assert {each.name for each in imitating} >= {"matmul", "linear", "transformer.scaled_dot_product_attention"}
+    for operation in imitating:
+        assert not isinstance(operation, ops.Elementwise)
+        text = attrgetter(operation.name)(package).__doc__
+        assert all(f"As in ttnn: {each}" in text for each in operation.imitations)

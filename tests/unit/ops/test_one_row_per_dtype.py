@@ -18,7 +18,8 @@ from ttnn_jit.specs.dtypes import (
     COMPUTE_TYPE,
     FLOATS,
     INTEGERS,
-    SCALARS,
+    MOVABLE,
+    TRUTHS,
     DataType,
     dtypes_made_of_torch,
     dtypes_of_numpy,
@@ -28,7 +29,7 @@ from ttnn_jit.specs.dtypes import (
 PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
 FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "specs" / "dtypes.py")
-DTYPES = pytest.mark.parametrize("dtype", sorted(SCALARS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
+DTYPES = pytest.mark.parametrize("dtype", sorted(MOVABLE, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 
 
 def is_member(node):
@@ -84,9 +85,15 @@ def test_a_member_as_a_value_is_no_branch():
 def test_the_names_of_a_row_are_types_of_its_size(dtype):
     row = dtype.traits
     assert np.dtype(row.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
-    assert {"float": 4, "i32": 4, "i16": 2, "i8": 1}[row.llvm] == dtype.itemsize
-    assert dtypes_of_torch()[dtype.torch] is dtypes_made_of_torch()[dtype.torch] is dtype
+    assert {"float": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1}[row.llvm] == dtype.itemsize
+    assert dtypes_of_torch()[dtype.torch] is dtype
     assert dtype.is_upper_half or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
+    made = dtypes_made_of_torch()[dtype.torch]
+    assert not made.is_foreign
+    assert dtype.is_foreign or made is dtype
+    if dtype in TRUTHS:
+        assert (row.largest, dtype.values) == (1, range(2))
+        return
     limits = (torch.iinfo if dtype.is_integer else torch.finfo)(dtype.torch)
     assert limits.max == row.largest
     assert not dtype.is_integer or dtype.values == range(limits.min, limits.max + 1)
@@ -94,8 +101,8 @@ def test_the_names_of_a_row_are_types_of_its_size(dtype):
 
 @DTYPES
 def test_an_element_that_is_not_stored_whole_is_narrower_than_what_kernels_compute_in(dtype):
-    assert np.dtype(dtype.compute.numpy).itemsize == 4
-    assert dtype.is_compute_type == (dtype.itemsize == 4)
+    assert np.dtype(dtype.compute.numpy).itemsize == max(4, dtype.itemsize)
+    assert dtype.is_compute_type == (dtype.itemsize >= 4)
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in DataType if dtype in FLOATS], ids=lambda dtype: dtype.mlir)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import string
+from operator import attrgetter
 
 import pytest
 from hypothesis import assume, example, given
@@ -13,7 +14,7 @@ from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.ops import ABSENT, ALIASES, OVERLOADS
-from ttnn_jit.ops.public_names import PUBLIC_NAMES, names_within_a_slip
+from ttnn_jit.ops.public_names import NAMES_OF_SUBMODULES, PUBLIC_NAMES, names_within_a_slip
 from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
@@ -101,14 +102,40 @@ def test_a_name_one_slip_away_is_guessed_and_one_further_away_is_not(data):
     assert str(raised.value) == f"module 'ttnn_jit.ttnn' has no attribute {far!r}"
 
 
-@pytest.mark.parametrize("home", ["experimental", "kv_cache", "transformer"])
-def test_a_missing_name_of_a_submodule_is_guessed_by_one_slip_or_told_what_is_here(home):
-    module = getattr(ttnn, home)
+HOMES = ("cluster", "core", "device", "dot_access", "experimental", "graph", "kv_cache", "model_preprocessing",
+         "operations", "operations.moreh", "tracer", "transformer", "types")  # fmt: skip
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_missing_name_of_a_submodule_is_guessed_by_one_slip_or_told_where_it_is_or_that_it_is_not_here_yet(home):
+    module = attrgetter(home)(ttnn)
     last = module.__all__[-1]
     with pytest.raises(AttributeError, match=rf"'ttnn_jit.ttnn.{home}' has no attribute .*did you mean .*`{last}`"):
-        getattr(module, f"{last}s")
-    with pytest.raises(AttributeError, match=f"has no attribute 'qqzz': .*{last} are here"):
+        getattr(module, f"{last}qq"[:-1])
+    with pytest.raises(AttributeError) as raised:
         _ = module.qqzz
+    assert str(raised.value) == f"module 'ttnn_jit.ttnn.{home}' has no attribute 'qqzz'"
+    if not hasattr(module, "softmax"):
+        with pytest.raises(AttributeError, match=r"has no attribute 'softmax': it is `ttnn\.softmax`"):
+            _ = module.softmax
+    if not hasattr(module, "moe"):
+        with pytest.raises(AttributeError, match=r"'moe': `ttnn\.moe` is a name of ttnn that is not here yet"):
+            _ = module.moe
+
+
+@pytest.mark.parametrize("home", NAMES_OF_SUBMODULES)
+def test_every_name_of_a_submodule_of_ttnn_is_here_or_not_here_yet(home):
+    module = attrgetter(home)(ttnn)
+    for name in NAMES_OF_SUBMODULES[home]:
+        if not hasattr(module, name) and not hasattr(ttnn, name):
+            with pytest.raises(AttributeError, match=rf"`ttnn\.{home}\.{name}` is a name of ttnn that is not here yet"):
+                getattr(module, name)
+
+
+@pytest.mark.parametrize("name", ["jit", "tile_op"])
+def test_a_decorator_of_ours_is_told_where_it_is_looked_for_in_ttnn(name):
+    with pytest.raises(AttributeError, match=f"the decorator is `ttnn_jit.{name}`"):
+        getattr(ttnn, name)
 
 
 def test_the_table_counts_every_public_name_once():

@@ -72,7 +72,7 @@ def test_a_host_tensor_is_cast_where_it_is(x):
     assert torch.equal(ttnn.to_dtype(host, ttnn.bfloat16).to_torch(), X.bfloat16())
     assert torch.equal(ttnn.to_dtype(host, ttnn.int32).to_torch(), X.int())
     with pytest.raises(ArgumentError, match=r"to_dtype takes a tensor on the host, .*\nhelp: use `ttnn.typecast`"):
-        ttnn.to_dtype(x, ttnn.bfloat16)
+        ttnn.to_dtype(x, ttnn.int32)
 
 
 def test_a_host_tensor_is_allocated_as_a_device_would_have_it(device):

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from xdsl.ir import SSAValue
-
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def buffer_of(runs: Sequence[Collection[SSAValue]], specs: Mapping[SSAValue, TensorSpec]) -> dict[SSAValue, SSAValue]:
+def buffer_of(
+    runs: Sequence[Collection[PlanValue]], specs: Mapping[PlanValue, TensorSpec]
+) -> dict[PlanValue, PlanValue]:
     """Of each value with a spec, the first of those that lie where it does.
 
     Args:
@@ -21,8 +22,8 @@ def buffer_of(runs: Sequence[Collection[SSAValue]], specs: Mapping[SSAValue, Ten
         specs: Of the values that live from their first launch to their last one.
     """
     last = {value: run for run, touched in enumerate(runs) for value in touched if value in specs}
-    free: defaultdict[TensorSpec, list[SSAValue]] = defaultdict(list)
-    found: dict[SSAValue, SSAValue] = {}
+    free: defaultdict[TensorSpec, list[PlanValue]] = defaultdict(list)
+    found: dict[PlanValue, PlanValue] = {}
     for run, touched in enumerate(runs):
         own = [value for value in dict.fromkeys(touched) if value in specs]
         for value in own:

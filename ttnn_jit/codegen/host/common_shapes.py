@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
-from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over, readers_of
+from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.specs.access import Access, reshaped
 from ttnn_jit.specs.index_expressions import Const, Dim, dims_of
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -27,8 +26,10 @@ def meet_in_one_shape(plan: HostPlan) -> HostPlan:
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
     places, _ = places_by_value(launches)
     for place, launch in reversed([*enumerate(launches)]):
-        later = [launches[each] for each in places[launch.kernel.outputs[0].value] if each > place]
-        launches[place] = _in_shape_of_readers(launch, later)
+        value = launch.kernel.outputs[0].value
+        if value not in plan.results:
+            later = [launches[each] for each in places[value] if each > place]
+            launches[place] = _in_shape_of_readers(launch, later)
     return replace(plan, launches=tuple(launches))
 
 
@@ -72,13 +73,12 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
     return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
 
 
-def _read_as(value: SSAValue, readers: Sequence[HostLaunch]) -> Access | None:
-    """How these launches read a value; None if not all do so in one way, and if something else does, or a copy."""
+def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
+    """How these launches read a value; None if not all do so in one way, or if a copy does."""
     if any(only_copies(launch.kernel) for launch in readers):
         return None
-    ops = {op for launch in readers for op in launch.ops}
     found = {each.view.access for launch in readers for each in launch.kernel.inputs if each.value is value}
-    return found.pop() if len(found) == 1 and all(op in ops for op in readers_of(value)) else None
+    return found.pop() if len(found) == 1 else None
 
 
 def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:

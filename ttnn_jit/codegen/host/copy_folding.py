@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value, readers_in
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
 from ttnn_jit.codegen.steps import Call, Contract, Load, Store
@@ -33,12 +33,12 @@ _FEW = 8
 
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
-    return replace(plan, launches=_into_readers(plan.launches))
+    return replace(plan, launches=_into_readers(plan))
 
 
 def write_for_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies of one shape to another that the launch before can write for."""
-    return replace(plan, launches=_into_writers(plan.launches))
+    return replace(plan, launches=_into_writers(plan))
 
 
 def only_copies(kernel: Kernel) -> bool:
@@ -70,11 +70,12 @@ def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
-def _into_readers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
-    found: list[HostLaunch | None] = list(launches)
-    readers, writers = places_by_value(launches)
+def _into_readers(plan: HostPlan) -> tuple[HostLaunch, ...]:
+    found: list[HostLaunch | None] = list(plan.launches)
+    readers, writers = places_by_value(plan.launches)
     for place, copy in enumerate(found):
-        folded = _folded(copy, found, place, readers, writers) if copy and only_copies(copy.kernel) else None
+        is_between = copy and only_copies(copy.kernel) and copy.kernel.outputs[0].value not in plan.results
+        folded = _folded(copy, found, place, readers, writers) if copy and is_between else None
         if copy is None or folded is None:
             continue
         found[place] = None
@@ -87,11 +88,10 @@ def _into_readers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
 def _folded(
     copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
 ) -> dict[int, HostLaunch] | None:
-    """By place, the later launches that read through `copy`; None if one of its readers cannot, or is no launch."""
+    """By place, the later launches that read through `copy`; None if one of its readers cannot."""
     value = copy.kernel.outputs[0].value
     later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
-    ops = {op for launch in later.values() for op in launch.ops}
-    if not later or max(writers[value]) > place or any(op not in ops for op in readers_of(value)):
+    if not later or max(writers[value]) > place:
         return None
     found = {}
     for each, launch in later.items():
@@ -150,12 +150,12 @@ def _packed_again(kernel: Kernel) -> int:
 # --- Writers ----------------------------------------------------------------------------------------------------------
 
 
-def _into_writers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
+def _into_writers(plan: HostPlan) -> tuple[HostLaunch, ...]:
     found: list[HostLaunch] = []
     places: Places = defaultdict(list)  # of those found
-    _, writers = places_by_value(launches)
-    readers = readers_in(launches)
-    for launch in launches:
+    _, writers = places_by_value(plan.launches)
+    readers = plan.readers
+    for launch in plan.launches:
         kernel = launch.kernel
         before = places[kernel.inputs[0].value] if only_copies(kernel) else []
         alone = len(writers[kernel.outputs[0].value]) == 1

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import enum
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.kernel import Kernel, readers_of
+from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
@@ -35,7 +37,7 @@ class ScoreBlocks:
     rows: int
     columns: int
     size: int
-    kept: tuple[SSAValue, ...]
+    kept: tuple[PlanValue, ...]
     seen: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -95,7 +97,7 @@ class HostLaunch:
         return tuple(names) or (COPY.name,)
 
 
-Places = Mapping[SSAValue, list[int]]
+Places = Mapping[PlanValue, list[int]]
 """Where launches stand, by a value that they read, or that they write; of others, nowhere."""
 
 
@@ -104,7 +106,7 @@ def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
 
     Steps that would ask every launch for every value take quadratic time.
     """
-    readers, writers = defaultdict[SSAValue, list[int]](list), defaultdict[SSAValue, list[int]](list)
+    readers, writers = defaultdict[PlanValue, list[int]](list), defaultdict[PlanValue, list[int]](list)
     for place, launch in enumerate(launches):
         for places, operands in ((readers, launch.kernel.inputs), (writers, launch.kernel.outputs)):
             for value in dict.fromkeys(operand.value for operand in operands):
@@ -112,21 +114,13 @@ def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
     return readers, writers
 
 
-Readers = Callable[[SSAValue], set[Operation]]
+class Caller(enum.Enum):
+    """What reads the values that a function returns."""
+
+    CALLER = enum.auto()
 
 
-def readers_in(launches: Sequence[HostLaunch]) -> Readers:
-    """By value, what reads it: launches, each as its last op, and ops that none of them runs, as a function's return.
-
-    The ops before its last are copies that a launch reads through, as others may too.
-    """
-    places, _ = places_by_value(launches)
-    run = {op for launch in launches for op in launch.ops}
-
-    def read(value: SSAValue) -> set[Operation]:
-        return {launches[place].ops[-1] for place in places[value]} | set(readers_of(value)) - run
-
-    return read
+Readers = Callable[[PlanValue], set[Operation | Caller]]
 
 
 def _names_in(op: Operation) -> Iterator[str]:
@@ -140,14 +134,37 @@ class HostPlan:
     """The launches of a program, in order.
 
     Attributes:
+        name: Of the function.
         launches: What runs.
+        arguments: The tensors that the caller passes.
+        results: Those that it gets, arguments among them.
+        updates: Per argument that the function writes into, its index and that of the result that it becomes.
         written: Every tensor that a kernel of the module writes; where launches were joined, some are in no memory.
         isa: The vectors that it is made for; None where another compiler chooses.
     """
 
+    name: str
     launches: tuple[HostLaunch, ...]
-    written: tuple[SSAValue, ...]
+    arguments: tuple[PlanValue, ...]
+    results: tuple[PlanValue, ...]
+    updates: tuple[tuple[int, int], ...]
+    written: tuple[PlanValue, ...]
     isa: HostIsa | None = None
+
+    @property
+    def readers(self) -> Readers:
+        """By value, what reads it: launches, each as its last op, and the caller.
+
+        The ops before its last are copies that a launch reads through, as others may too.
+        """
+        places, _ = places_by_value(self.launches)
+        returned = set(self.results)
+
+        def read(value: PlanValue) -> set[Operation | Caller]:
+            found: set[Operation | Caller] = {self.launches[place].ops[-1] for place in places[value]}
+            return found | {Caller.CALLER} if value in returned else found
+
+        return read
 
     def with_forms(self, changed: Callable[[Form, HostIsa], Form]) -> HostPlan:
         """Every launch in the form that `changed` gives it; itself without vectors to choose it for."""

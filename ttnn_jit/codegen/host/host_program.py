@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
@@ -19,11 +19,11 @@ from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
-from ttnn_jit.codegen.reader_values import Reading
+from ttnn_jit.codegen.module_reader import ModuleReader
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
@@ -31,7 +31,6 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
-from ttnn_jit.specs.target import Numerics
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
     written = [kernel_of(launch.form, isa) for launch in launches]
     panels = {kernel.name: kernel.panels for kernel in written}
-    plan = program_plan(module, host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
+    plan = program_plan(host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
 
 
@@ -69,31 +68,34 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    launches = tuple(_launches(module))
-    plan = HostPlan(launches, tuple(_written(launch.kernel for launch in launches)), isa)
+    plan = _as_written(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
     for step in HOST_STEPS:
         plan = step(plan)
     return plan
 
 
-def _launches(module: ModuleOp) -> Iterator[HostLaunch]:
-    """One for every kernel of the module, in program order."""
-    numerics = system_desc_of(module).numerics
-    readings: dict[GenericOp, Reading] = {}
-    for op in the_function(module).body.block.ops:
-        for own, kernel in _kernels(op, numerics, readings):
-            yield HostLaunch((own,), kernel, Form(kernel.body))
+def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> HostPlan:
+    """The plan before any step: a launch for every kernel of the function, in program order."""
+    block = function.body.block
+    own = (pair for op in block.ops for pair in _kernels(op, reader))
+    launches = tuple(HostLaunch((op,), kernel, Form(kernel.body)) for op, kernel in own)
+    returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
+    arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
+    written = tuple(_written(launch.kernel for launch in launches))
+    read = {operand.value for launch in launches for operand in launch.kernel.inputs}
+    if not read.union(results) <= {*arguments, *written}:
+        raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
+    name = function.sym_name.data
+    return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
 
 
-def _kernels(
-    op: Operation, numerics: Numerics, readings: dict[GenericOp, Reading]
-) -> Iterable[tuple[Operation, Kernel]]:
+def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, Kernel]]:
     refuse_packed(op)
     match op:
         case GenericOp():
-            return launches_of(op, numerics, readings)
+            return launches_of(op, reader)
         case _ if has_kernels(op):
-            return ((op, kernel) for kernel in kernels_of(op, numerics))
+            return ((op, kernel) for kernel in kernels_of(op, reader))
         case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():
             return ()
         case _:
@@ -104,42 +106,32 @@ NO_PANELS: Mapping[str, tuple[int, ...]] = {}
 
 
 def program_plan(
-    module: ModuleOp,
-    host: HostPlan,
-    named: Sequence[tuple[str, int]],
-    panels: Mapping[str, tuple[int, ...]] = NO_PANELS,
+    host: HostPlan, named: Sequence[tuple[str, int]], panels: Mapping[str, tuple[int, ...]] = NO_PANELS
 ) -> ProgramPlan:
-    """Buffers and launches of a module's program.
+    """Buffers and launches of a program.
 
     Args:
-        module: A scheduled one.
         host: Its launches.
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
         panels: By kernel that has them, as `Launch` does.
-
-    Raises:
-        CompileError: It reads a tensor that is nowhere.
     """
-    function = the_function(module)
-    block = function.body.block
-    returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     kernels = [launch.kernel for launch in host.launches]
     written = _written(kernels)
-    outputs = [value for value in dict.fromkeys(returned) if value in written]
+    outputs = [value for value in dict.fromkeys(host.results) if value in written]
     kept = kept_specs(host.launches)
     order_of_runs = tuple(in_order(host.launches))
     touched = [_values(kernels[place]) for place, _ in order_of_runs]
-    between = {v: kept.get(v) or spec_of(v.type) for v in written if v not in outputs}
+    between = {value: kept.get(value) or value.spec for value in written if value not in outputs}
     buffers = buffer_of(touched, between)
-    order = [*block.args, *outputs, *dict.fromkeys(buffers.values())]
+    order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
-    specs = [between.get(value) or spec_of(value.type) for value in order]
-    inputs, visible = len(block.args), len(block.args) + len(outputs)
+    specs = [between.get(value) or value.spec for value in order]
+    inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
     launches = tuple(
         Launch(
             named[place][0],
-            tuple(_buffer(index, function, value) for value in values),
+            tuple(index[value] for value in values),
             nest.params,
             named[place][1],
             len(kernels[place].outputs),
@@ -150,34 +142,27 @@ def program_plan(
         for (place, nest), values in zip(order_of_runs, touched, strict=True)
     )
     run_of = {place: run for run, (place, _) in reversed([*enumerate(order_of_runs)])}
-    updates = updates_of(function)
-    in_place = tuple(written_in_place(block.args, returned, updates, host.launches))
+    in_place = tuple(written_in_place(host))
     return ProgramPlan(
-        name=function.sym_name.data,
+        name=host.name,
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
-        unstored=tuple(filter(in_l1, (spec_of(value.type) for value in host.written if value not in index))),
+        unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
         launches=launches,
-        results=tuple(_buffer(index, function, value) for value in returned),
-        updates=updates,
+        results=tuple(index[value] for value in host.results),
+        updates=host.updates,
         in_place=tuple(each.argument for each in in_place),
         copies=tuple(run_of[each.copy] for each in in_place if each.copy is not None),
     )
 
 
-def _values(kernel: Kernel) -> tuple[SSAValue, ...]:
+def _values(kernel: Kernel) -> tuple[PlanValue, ...]:
     return tuple(each.value for each in (*kernel.inputs, *kernel.outputs))
 
 
-def _written(kernels: Iterable[Kernel]) -> list[SSAValue]:
+def _written(kernels: Iterable[Kernel]) -> list[PlanValue]:
     return list(dict.fromkeys(output.value for kernel in kernels for output in kernel.outputs))
-
-
-def _buffer(index: dict[SSAValue, int], function: FuncOp, value: SSAValue) -> int:
-    if value not in index:
-        raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
-    return index[value]
 
 
 def the_function(module: ModuleOp) -> FuncOp:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.sweeps import SweptBody, swept
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
@@ -30,7 +29,7 @@ from ttnn_jit.kernels.swept_loops import BufferKind
 
 def host_text(plan: HostPlan) -> str:
     """What codegen makes of a scheduled module before it writes any kernel, a block of lines for each launch."""
-    names: dict[SSAValue, str] = {}
+    names: dict[PlanValue, str] = {}
     return "".join(f"{line}\n" for number, own in enumerate(plan.launches) for line in _launch(number, own, names))
 
 
@@ -39,7 +38,7 @@ def bytes_of(kernel: Kernel) -> int:
 
     Loops over elements may meet a part of a tensor, such as a piece of a concatenation; others count all of theirs.
     """
-    met: dict[SSAValue, int] = {}
+    met: dict[PlanValue, int] = {}
     for operand, strides in zip((*kernel.inputs, *kernel.outputs), kernel.nest.strides, strict=True):
         met[operand.value] = met.get(operand.value, 0) + _bytes_met(kernel, operand, strides)
     specs = {each.value: each.view.spec for each in (*kernel.inputs, *kernel.outputs)}
@@ -65,7 +64,7 @@ def loops_text(nest: LoopNest) -> str:
     )
 
 
-def _launch(number: int, launch: HostLaunch, names: dict[SSAValue, str]) -> Iterator[str]:
+def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:
     kernel = launch.kernel
     joined = f", joined of {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
     yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(kernel):,} bytes"
@@ -81,7 +80,7 @@ def _launch(number: int, launch: HostLaunch, names: dict[SSAValue, str]) -> Iter
         yield from _sweeps(swept(kernel.body), len(operands))
 
 
-def _operand(place: int, operand: Operand, strides: Sequence[int], kernel: Kernel, names: dict[SSAValue, str]) -> str:
+def _operand(place: int, operand: Operand, strides: Sequence[int], kernel: Kernel, names: dict[PlanValue, str]) -> str:
     spec = operand.view.spec
     extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
     name = names.setdefault(operand.value, f"%{len(names)}")

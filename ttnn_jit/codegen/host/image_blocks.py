@@ -13,15 +13,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.copy_folding import only_moves
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.row_blocks import changed, of_rows, rows_of
 from ttnn_jit.codegen.kernel import Operand
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.dialects.d2m import EmptyOp
-from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, FloorDiv, substitute
@@ -40,7 +37,7 @@ def block_images(plan: HostPlan) -> HostPlan:
     if plan.isa is None:
         return plan
     launches: list[HostLaunch] = []
-    readers = readers_in(plan.launches)
+    readers = plan.readers
     for launch in plan.launches:
         padding = _padding(launches, launch, readers)
         blocks = _blocks(padding, launch) if padding else None
@@ -66,7 +63,7 @@ def _padding(before: Sequence[HostLaunch], product: HostLaunch, readers: Readers
     return found if all(map(_is_of_images, found)) and are_numbers == sorted(are_numbers, reverse=True) else []
 
 
-def _writes(launch: HostLaunch, value: SSAValue) -> bool:
+def _writes(launch: HostLaunch, value: PlanValue) -> bool:
     return [each.value for each in launch.kernel.outputs] == [value]
 
 
@@ -121,7 +118,7 @@ def _by_image(padding: Sequence[HostLaunch], product: HostLaunch) -> Iterator[Ho
     padded = product.kernel.inputs[product.kernel.body.contracted_streams[0]]
     (count, *extents), rows = padded.view.spec.shape, _rows(product)
     spec = TensorSpec((1, *extents), padded.view.spec.dtype)
-    value = EmptyOp.make(tensor_type(spec)).results[0]
+    value = PlanValue(spec)
     yield from (_of_image(each, 0, value, spec) for each in padding if not each.kernel.inputs)
     for number in range(count):
         yield from (_of_image(each, number, value, spec) for each in padding if each.kernel.inputs)
@@ -132,13 +129,13 @@ def _by_image(padding: Sequence[HostLaunch], product: HostLaunch) -> Iterator[Ho
         yield of_rows(product, Operand(value, View(spec, windows)), rows, part)
 
 
-def _of_image(launch: HostLaunch, number: int, value: SSAValue, spec: TensorSpec) -> HostLaunch:
+def _of_image(launch: HostLaunch, number: int, value: PlanValue, spec: TensorSpec) -> HostLaunch:
     """What a launch does to one image, to the only one in `value`."""
     inputs = tuple(_image_of(each, number, each.value, each.view.spec) for each in launch.kernel.inputs)
     return changed(launch, inputs, (_image_of(launch.kernel.outputs[0], 0, value, spec),))
 
 
-def _image_of(operand: Operand, number: int, value: SSAValue, spec: TensorSpec) -> Operand:
+def _image_of(operand: Operand, number: int, value: PlanValue, spec: TensorSpec) -> Operand:
     access = operand.view.access or Access.identity(operand.view.shape)
     indices: list[Expr] = [Const(number), *(Dim(k) for k in range(1, len(access.extents)))]
     coordinates = tuple(substitute(each, indices) for each in access.coordinates)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from xdsl.ir import SSAValue
-
-from ttnn_jit.codegen.host.host_plan import HostLaunch
+from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Accumulate, Call, Contract, Load, Store
-from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -27,21 +25,17 @@ class InPlace:
     copy: int | None
 
 
-def written_in_place(
-    arguments: Sequence[SSAValue],
-    returned: Sequence[SSAValue],
-    updates: Sequence[tuple[int, int]],
-    launches: Sequence[HostLaunch],
-) -> Iterator[InPlace]:
+def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
     """The arguments that may be written where they lie.
 
     The new value has the argument's places. One launch makes it, element by element, or one copies the argument and
     others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
     """
-    for argument, result in updates:
-        old, new = arguments[argument], returned[result]
+    launches = plan.launches
+    for argument, result in plan.updates:
+        old, new = plan.arguments[argument], plan.results[result]
         writers = [place for place, launch in enumerate(launches) if _reads_or_writes(launch.kernel, new, written=True)]
-        if not writers or returned.count(new) > 1 or spec_of(old.type) is not spec_of(new.type):
+        if not writers or plan.results.count(new) > 1 or old.spec is not new.spec:
             continue
         first, later = launches[writers[0]].kernel, launches[writers[0] + 1 :]
         if any(_reads_or_writes(launch.kernel, old) for launch in later) or not _is_elementwise(first, old):
@@ -56,11 +50,11 @@ def _only_copies(kernel: Kernel) -> bool:
     return kernel.body.copies_tiles or all(isinstance(step, Load | Store) for step in kernel.body.steps)
 
 
-def _reads_or_writes(kernel: Kernel, value: SSAValue, *, written: bool = False) -> bool:
+def _reads_or_writes(kernel: Kernel, value: PlanValue, *, written: bool = False) -> bool:
     return any(operand.value is value for operand in (kernel.outputs if written else kernel.inputs))
 
 
-def _is_elementwise(kernel: Kernel, old: SSAValue) -> bool:
+def _is_elementwise(kernel: Kernel, old: PlanValue) -> bool:
     """Whether a kernel makes one tensor of elements, and reads `old` only where it writes."""
     if len(kernel.outputs) != 1 or any(isinstance(step, Accumulate | Call | Contract) for step in kernel.body.steps):
         return False

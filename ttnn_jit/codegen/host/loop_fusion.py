@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.sweeps import fits_stack
 from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
@@ -99,7 +100,7 @@ def join_loops(plan: HostPlan) -> HostPlan:
     """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
     # Fusing never lowers the number of live tiles, so elementwise loops that fit in the end did so at every step; to
     # check each step of a long one would take quadratic time.
-    readers = readers_in(plan.launches)
+    readers = plan.readers
     found = _joined_where(plan.launches, lambda _: True, {})
     fitting = [loop for loop in found if _fits(loop, readers)]
     if len(fitting) < len(found):
@@ -130,10 +131,10 @@ class _Writers:
 
     def __init__(self) -> None:
         self.loops: dict[int, _FusedLoop] = {}
-        self._written: dict[SSAValue, tuple[int, Operand]] = {}
+        self._written: dict[PlanValue, tuple[int, Operand]] = {}
         self._joined_into: dict[int, int] = {}
 
-    def loop_of(self, value: SSAValue) -> _FusedLoop | None:
+    def loop_of(self, value: PlanValue) -> _FusedLoop | None:
         """The loop that writes `value`; None if none does that others may be joined with."""
         if value not in self._written:
             return None
@@ -226,7 +227,7 @@ def _space(view: View) -> _Space:
     return _Space(view.shape, view.spec.strides)
 
 
-def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[SSAValue], bool]) -> Kernel:
+def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[PlanValue], bool]) -> Kernel:
     """The steps of all kernels; a tensor is loaded once, and stored only if others read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}

@@ -9,12 +9,11 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.forms import InStrips, OneLoop
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -34,12 +33,12 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     around = conversions_by_value(plan.launches)
     if plan.isa is None or not around:
         return plan
-    readers = readers_in(plan.launches)
     joined: dict[int, HostLaunch] = {}
     converted: set[int] = set()
+    readers = plan.readers
     for loop in plan.launches:
         if isinstance(loop.form, OneLoop) and _walks_storage(loop.kernel):
-            found = _own_conversions(loop, around, readers, converted)
+            found = _own_conversions(loop, around, converted, readers)
             if found:
                 joined[id(loop)] = _joined(loop, found, plan.isa)
                 converted |= set(map(id, found.values()))
@@ -47,9 +46,9 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=tuple(launches))
 
 
-def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[SSAValue, list[HostLaunch]]:
+def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[PlanValue, list[HostLaunch]]:
     """What packs and unpacks, by what it reads and by what it writes."""
-    found: dict[SSAValue, list[HostLaunch]] = {}
+    found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
         if each.kernel.body.packs_or_unpacks:
             for operand in (*each.kernel.inputs, *each.kernel.outputs):
@@ -69,7 +68,7 @@ def _walks_storage(kernel: Kernel) -> bool:
 
 
 def _own_conversions(
-    loop: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], readers: Readers, taken: Container[int]
+    loop: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], taken: Container[int], readers: Readers
 ) -> dict[int, HostLaunch]:
     """The conversions that `loop` can do itself, by the place of its operand; none that are `taken`, by their ids."""
     kernel = loop.kernel

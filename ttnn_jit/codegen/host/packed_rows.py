@@ -9,14 +9,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.packed_elements import conversions_by_value
 from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.kernels.row_strips import MOST_COLUMNS, fit_stack
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -28,9 +27,10 @@ _OWN_LOOPS = (0, 1)
 
 def convert_in_sweeps(plan: HostPlan) -> HostPlan:
     """The launches without those that unpack for sweeps over rows alone, or pack what they write."""
-    conversions, readers = conversions_by_value(plan.launches), readers_in(plan.launches)
+    conversions = conversions_by_value(plan.launches)
     joined: dict[int, HostLaunch] = {}
     converted: set[int] = set()
+    readers = plan.readers
     for launch in plan.launches:
         if isinstance(launch.form, Swept) and launch.kernel.nest.reduced == (0,):
             found = _with_own_conversions(launch, conversions, readers, launch.form)
@@ -43,7 +43,7 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
 
 
 def _with_own_conversions(
-    sweeps: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], readers: Readers, form: Swept
+    sweeps: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], readers: Readers, form: Swept
 ) -> tuple[HostLaunch, Iterable[HostLaunch]] | None:
     """Sweeps with the conversions of their operands, and these; None where there are none that they can do."""
     kernel, nest = sweeps.kernel, _in_rows_of_tiles(sweeps.kernel.nest)

@@ -14,17 +14,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.codegen.host.copy_folding import only_moves
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
-from ttnn_jit.codegen.kernel import Kernel, Operand, filled_with, kernel_over, readers_of
+from ttnn_jit.codegen.kernel import Kernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Call, Repack
-from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import MovementOp
-from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, dims_of, evaluated, is_affine, substitute, total
@@ -54,7 +53,7 @@ class _Padded:
     """
 
     op: Operation
-    value: SSAValue
+    value: PlanValue
     spec: TensorSpec
     number: float
     inner: Operand
@@ -74,7 +73,7 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
     untouched = set(range(len(found)))
     for value, places in writers.items():
         padded = _padded([plan.launches[place] for place in places], value)
-        if padded is None or not untouched.issuperset((*places, *readers[value])):
+        if padded is None or value in plan.results or not untouched.issuperset((*places, *readers[value])):
             continue  # or a launch of these is cut for another one
         cut = _all_cut(padded, [plan.launches[place] for place in readers[value]])
         if cut is None:
@@ -87,7 +86,7 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
 
 
-def _padded(writers: Sequence[HostLaunch], value: SSAValue) -> _Padded | None:
+def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
     """What these launches, all that write `value`, pad; None if they do anything else."""
     op = writers[0].ops[-1]
     if not isinstance(op, MovementOp) or op.background is None or any(each.ops[-1] is not op for each in writers):
@@ -103,9 +102,8 @@ def _padded(writers: Sequence[HostLaunch], value: SSAValue) -> _Padded | None:
 
 
 def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch, list[Sequence[HostLaunch]]] | None:
-    """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or is no launch."""
-    ops = {op for launch in readers for op in launch.ops}
-    if not readers or any(op not in ops for op in readers_of(padded.value)):
+    """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or there is none."""
+    if not readers:
         return None
     row = _row_of(padded)
     try:
@@ -119,7 +117,7 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
 
 def _row_of(padded: _Padded) -> Operand:
     spec = TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype)
-    return Operand(EmptyOp.make(tensor_type(spec)).results[0], View(spec))
+    return Operand.new(spec)
 
 
 def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLaunch]:

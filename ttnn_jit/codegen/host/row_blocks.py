@@ -13,11 +13,9 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.dialects.d2m import EmptyOp
-from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, substitute, total
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -35,7 +33,7 @@ def block_rows(plan: HostPlan) -> HostPlan:
     if plan.isa is None:
         return plan
     launches: list[HostLaunch] = []
-    readers = readers_in(plan.launches)
+    readers = plan.readers
     for launch in plan.launches:
         blocks = _blocks(launches[-1], launch, readers) if launches else None
         if blocks is None:
@@ -88,11 +86,11 @@ def _cut(copy: HostLaunch, product: HostLaunch, size: int) -> Iterator[HostLaunc
     whole = copy.kernel.outputs[0].view.spec
     *batch, rows, columns = tuple(whole.shape)
     block = TensorSpec((*batch, size, columns), whole.dtype)
-    value = EmptyOp.make(tensor_type(block)).results[0]
+    rows_of_copy = Operand.new(block)
     for first in range(0, rows, size):
         part = range(first, first + size)
-        yield changed(copy, (rows_of(copy.kernel.inputs[0], rows, part),), (Operand(value, View(block)),))
-        yield of_rows(product, _of_block(product, Operand(value, View(block))), rows, part)
+        yield changed(copy, (rows_of(copy.kernel.inputs[0], rows, part),), (rows_of_copy,))
+        yield of_rows(product, _of_block(product, rows_of_copy), rows, part)
 
 
 def _of_block(product: HostLaunch, block: Operand) -> Operand:

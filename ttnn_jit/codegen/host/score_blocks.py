@@ -13,14 +13,11 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, ScoreBlocks, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
 from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -46,7 +43,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
         group = launches[place : place + 3]
         if not _may_run_in_blocks(group):
             continue
-        blocks = _blocks_of(group, place, readers)
+        blocks = _blocks_of(group, place, readers, plan.results)
         if blocks is not None:
             blocks = _without_unseen(blocks, group, launches)
             launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
@@ -60,16 +57,18 @@ def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
 
 
-def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> ScoreBlocks | None:
+def _blocks_of(
+    group: Sequence[HostLaunch], place: int, readers: Places, returned: Container[PlanValue]
+) -> ScoreBlocks | None:
     """The blocks that three launches run in, of which the first stands at `place`; None if they are no such."""
     first, between, last = (launch.kernel for launch in group)
     kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
     own = range(place, place + len(group))
-    if len(kept) < 2 or any(_is_returned(each.value) or set(readers[each.value]) - set(own) for each in kept):
+    if len(kept) < 2 or any(each.value in returned or set(readers[each.value]) - set(own) for each in kept):
         return None
     heads, rows = _rows_of(first.nest)
     spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
-    if heads < 2 or spans != [spec_of(each.value.type).padded_shape[-1] for each in kept]:
+    if heads < 2 or spans != [each.value.spec.padded_shape[-1] for each in kept]:
         return None
     if not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
         return None
@@ -99,10 +98,6 @@ def _has_packed_rows(product: Kernel) -> bool:
     return product.body.streams[left].dtype.is_block_float
 
 
-def _is_returned(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
-
-
 def _rows_of(nest: LoopNest) -> tuple[int, int]:
     """How many heads, and rows of one, a product has: its loops before those of a row."""
     outer = [extent for place, extent in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced]
@@ -119,7 +114,7 @@ def _differs_by_head(nest: LoopNest) -> bool:
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
 
 
-def _span_of_row(value: SSAValue, group: Sequence[HostLaunch], total: int) -> int:
+def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> int:
     """The elements from a row of a value to the next, where all launches meet its rows one after the other; else 0."""
     spans = set()
     for launch in group:
@@ -185,7 +180,7 @@ def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
         yield replace(nest, extents=(*(1,) * (depth - 1), count, *inner), offsets=offsets)
 
 
-def _loop_of_columns(kernel: Kernel, kept: Container[SSAValue]) -> int:
+def _loop_of_columns(kernel: Kernel, kept: Container[PlanValue]) -> int:
     """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
     writes = kernel.body.contraction is not None and kernel.outputs[0].value in kept
     return len(kernel.nest.extents) - 1 - (0 if writes else kernel.nest.reduced[0])
@@ -200,10 +195,10 @@ def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def kept_specs(launches: Sequence[HostLaunch]) -> dict[SSAValue, TensorSpec]:
+def kept_specs(launches: Sequence[HostLaunch]) -> dict[PlanValue, TensorSpec]:
     """What is in memory of the values of which a block of rows is kept at a time."""
     blocks = {launch.blocks for launch in launches if launch.blocks is not None}
-    return {value: _rows_as_stored(spec_of(value.type), each.size) for each in blocks for value in each.kept}
+    return {value: _rows_as_stored(value.spec, each.size) for each in blocks for value in each.kept}
 
 
 def _rows_as_stored(spec: TensorSpec, count: int) -> TensorSpec:

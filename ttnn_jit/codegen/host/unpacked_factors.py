@@ -12,7 +12,7 @@ from typing import TypeVar
 from ttnn_jit.codegen.contracting import in_pairs
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Kernel, Operand, readers_of
+from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.steps import Contract, Load, operands_of
 from ttnn_jit.kernels.tile_loop import InnerAccess
@@ -27,7 +27,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
         return plan
     launches = plan.launches
     for launch in plan.launches:
-        if _unpacks(launch.kernel):
+        if _unpacks(launch.kernel) and launch.kernel.outputs[0].value not in plan.results:
             launches = _without(launch, launches)
     return replace(plan, launches=launches)
 
@@ -41,9 +41,8 @@ def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[Hos
     value = unpacking.kernel.outputs[0].value
     others = [launch for launch in launches if launch is not unpacking]
     readers = [launch for launch in others if any(each.value is value for each in launch.kernel.inputs)]
-    ops = {op for launch in readers for op in launch.ops}
     unpacked = [_unpacked_by(launch, unpacking) for launch in readers]
-    if not readers or None in unpacked or any(op not in ops for op in readers_of(value)):
+    if not readers or None in unpacked:
         return tuple(launches)
     found = iter(unpacked)
     return tuple(next(found) or launch if launch in readers else launch for launch in others)

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.ir import SSAValue
-
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, Step, Store, operands_of
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
 
@@ -83,7 +82,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[SSAValue, Range]) -> bool:
+def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
     body = launch.kernel.body
     wide = _wide(body)

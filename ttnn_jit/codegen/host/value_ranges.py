@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Step, Store, operands_of
 from ttnn_jit.codegen.tensor_interpreter import results_of
 from ttnn_jit.dialects.declared_ops import RoutineOp
@@ -74,10 +74,10 @@ class ValueRanges:
         self._writers = {each.kernel.outputs[0].value: each for each in launches if len(each.kernel.outputs) == 1}
         self._numerics = numerics
         self._math = NumpyVector()
-        self._constants: dict[SSAValue, Any] = {}
+        self._constants: dict[PlanValue, Any] = {}
         self._results: dict[tuple[Step, tuple[Range, ...]], Range] = {}
 
-    def stored(self, launch: HostLaunch, box: Box, known: Mapping[SSAValue, Range]) -> Range:
+    def stored(self, launch: HostLaunch, box: Box, known: Mapping[PlanValue, Range]) -> Range:
         """Of what a launch with one output stores."""
         own = self.steps(launch, box, known, lambda _: None)
         stores = [step for step in launch.kernel.body.steps if isinstance(step, Store)]
@@ -87,7 +87,7 @@ class ValueRanges:
         self,
         launch: HostLaunch,
         box: Box,
-        known: Mapping[SSAValue, Range],
+        known: Mapping[PlanValue, Range],
         assumed: Callable[[int], Range | None],
     ) -> list[Range]:
         """Of every step of a launch.
@@ -104,7 +104,7 @@ class ValueRanges:
         return found
 
     def _step(
-        self, step: Step, found: Sequence[Range], launch: HostLaunch, box: Box, known: Mapping[SSAValue, Range]
+        self, step: Step, found: Sequence[Range], launch: HostLaunch, box: Box, known: Mapping[PlanValue, Range]
     ) -> Range:
         match step:
             case Load():
@@ -136,11 +136,11 @@ class ValueRanges:
         def applied(*tiles: Any) -> Any:
             rest = iter(tiles)
             operands = [np.float32(each.value) if isinstance(each, Constant) else next(rest) for each in step.operands]
-            return rounded(operation.tile_body(self._numerics)(self._math, *operands, *numbers))
+            return rounded(operation.emit(self._math, *operands, *numbers))
 
         return applied
 
-    def _loaded(self, launch: HostLaunch, stream: int, box: Box, known: Mapping[SSAValue, Range]) -> Range:
+    def _loaded(self, launch: HostLaunch, stream: int, box: Box, known: Mapping[PlanValue, Range]) -> Range:
         kernel = launch.kernel
         value = kernel.inputs[stream].value
         if value in known:
@@ -156,7 +156,7 @@ class ValueRanges:
             return self._of_routine(writer.ops[-1], value, place)
         return self.stored(writer, place, {})
 
-    def _of_routine(self, op: RoutineOp, value: SSAValue, place: Box) -> Range:
+    def _of_routine(self, op: RoutineOp, value: PlanValue, place: Box) -> Range:
         if op.operands or len(op.results) != 1 or len(place) != 1:
             return ANYTHING
         if value not in self._constants:

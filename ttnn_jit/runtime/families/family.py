@@ -55,6 +55,10 @@ class Family(ABC):
         """Whether calls with these tensors are recorded, and do not run now."""
         return False
 
+    def unheeded(self, _function: str) -> str | None:
+        """What to say of a mode that the tensors' library is in now, of which compiled functions take no notice."""
+        return None
+
     # --- Writes -------------------------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -155,6 +159,10 @@ class Family(ABC):
         """Statements that make ``ri``, and ``pi``, in memory of the library's own."""
         raise NotImplementedError
 
+    def given(self, index: int, _spec: TensorSpec) -> str:
+        """The expression of what the caller gets of ``ri``."""
+        return f"r{index}"
+
     @abstractmethod
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """What the names mean that only these lines use."""
@@ -174,6 +182,10 @@ class ForeignFamily(Family):
     def made(self, spec: TensorSpec) -> Any:
         """A tensor of `spec` in memory of the library's own."""
 
+    def handed_out(self, result: Any, _spec: TensorSpec) -> Any:
+        """What the caller gets of a result, as `given` says it of a later one."""
+        return result
+
     def is_pooled(self, spec: TensorSpec) -> bool:
         """Large ones."""
         return spec.nbytes >= POOLED_RESULT_BYTES
@@ -188,7 +200,8 @@ class ForeignFamily(Family):
         visible = (*tensors, *outputs)
         check_updates(plan, self, tensors)
         program.run(*map(self.address, visible))
-        results = after_updates(plan, self, tensors, visible)
+        handed_out = map(self.handed_out, outputs, plan.outputs)
+        results = after_updates(plan, self, tensors, (*tensors, *handed_out))
         return results[0] if len(results) == 1 else tuple(results)
 
     def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:

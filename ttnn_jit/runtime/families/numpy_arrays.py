@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.foreign.narrowed import is_narrowed
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
 from ttnn_jit.runtime.overlap import has_common_elements
-from ttnn_jit.runtime.tensor_words import numpy_array
+from ttnn_jit.runtime.tensor_words import floats_of_words, numpy_array
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -55,11 +54,6 @@ class NumpyArrays(ForeignFamily):
         """A read-only one cannot be, nor one whose elements share addresses."""
         if not tensor.flags.writeable:
             raise ArgumentError(f"{what}, which the function writes into, is read-only", help="pass `array.copy()`")
-        if is_narrowed(tensor):
-            raise ArgumentError(
-                f"{what}, which the function writes into, holds {tensor.dtype}, which it reads as {spec.dtype.name}",
-                help="pass `array.astype(numpy.int32)`",
-            )
         if has_common_elements(spec):
             raise ArgumentError(
                 f"{what}, which the function writes into, has several elements at one address",
@@ -105,9 +99,18 @@ class NumpyArrays(ForeignFamily):
             f" p{index} = r{index}.__array_interface__['data'][0]",
         )
 
+    def handed_out(self, result: Array, spec: TensorSpec) -> Array:
+        """Floats that numpy lacks as float32, which has them exactly."""
+        return floats_of_words(result) if spec.dtype.is_upper_half else result
+
+    def given(self, index: int, spec: TensorSpec) -> str:
+        """As `handed_out` makes it."""
+        return f"floats_of_words(r{index})" if spec.dtype.is_upper_half else super().given(index, spec)
+
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """numpy's, and what makes results."""
         import numpy
 
         dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in enumerate((*plan.inputs, *plan.outputs))}
-        return {"Array": numpy.ndarray, "empty": numpy.empty, "wrap": numpy_array, **dtypes}
+        made = {"empty": numpy.empty, "wrap": numpy_array, "floats_of_words": floats_of_words}
+        return {"Array": numpy.ndarray, **made, **dtypes}

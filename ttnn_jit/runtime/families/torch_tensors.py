@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
-from ttnn_jit.foreign.narrowed import is_narrowed
+from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
@@ -60,11 +60,6 @@ class TorchTensors(ForeignFamily):
                 f"{what}, which the function writes into, was made in inference mode",
                 help="call it in `torch.inference_mode()`, or pass `tensor.clone()`",
             )
-        if is_narrowed(tensor):
-            raise ArgumentError(
-                f"{what}, which the function writes into, holds {tensor.dtype}, which it reads as {spec.dtype.name}",
-                help="pass `tensor.to(torch.int32)`",
-            )
         if has_common_elements(spec):
             raise ArgumentError(
                 f"{what}, which the function writes into, has several elements at one address",
@@ -74,6 +69,10 @@ class TorchTensors(ForeignFamily):
     def write(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """By torch, which counts versions and refuses what it does not let anybody write."""
         target.copy_(source)
+
+    def unheeded(self, function: str) -> str | None:
+        """Automatic mixed precision."""
+        return f"`torch.autocast` is on and has no effect on `{function}`: {WAY_OUT}" if autocast_is_on() else None
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Of torch's own class."""
@@ -89,7 +88,7 @@ class TorchTensors(ForeignFamily):
         return _look_up(count, table)
 
     def comparing(self, warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall | None:
-        """By torch's own guard, where it has one.
+        """By torch's own guard, where it has one: it tells modes of torch, `torch.autocast` among them, from none.
 
         It refuses a tensor given twice, which the table serves; and of tensors that want gradients, `torch.no_grad`
         decides what that means.
@@ -193,12 +192,12 @@ def _look_up(count: int, table: dict[Any, WarmCall]) -> WarmCall:
         f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
         f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return STALE",
         f"  if grad_enabled() and ({wants_grad}): return STALE",
-        "  if dispatch_modes(): return STALE",
+        "  if dispatch_modes() or autocast(): return STALE",
         f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
         " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides
         "  return STALE",
         f" return warm({', '.join(names)})",
     ]
     scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
-    scope["dispatch_modes"] = dispatch_modes()
+    scope |= {"dispatch_modes": dispatch_modes(), "autocast": asks_autocast()}
     return define("find", lines, scope)

@@ -1,0 +1,174 @@
+"""The verdict on a result: what is rounded once is right, and what is further off is wrong."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.sampling import drawn
+from ttnn_jit import ttnn
+from ttnn_jit.golden.verdict import Stored, Tolerance, judge, relative_of_pcc
+from ttnn_jit.specs.tensor_spec import DataType
+
+SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
+BITS = {DataType.FLOAT32: 23, DataType.BFLOAT16: 7}
+LARGEST = {dtype: (2 - 2.0**-bits) * 2.0**127 for dtype, bits in BITS.items()}
+BLOCKS = (DataType.BFLOAT8_B, DataType.BFLOAT4_B)
+INTEGERS = {DataType.INT32: torch.int32, DataType.UINT16: torch.uint16, DataType.UINT8: torch.uint8}
+SPECIAL = (
+    0.0,
+    -0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e-45,
+    -1e-40,
+    1.1754943508222875e-38,
+    3.4e38,
+    -3.4e38,
+    1e39,
+    1e300,
+)
+EXAMPLES = 60
+
+
+def rounded(x: float, dtype: DataType) -> float:
+    """The nearest number of the type, ties to even, by exact fractions."""
+    if not math.isfinite(x) or x == 0:
+        return x
+    bits, exponent = BITS[dtype], max(math.frexp(x)[1] - 1, -126)
+    unit = Fraction(2) ** (exponent - bits)
+    nearest = float(round(Fraction(x) / unit) * unit)  # round() takes ties to even
+    return math.copysign(math.inf, x) if abs(nearest) > LARGEST[dtype] else math.copysign(nearest, x)
+
+
+def unit(x: float, dtype: DataType) -> float:
+    return 2.0 ** (max(math.frexp(x)[1] - 1, -126) - BITS[dtype])
+
+
+numbers = st.one_of(st.sampled_from(SPECIAL), st.floats(-1e3, 1e3), st.floats(allow_nan=True, allow_infinity=True))
+near_one_value = st.builds(
+    lambda c, off: [c * (1 + e * 1e-9) for e in off], st.floats(-9, 9), st.lists(st.integers(0, 9), min_size=1)
+)
+goldens = st.one_of(st.lists(numbers, min_size=1, max_size=40), near_one_value)
+
+
+@settings(max_examples=drawn(EXAMPLES), deadline=None)
+@given(golden=goldens, dtype=st.sampled_from([*SCALARS]))
+def test_a_golden_that_is_rounded_once_is_right_wherever_it_lies(golden, dtype):
+    got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64).to(SCALARS[dtype])
+    verdict = judge(got, torch.tensor(golden, dtype=torch.float64), Stored(dtype), Tolerance())
+    assert verdict.matches, verdict
+    assert verdict.max_ulp <= 0.5
+
+
+@settings(max_examples=drawn(EXAMPLES), deadline=None)
+@given(golden=goldens, dtype=st.sampled_from([*SCALARS]), data=st.data())
+def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, data):
+    place = data.draw(st.integers(0, len(golden) - 1))
+    right = rounded(golden[place], dtype)
+    bound = data.draw(st.sampled_from([0.5, 1.0, 4.0]))
+    if not math.isfinite(right):
+        wrong = data.draw(st.sampled_from([1.0, LARGEST[dtype] / 8, math.nan if not math.isnan(right) else 0.0]))
+    else:
+        steps = data.draw(st.sampled_from([-9, -6, 6, 9]))
+        wrong = data.draw(st.sampled_from([right + steps * unit(right, dtype), math.nan, math.inf]))
+    got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64)
+    got[place] = wrong
+    verdict = judge(got.to(SCALARS[dtype]), torch.tensor(golden).double(), Stored(dtype), Tolerance(bound))
+    assert not verdict.matches, (right, wrong)
+    assert str([place]) in verdict.reason
+
+
+@settings(max_examples=drawn(EXAMPLES), deadline=None)
+@given(data=st.data(), dtype=st.sampled_from([*SCALARS, *BLOCKS]))
+def test_two_elements_that_changed_places_are_wrong(data, dtype):
+    width = data.draw(st.integers(2, 70))
+    golden = torch.arange(1.0, 2 * width + 1).double().reshape(2, width) * data.draw(
+        st.sampled_from([1.0, -1e30, 1e-30])
+    )
+    tensor = ttnn.from_torch(golden.float(), dtype=dtype, layout=ttnn.TILE_LAYOUT).to_torch()
+    exact = tensor.double()
+    a, b = data.draw(st.lists(st.integers(0, width - 1), min_size=2, max_size=2, unique=True))
+    tensor[1, [a, b]] = tensor[1, [b, a]].clone()
+    is_the_same = torch.equal(tensor.double(), exact)
+    assert judge(tensor, exact, Stored(dtype), Tolerance()).matches is is_the_same
+
+
+@settings(max_examples=drawn(EXAMPLES), deadline=None)
+@given(data=st.data(), dtype=st.sampled_from(BLOCKS))
+def test_block_floats_are_right_within_the_unit_of_their_block(data, dtype):
+    torch.manual_seed(data.draw(st.integers(0, 99)))
+    shape = data.draw(st.sampled_from([(3, 40), (32, 32), (1, 5), (2, 33, 17)]))
+    golden = (torch.randn(shape) * torch.exp(torch.randn(shape) * data.draw(st.sampled_from([0.0, 5.0])))).double()
+    got = ttnn.from_torch(golden.float(), dtype=dtype, layout=ttnn.TILE_LAYOUT).to_torch()
+    assert judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
+    place = tuple(data.draw(st.integers(0, extent - 1)) for extent in shape)
+    first = place[-1] // 16 * 16
+    block = golden[place[:-1]][first : first + 16].abs().max().item()
+    got[place] += 4 * 2.0 ** (math.frexp(block)[1] - dtype.traits.magnitude_bits)
+    assert not judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
+
+
+@settings(max_examples=drawn(EXAMPLES), deadline=None)
+@given(values=st.lists(st.integers(-(2**40), 2**40), min_size=1), dtype=st.sampled_from([*INTEGERS]), data=st.data())
+def test_integers_are_right_where_they_are_the_low_bits(values, dtype, data):
+    size = 8 * dtype.itemsize
+    low = [(x - dtype.values[0]) % 2**size + dtype.values[0] for x in values]
+    got = torch.tensor(low).to(INTEGERS[dtype])
+    assert judge(got, torch.tensor(values), Stored(dtype), Tolerance()).matches
+    place = data.draw(st.integers(0, len(values) - 1))
+    low[place] = low[place] - 1 if low[place] > dtype.values[0] else low[place] + 1
+    verdict = judge(torch.tensor(low).to(INTEGERS[dtype]), torch.tensor(values), Stored(dtype), Tolerance())
+    assert not verdict.matches
+    assert f"the first at [{place}]" in verdict.reason
+
+
+@pytest.mark.parametrize("dtype", SCALARS)
+@pytest.mark.parametrize(
+    ("golden", "result"),
+    [
+        (torch.tensor([-700.0]), torch.tensor([3.0])),
+        (torch.randn(4096), torch.randn(4096) * 1000),
+        (torch.linspace(1, 2, 4096), torch.linspace(6, 7, 4096)),
+        (torch.randn(4096), torch.where(torch.arange(4096) < 4, torch.nan, torch.randn(4096))),
+        (torch.ones(4096), torch.full((4096,), 1.5)),
+    ],
+)
+def test_what_correlation_calls_right_is_wrong_by_itself_and_in_a_chain(golden, result, dtype):
+    for tolerance in (
+        Tolerance(),
+        Tolerance(relative=relative_of_pcc(0.99)),
+        Tolerance(relative=relative_of_pcc(0.99), of_all=True),
+    ):
+        assert not judge(result.to(SCALARS[dtype]), golden.double(), Stored(dtype), tolerance).matches
+
+
+def test_a_chip_makes_infinities_of_nan_and_zeros_of_what_is_denormal():
+    golden = torch.tensor([math.nan, 1e-40, -1e-39, 1.0]).double()
+    got = torch.tensor([math.inf, 0.0, -0.0, 1.0]).bfloat16()
+    assert judge(got, golden, Stored(DataType.BFLOAT16, flushes=True), Tolerance()).matches
+    assert not judge(got, golden, Stored(DataType.BFLOAT16), Tolerance()).matches
+
+
+def test_noise_is_asked_for_where_the_rest_does_not_suffice_and_allows_so_much():
+    asked = []
+    golden = torch.tensor([0.0, 1.0]).double()
+
+    def noise():
+        asked.append(True)
+        return torch.tensor([1e-3, 0.0]).double()
+
+    def verdict(*values):
+        return judge(torch.tensor(values), golden, Stored(DataType.FLOAT32), Tolerance(noise=noise))
+
+    assert verdict(0.0, 1.0).matches
+    assert not asked
+    assert verdict(9e-4, 1.0).matches
+    assert not verdict(2e-3, 1.0).matches
+    assert not verdict(0.0, 1.001).matches

@@ -1,0 +1,36 @@
+"""The programs that stand for the shapes of loops: each has the loop that it is named after."""
+
+from unittest import mock
+
+import pytest
+
+from benchmarks.loop_shapes import LOOP_SHAPES
+from ttnn_jit.codegen.host import forms, host_program
+from ttnn_jit.runtime import panels
+
+CASES = [(shape, dtype) for shape in LOOP_SHAPES for dtype in shape.dtypes]
+
+
+@pytest.mark.parametrize(("shape", "dtype"), CASES, ids=[f"{shape.name} {dtype}" for shape, dtype in CASES])
+def test_a_program_has_the_loop_that_it_is_named_after(shape, dtype):
+    function, tensors = shape.jitted(), shape.tensors(dtype)
+    text = function.ir(*tensors, stage="host")
+    assert "launch 0" in text
+    assert shape.form in text
+
+
+def test_every_form_of_loop_has_a_program():
+    with mock.patch.object(host_program, "kernel_of", wraps=host_program.kernel_of) as kernel_of:
+        for shape in LOOP_SHAPES:
+            shape.jitted().ir(*shape.tensors(shape.dtypes[0]), stage="codegen")
+    found = {type(call.args[0]) for call in kernel_of.call_args_list}
+    every = {each for each in vars(forms).values() if isinstance(each, type) and issubclass(each, forms.Form)}
+    assert found == every - {forms.Form}
+
+
+def test_the_weight_of_the_panel_product_is_packed_while_it_is_timed():
+    (shape,) = (each for each in LOOP_SHAPES if each.name == "panel product")
+    function, (x, weight) = shape.jitted(), shape.tensors(*shape.dtypes)
+    for _ in range(100):
+        function(x, weight)
+    assert panels.is_packed(weight)

@@ -1,0 +1,79 @@
+"""Functions of the namespace are the objects that ttnn's are: one for all names of a function, which knows its own."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+import pytest
+import torch
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.ttnn.declared_functions import declared_functions
+
+ONE_OBJECT = {
+    "divide": "div", "sub": "subtract", "sub_": "subtract_", "mul": "multiply", "mul_": "multiply_", "div_": "divide_",
+}  # fmt: skip
+"""What ttnn/__init__.py of tt-metal assigns: another name -> the function."""
+
+SHARED = ONE_OBJECT | {
+    "prepare_conv_transpose2d_bias": "prepare_conv_bias",
+    "experimental.typecast": "typecast",
+    "experimental.view": "view",
+}
+"""Name -> that of the function that it is here."""
+
+SUBMODULES = ("experimental", "kv_cache", "transformer")
+
+
+def functions():
+    """Every public function of the namespace and of its submodules, by the name that users write."""
+    for name in ttnn.__all__:
+        yield name, getattr(ttnn, name)
+    for home in SUBMODULES:
+        module = getattr(ttnn, home)
+        yield from ((f"{home}.{name}", getattr(module, name)) for name in module.__all__)
+
+
+NAMED = [name for name, value in functions() if callable(value) and not isinstance(value, type)]
+
+
+@pytest.mark.parametrize(("name", "same"), ONE_OBJECT.items())
+def test_what_ttnn_has_as_one_object_is_one(name, same):
+    assert getattr(ttnn, name) is getattr(ttnn, same)
+    assert getattr(ttnn, name).python_fully_qualified_name == f"ttnn.{same}"
+
+
+def test_no_other_two_names_are_one_operation():
+    found: dict[int, str] = {}
+    for name, value in functions():
+        if hasattr(value, "golden_function") and name not in ONE_OBJECT and name != "experimental.view":
+            assert found.setdefault(id(value), name) == name
+    assert len(found) > 300
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_function_knows_its_name_in_ttnn(name):
+    function = attrgetter(name)(ttnn)
+    known_as = function.python_fully_qualified_name.removeprefix("ttnn.")
+    assert attrgetter(known_as)(ttnn) is function
+    assert known_as == SHARED.get(name, name)
+
+
+def test_the_walk_meets_every_declared_function_of_the_host_api():
+    assert {*declared_functions()} <= {name.rpartition(".")[2] for name in NAMED} | {*vars(ttnn)}
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_name_that_jit_refuses_is_refused_where_it_is_written_and_its_function_is_not(graph_capture):
+    class Holder:
+        mul = staticmethod(ttnn.multiply)
+
+    holder, x = Holder(), torch.ones(2, 2)
+    assert torch.equal(jit(graph_capture=graph_capture)(lambda x: holder.mul(x, x))(x), x)
+    written = jit(graph_capture=graph_capture)(lambda x: ttnn.mul(x, x))
+    if graph_capture:  # which sees the object, as ttnn.jit's does
+        assert torch.equal(written(x), x)
+    else:
+        with pytest.raises(UnsupportedFunction, match=r"Function mul not supported[^?]*did you mean `multiply`"):
+            written(x)

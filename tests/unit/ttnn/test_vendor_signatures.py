@@ -1,0 +1,186 @@
+"""The parameters of every function against the vendor's: names, order, and what each is when it is not given.
+
+`tests/vendor/signatures.tsv` has the vendor's forms, as facts: names, kinds and defaults. `deviations.tsv` has what is
+otherwise here on purpose, each with its reason; one that is not otherwise any more is an error too.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ttnn_jit import ttnn
+from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
+from ttnn_jit.ops.parameter import IGNORED
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, Gradient
+
+FOLDER = Path(__file__).parents[2] / "vendor"
+REQUIRED = inspect.Parameter.empty
+GENERAL = {each.name: each for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)}
+
+
+class Form(NamedTuple):
+    """One way to call a function of the vendor's: its parameters, each with the text of its default, or None."""
+
+    positional: dict[str, str | None]
+    by_name: dict[str, str | None]
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    head, *lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
+
+
+def parsed(text: str) -> Form:
+    """What a form says; C++ may have a parameter without default behind one that has one, which Python has not."""
+    positional, _, by_name = text.removeprefix("(").removesuffix(")").partition("*")
+    return Form(
+        *({name: default or None for name, default in _PARAMETER.findall(part)} for part in (positional, by_name))
+    )
+
+
+_PARAMETER = re.compile(r"(\w+)(?:=((?:\[[^]]*\]|\([^)]*\)|'[^']*'|[^,'])*))?(?:, |$)")
+
+"""A name, and a default behind it."""
+
+FORMS: dict[str, list[Form]] = {}
+for row in rows("signatures.tsv"):
+    FORMS.setdefault(row["function"], []).append(parsed(row["form"]))
+DEVIATIONS = {(row["function"], row["parameter"]): row for row in rows("deviations.tsv")}
+
+
+def function_of(name: str) -> Any:
+    found = ttnn
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def ours(function: Any) -> dict[str, Any]:
+    """Keyword -> what it is when it is not given, `REQUIRED`, or `IGNORED` where no value depends on it."""
+    if not isinstance(function, TtnnOperation):
+        return {name: each.default for name, each in inspect.signature(function).parameters.items()}
+    general = ARGUMENTS_OF_ALL if isinstance(function, Gradient) else ()
+    found = {
+        **dict.fromkeys(general),
+        **{name: (each.kind is IGNORED and IGNORED) or None for name, each in GENERAL.items()},
+    }
+    overloads = [*function.__ttnn_overloads__]
+    own = {keyword for operation in overloads for keyword in operation.named_by}
+    return {**found, **{keyword: _default(overloads, keyword) for keyword in own}}
+
+
+def _default(overloads: list[Any], keyword: str) -> Any:
+    """That of the first declaration that has it; one that lacks it may be called without."""
+    named = [{each.name: each for each in operation.parameters} for operation in overloads]
+    meant = [
+        parameters[operation.named_by[keyword][0]]
+        for operation, parameters in zip(overloads, named, strict=True)
+        if keyword in operation.named_by
+    ]
+    if any(each.kind is IGNORED for each in meant):
+        return IGNORED
+    given = [each for each in meant if not each.is_required]
+    if given:
+        return given[0].default
+    return REQUIRED if len(meant) == len(overloads) else OMITTED
+
+
+OMITTED = object()
+"""The default of what only some declarations of a name have: a call without it is one of another."""
+
+
+def says(text: str, value: Any) -> bool:
+    """Whether the vendor's default is what `value` is."""
+    if value is IGNORED or value is OMITTED:
+        return True
+    if isinstance(value, enum.Enum):
+        return text.rpartition(".")[2].lower() in {value.name.lower(), f"{value.name}_layout".lower()}
+    try:
+        said = ast.literal_eval(text)
+    except ValueError:
+        return text.rpartition(".")[2] in {name for name in dir(ttnn) if getattr(ttnn, name, None) is value}
+    if said in ([], ()):
+        return value is None or value == type(value)()
+    return said == value and isinstance(said, bool) == isinstance(value, bool)
+
+
+def differences(name: str) -> Iterator[tuple[str, str]]:
+    """Parameters that are otherwise here, and how."""
+    function, seen = function_of(name), set()
+    here = ours(function)
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in _parameters(function))
+    for form in FORMS[name]:
+        for parameter, default in (form.positional | form.by_name).items():
+            if parameter in seen:
+                continue
+            if parameter not in here:
+                if not takes_any:
+                    seen.add(parameter)
+                    yield parameter, "absent"
+            elif default is not None and not says(default, here[parameter]):
+                seen.add(parameter)
+                wanted = "required" if here[parameter] is REQUIRED else repr(here[parameter])
+                yield parameter, f"{default} -> {wanted}"
+
+    yield from ((parameter, "added") for parameter in added(function, FORMS[name]))
+    if not all(any(fits(form, names) for names in orders(function)) for form in FORMS[name]):
+        yield "(order)", "otherwise"
+
+
+def added(function: Any, forms: list[Form]) -> list[str]:
+    """Parameters of which no form of the vendor's has a name."""
+    known = {parameter for form in forms for parameter in form.positional | form.by_name}
+    if isinstance(function, TtnnOperation):
+        own = {each.name: {each.name, *each.aliases} for one in function.__ttnn_overloads__ for each in one.parameters}
+    else:
+        of_any = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+        own = {each.name: {each.name} for each in _parameters(function) if each.kind not in of_any}
+    return [name for name, names in own.items() if not names & known]
+
+
+def orders(function: Any) -> Iterator[list[set[str]]]:
+    """What each place among the arguments is called, for every declaration."""
+    if not isinstance(function, TtnnOperation):
+        by_place = (each for each in _parameters(function) if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        yield [{each.name} for each in by_place]
+        return
+    for operation in function.__ttnn_overloads__:
+        yield [{each.name, *each.aliases} for each in operation.parameters if each.is_positional]
+
+
+def fits(form: Form, names: list[set[str]]) -> bool:
+    """Whether every parameter that has a place in both has the same one."""
+    return all(
+        parameter in names[place] or not any(parameter in each for each in names)
+        for place, parameter in enumerate(form.positional)
+        if place < len(names)
+    )
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    return [] if isinstance(function, TtnnOperation) else [*inspect.signature(function).parameters.values()]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_function_has_the_vendors_parameters_and_defaults(name):
+    found = dict(differences(name))
+    stated = {parameter: row["here"] for (function, parameter), row in DEVIATIONS.items() if function == name}
+    assert found == stated
+
+
+def test_every_deviation_says_why():
+    assert all(len(row["reason"].split()) > 2 for row in DEVIATIONS.values())
+    assert {function for function, _ in DEVIATIONS} <= {*FORMS}
+
+
+def test_the_table_has_most_public_functions():
+    assert len(FORMS) > 450

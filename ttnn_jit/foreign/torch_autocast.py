@@ -1,0 +1,29 @@
+"""Whether torch's automatic mixed precision is on, of which compiled functions take no notice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+
+WAY_OUT = (
+    "a compiled function computes in the element types of its tensors: cast them before the call, "
+    "`x.to(torch.bfloat16)`, or inside, `ttnn.typecast(x, ttnn.bfloat16)`"
+)
+
+
+@cache
+def asks_autocast() -> Callable[[], bool]:
+    """Tells whether ``torch.autocast`` is on for tensors of the CPU; torch is loaded."""
+    import torch
+
+    try:
+        torch.is_autocast_enabled("cpu")
+    except TypeError:  # torch before 2.4 has a function for each device
+        return torch.is_autocast_cpu_enabled
+    return partial(torch.is_autocast_enabled, "cpu")
+
+
+def autocast_is_on() -> bool:
+    """Whether it is on, here and now."""
+    return "torch" in sys.modules and asks_autocast()()

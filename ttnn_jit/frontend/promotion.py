@@ -1,0 +1,76 @@
+"""How operands of several element types meet: masks with what they choose, and torch's and numpy's with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.ops import Elementwise, Operation
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, TRUTHS, promoted
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
+
+Operand: TypeAlias = tuple[SSAValue, TensorSpec] | float | None
+"""What an operation is given: a tensor, a number, or None where an optional tensor is not."""
+
+Cast: TypeAlias = Callable[[tuple[SSAValue, TensorSpec], DataType], tuple[SSAValue, TensorSpec]]
+"""From a tensor and an element type to the tensor in that type."""
+
+
+def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
+    """`operands` as `operation` takes them: those of torch's and numpy's that are numbers in one element type.
+
+    What has no such type stays as it is, for the operation to refuse.
+    """
+    numbers = operands[operation.dtype_from :]
+    if isinstance(operation, Elementwise) and (dtype := _common_type(numbers)) is not None:
+        numbers = [cast(each, dtype) if isinstance(each, tuple) else each for each in numbers]
+    return [*_masks(operands[: operation.dtype_from], numbers, cast), *numbers]
+
+
+def _common_type(operands: Sequence[Operand]) -> DataType | None:
+    """What tensors of several types, torch's or numpy's, are computed in; also beside a number that they lack."""
+    specs = [each[1] for each in operands if isinstance(each, tuple)]
+    dtypes = dict.fromkeys(spec.dtype for spec in specs)
+    beside_float = any(type(each) is float for each in operands)
+    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_lies_at_home(spec) for spec in specs)
+    if len(dtypes) + beside_float < 2 or not are_foreign:
+        return None
+    found: DataType | None = next(iter(dtypes))
+    for dtype in dtypes:
+        found = None if found is None else promoted(found, dtype)
+    if found is not None and beside_float and found.is_foreign:
+        found = promoted(found, COMPUTE_TYPE)
+    return None if len(dtypes) == 1 and found in dtypes else found
+
+
+def _lies_at_home(spec: TensorSpec) -> bool:
+    """Whether torch or numpy has it."""
+    return spec.memory_config == HOST_MEMORY_CONFIG
+
+
+def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
+    """Tensors that are asked whether they are 0 in the dtype of what is chosen, where a cast keeps the answer.
+
+    Numbers alone are chosen in the dtype of the mask, or as floats where it has none and they are.
+    """
+    beside_float = any(type(each) is float for each in chosen)
+    dtype = next((each[1].dtype for each in chosen if isinstance(each, tuple)), None)
+    if dtype is None and not beside_float:
+        return masks
+    if dtype is None:
+        return [
+            cast(each, COMPUTE_TYPE) if isinstance(each, tuple) and each[1].dtype.is_foreign else each for each in masks
+        ]
+    return [_mask(each, dtype, cast) if isinstance(each, tuple) else each for each in masks]
+
+
+def _mask(mask: tuple[SSAValue, TensorSpec], dtype: DataType, cast: Cast) -> tuple[SSAValue, TensorSpec]:
+    own = mask[1].dtype
+    if own is dtype or not (own.is_integer or dtype in TRUTHS):
+        return mask
+    if dtype in TRUTHS or not dtype.is_integer or own.itemsize <= dtype.itemsize:
+        return cast(mask, dtype)
+    (truth,) = TRUTHS
+    return cast(cast(mask, truth), dtype)

@@ -1,0 +1,103 @@
+"""How far two torch tensors are from each other: by correlation, and in units in the last place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_jit.specs.dtypes import dtypes_of_torch
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn_jit.specs.dtypes import DataType
+
+BEYOND = 2.0**128
+"""What an infinity counts as beside a number: the first power of two that no element type holds."""
+_SMALLEST_NORMAL = 2.0**-126
+_GROUP = 16
+"""Elements of a row that share an exponent, of block floats."""
+
+
+def correlation(expected: torch.Tensor, actual: torch.Tensor) -> float:
+    """Pearson's correlation of tensors of one shape by ttnn's rules (`ttnn.pearson_correlation_coefficient`)."""
+    import torch
+
+    actual = actual.to(expected.dtype)
+    all_nan = [bool(tensor.isnan().all()) for tensor in (expected, actual)]
+    if any(all_nan):
+        return float(all(all_nan))
+    all_zero = [not bool(tensor.any()) for tensor in (expected, actual)]
+    if any(all_zero) and not all(all_zero):
+        return 0.0
+    a, b = (torch.nan_to_num(t.double().flatten(), nan=0.0, posinf=0.0, neginf=0.0) for t in (expected, actual))
+    if torch.equal(a, b):
+        return 1.0
+    return _centred(a - a.mean(), b - b.mean())
+
+
+def _centred(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Of centred vectors; 1.0 where one is constant."""
+    # By norms of 1 nothing overflows.
+    lengths = [float(vector.norm()) for vector in (a, b)]
+    if 0.0 in lengths:
+        return 1.0
+    return min(1.0, float((a / lengths[0]).dot(b / lengths[1])))
+
+
+def unit_in_last_place(reference: torch.Tensor, mantissa_bits: int) -> torch.Tensor:
+    """Per element of a float64 tensor the distance of neighbours with so many bits, and float32's exponents."""
+    import torch
+
+    _, exponent = torch.frexp(reference.abs().clamp(min=_SMALLEST_NORMAL))  # 0 has the exponent 0 there
+    return torch.ldexp(torch.ones_like(reference), exponent - 1 - mantissa_bits)
+
+
+def unit_of_block(values: torch.Tensor, magnitude_bits: int) -> torch.Tensor:
+    """Per element of a float64 tensor what its last bit counts as a block float: 16 in a row share an exponent."""
+    import torch
+
+    rows = values.abs().nan_to_num(nan=BEYOND, posinf=BEYOND)
+    width = rows.shape[-1] if rows.dim() else 1
+    padded = torch.nn.functional.pad(rows.reshape(-1, width), (0, -width % _GROUP))
+    largest = padded.reshape(len(padded), -1, _GROUP).amax(-1).repeat_interleave(_GROUP, -1)[:, :width]
+    return unit_in_last_place(largest, magnitude_bits - 1).reshape(values.shape)
+
+
+def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
+    """Per element the distance in units in the last place of `got`'s type at `reference` (`testing.ulp_distance`).
+
+    Raises:
+        ValueError: No tensor of ttnn has the type of `got`.
+    """
+    import torch
+
+    dtype = dtypes_of_torch().get(got.dtype)
+    if dtype is None:
+        raise ValueError(f"ulp are counted in the types that tensors of ttnn have, got {got.dtype}")
+    reference = reference.double()
+    if dtype.is_integer:
+        return (got.double() - reference).abs().nan_to_num(nan=torch.inf)
+    # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.
+    rounded, wide = reference.to(got.dtype), got.double()
+    same = (got == rounded) & rounded.isinf() | got.isnan() & rounded.isnan() | (wide == reference)
+    unit = unit_in_last_place(reference, dtype.mantissa_bits)
+    distance = ((wide - reference).abs() / unit).nan_to_num(nan=torch.inf, posinf=torch.inf)
+    return torch.where(same, torch.zeros_like(distance), distance)
+
+
+def as_integers(values: torch.Tensor, dtype: DataType) -> torch.Tensor:
+    """In int64 what `values` are as elements of `dtype`: the low bits of integers, the nearest of floats."""
+    import torch
+
+    numbers = dtype.values
+    if values.is_floating_point():
+        return values.nan_to_num(0.0).clamp(numbers[0], numbers[-1]).to(torch.int64)
+    return (values.to(torch.int64) - numbers.start) % len(numbers) + numbers.start
+
+
+def close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataType) -> bool:
+    """`torch.allclose` of float64 by the tolerances that `torch.testing` has for `dtype`, NaN close to NaN."""
+    import torch
+
+    rtol = 1.3e-6 if dtype.is_compute_type else 1.6e-2
+    return torch.allclose(result, golden, rtol=rtol, atol=1e-5, equal_nan=True)
