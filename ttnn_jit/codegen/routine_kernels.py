@@ -36,7 +36,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
     specs = [spec_of(value.type) for value in op.operands]
     loops = op.operation.loops(*(op.operation.counted(tuple(spec.shape)) for spec in specs), *op.statics)
     if op.operation.updates and 0 in loops.extents:
-        return _begun(op, numerics)  # nothing is written over it
+        return _begun(op, reader)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
     placed = [

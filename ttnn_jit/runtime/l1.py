@@ -34,15 +34,14 @@ class Lease:
     """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies.
 
     Attributes:
-        packed: The bytes; 0 before there is room for them.
-        key: By which its account knows it.
+        packed: The bytes; not set before there is room for them.
+        key: By which its account knows it; likewise.
     """
 
     __slots__ = ("key", "packed")
 
-    def __init__(self) -> None:
-        self.packed = 0
-        self.key = id(self)
+    packed: int
+    key: int
 
 
 @dataclass(frozen=True)
@@ -137,9 +136,11 @@ class L1Account:
             fits = (self._limit - used) & guards == guards
             if fits:
                 if lease is not None and isinstance(what, TensorSpec):
+                    key = id(lease)
+                    # One step from here on.
                     self._used = used
-                    lease.packed = packed
-                    self._live[lease.key] = what, packed
+                    lease.key, lease.packed = key, packed
+                    self._live[key] = what, packed
                 if (self._high_water - used) & guards != guards:
                     self._high_water = _lanewise_max(self._high_water ^ guards, used, math.prod(self._grid)) | guards
         if not fits:
@@ -150,9 +151,11 @@ class L1Account:
         if self._ended:
             with contextlib.suppress(IndexError):
                 for lease in map(list.pop, repeat(self._ended)):
-                    if lease.packed:
+                    try:
                         self._used -= lease.packed
                         del self._live[lease.key]
+                    except AttributeError:
+                        continue  # there was no room for it, or an interrupt came before
 
     def _overflow(self, used: int, packed: int, what: object) -> L1CapacityError:
         lanes = _lanes(used, math.prod(self._grid))
