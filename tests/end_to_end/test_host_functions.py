@@ -191,3 +191,34 @@ def test_experimental_names_are_those_of_the_namespace(device):
     assert torch.equal(jit()(lambda x: ttnn.experimental.view(x, (24,)))(x), x.reshape(24))
     tensor = ttnn.from_torch(x, device=device)
     assert ttnn.experimental.typecast(tensor, ttnn.bfloat16).dtype == ttnn.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: ttnn.upsample(x, 2, align_corners=True), "upsample: got an unexpected keyword argument 'align_c"),
+        (lambda x: ttnn.upsample(x), "upsample: missing a required argument: 'scale_factor'"),
+        (lambda x: ttnn.clone(x, 1, 2, 3, 4, 5, 6), "clone: too many positional arguments"),
+        (
+            lambda _: ttnn.Shape((2, 8), (32, 32)),
+            "a Shape is made of its extents in one list or tuple, got 2 arguments",
+        ),
+        (lambda _: ttnn.CloseDevices("all"), "the devices of CloseDevices must be a"),
+    ],
+)
+def test_a_call_that_a_function_does_not_take_is_refused_in_its_words(device, call, said):
+    x = ttnn.from_torch(torch.ones(1, 2, 2, 32), device=device)
+    with pytest.raises(TtnnJitError) as refused:
+        call(x)
+    assert said in str(refused.value)
+
+
+def test_every_observed_function_says_which_parameters_it_has():
+    for name in sorted(set(dir(ttnn))):
+        function = getattr(ttnn, name)
+        observed = (
+            type(function) is type(patterns) and "observed" in getattr(function, "__code__", patterns).co_qualname
+        )
+        if observed:
+            with pytest.raises(TtnnJitError):
+                function(no_such_keyword=1)

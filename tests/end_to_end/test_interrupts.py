@@ -223,15 +223,15 @@ def test_a_big_block_that_dies_passes_an_interrupt_on(monkeypatch, interrupted_b
 
 def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(device, interrupted_by_a_timer):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
-    function = jit()(lambda x: ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG))
+    in_l1 = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
     calls = [
-        lambda: function(x),
+        lambda: ttnn.exp(in_l1),
         lambda: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG),
         lambda: ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG),
     ]
     for call in calls * 3:
         call()
-    before = device.memory_view().used
+    before, tensors = device.memory_view().used, device.memory_view().tensors
     for number in range(600):
         kept = []
 
@@ -241,8 +241,10 @@ def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(
 
         assert interrupted_by_a_timer(step) == []
         kept.clear()
+        if device.memory_view().used != before:
+            gc.collect()  # a call that was interrupted may leave a cycle, and the collector is off
         view = device.memory_view()
-        assert (view.used, view.tensors) == (before, ())
+        assert (view.used, view.tensors) == (before, tensors)
 
 
 @pytest.fixture

@@ -79,3 +79,65 @@ def test_products_of_small_matrices_are_those_of_torch(batch, rows, terms, colum
         else:
             found, expected = ttnn.matmul(x, y), a.double() @ b.double()
         assert torch.equal(ttnn.to_torch(found).double(), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(["cpu", "wormhole_b0"]))
+def test_what_is_scattered_may_be_smaller_than_the_tensor_along_every_dimension(data, target):
+    shape = data.draw(st.lists(st.integers(1, 4), max_size=4).map(tuple))
+    dim = data.draw(st.integers(-max(len(shape), 1), max(len(shape), 1) - 1))
+    axis = dim % max(len(shape), 1)
+    index = tuple(data.draw(st.integers(0, extent + (place == axis))) for place, extent in enumerate(shape))
+    source = tuple(data.draw(st.integers(extent, extent + 2)) for extent in index)
+    reduce, in_torch = data.draw(
+        st.sampled_from([(None, None), ("add", "sum"), ("multiply", "prod"), ("amax", "amax"), ("amin", "amin")])
+    )
+    x, numbers = torch.randint(-9, 9, shape).float(), torch.randint(-9, 9, source).float()
+    places = torch.randint(0, shape[axis] if shape else 1, index)
+    if reduce is None:
+        expected = torch.scatter(x.double(), dim, places, numbers.double())
+    else:
+        expected = torch.scatter_reduce(x.double(), dim, places, numbers.double(), in_torch)
+    with ttnn.open_device(device_id=0, target=target) as device:
+        on = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        given_to = ttnn.from_torch(x, **on), dim, ttnn.from_torch(places, dtype=ttnn.int32, **on)
+        found = ttnn.scatter(*given_to, ttnn.from_torch(numbers, **on), reduce=reduce)
+        assert torch.equal(ttnn.to_torch(found).double(), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 5),
+    st.integers(1, 6),
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.integers(1, 2),
+    st.booleans(),
+    st.sampled_from(["max", "avg"]),
+)
+def test_pools_of_small_images_are_those_of_torch(extent, kernel, stride, padding, dilation, ceil, kind):
+    x = torch.randn(1, extent, extent, 2)
+    image = x.permute(0, 3, 1, 2).double()
+    try:
+        if kind == "max":
+            expected = torch.nn.functional.max_pool2d(image, kernel, stride, padding, dilation, ceil)
+        else:
+            expected = torch.nn.functional.avg_pool2d(image, kernel, stride, padding, ceil)
+    except RuntimeError:
+        return
+    taps = {"dilation": [dilation] * 2} if kind == "max" else {}
+    with ttnn.open_device(device_id=0, target="cpu") as device:
+        found = (ttnn.max_pool2d if kind == "max" else ttnn.avg_pool2d)(
+            input_tensor=ttnn.from_torch(x.reshape(1, 1, extent * extent, 2), device=device),
+            batch_size=1,
+            input_h=extent,
+            input_w=extent,
+            channels=2,
+            kernel_size=[kernel] * 2,
+            stride=[stride] * 2,
+            padding=[padding] * 2,
+            ceil_mode=ceil,
+            **taps,
+        )
+        wanted = expected.permute(0, 2, 3, 1).reshape(found.shape)
+        assert torch.allclose(ttnn.to_torch(found).double(), wanted, rtol=1e-5, atol=1e-6)

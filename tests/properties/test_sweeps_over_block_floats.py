@@ -178,3 +178,19 @@ def test_a_launch_that_would_leave_packed_rows_is_refused():
         params = (*launch.params[:place], word, *launch.params[place + 1 :])
         with pytest.raises(InternalError, match=r"leaves the memory of operand \d|writes \d+ elements"):
             replace(plan, launches=(replace(launch, params=params),))
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
+@pytest.mark.parametrize("reduce", [ttnn.sum, ttnn.max, ttnn.exp])
+def test_what_is_unpacked_for_a_loop_and_for_an_update_is_there_for_both(dtype, reduce):
+    def updated(x, y):
+        ttnn.copy(y, x)
+        return reduce(x, 1, True) if reduce is not ttnn.exp else reduce(x)
+
+    with ttnn.open_device(device_id=0, target="cpu") as device:
+        numbers = [torch.randint(-8, 8, (32, 96)).float() for _ in range(2)]
+        x, y = (ttnn.from_torch(each, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device) for each in numbers)
+        expected = updated(ttnn.clone(x), y)
+        found = ttnn_jit.jit(enable_cache=False)(updated)(x, y)
+        assert torch.equal(ttnn.to_torch(found), ttnn.to_torch(expected))
+        assert torch.equal(ttnn.to_torch(x), ttnn.to_torch(y))

@@ -35,6 +35,8 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
     """
     specs = [spec_of(value.type) for value in op.operands]
     loops = op.operation.loops(*(op.operation.counted(tuple(spec.shape)) for spec in specs), *op.statics)
+    if op.operation.updates and 0 in loops.extents:
+        return _begun(op, reader)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
     placed = [
@@ -50,6 +52,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
         short,
         op.operation.native,
         op.operation.writes_rows,
+        op.operation.loaded,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     called = kernel_of_nest(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
@@ -108,7 +111,7 @@ def _strides(spec: TensorSpec) -> tuple[int, ...]:
 
 def routine_source(body: KernelBody, call: Call) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    source, target = body.streams[0].dtype, next(stream.dtype for stream in body.streams if stream.written)
+    source, target = body.streams[call.loaded].dtype, next(stream.dtype for stream in body.streams if stream.written)
     builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
     elements, imported = _packed_elements(target, body.numerics) if target.is_block_float else _stored(target, body)

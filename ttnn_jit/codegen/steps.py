@@ -140,6 +140,7 @@ class Call:
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
         native: What it does where that is compiled without numba.
         writes_rows: Whether it writes whole rows.
+        loaded: The stream whose elements it loads as numbers.
     """
 
     routine: str
@@ -149,6 +150,7 @@ class Call:
     has_short_rows: bool
     native: NativeLoop | None = None
     writes_rows: bool = False
+    loaded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

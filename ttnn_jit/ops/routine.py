@@ -71,6 +71,7 @@ class Routine(Operation):
             `first` on, in a row. `matrix` is where the result's matrix begins, `down` and `along` are its strides. So
             rows of block floats are packed where they lie; the loops of rows and of their elements are the last two.
         native: What the loop does where that is compiled without numba.
+        loaded: Which of the tensors that the loop is given has the element type that `load` reads.
         takes_scalars: Whether tensors without dimensions count as ones of their element in a row.
     """
 
@@ -84,6 +85,7 @@ class Routine(Operation):
     updates: bool = False
     writes_rows: bool = False
     native: NativeLoop | None = None
+    loaded: int = 0
     takes_scalars: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 

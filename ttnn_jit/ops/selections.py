@@ -98,11 +98,9 @@ GATHER = Routine(
 
 
 def _scatter_loop(load: Any, store: Any) -> Any:
-    """The row, then the source's elements where the index says; one beyond goes nowhere."""
+    """The source's elements where the index says; one beyond goes nowhere."""
 
-    def loop(x, xs, index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        for i in range(extent):
-            result[i * rs] = x[i * xs]
+    def loop(index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(count):
             place = int(index[i * ps])
             if place < 0 or place >= extent:
@@ -125,21 +123,21 @@ def _spelled_scatter(shape: Extents, index: Extents, source: Extents, dim: int) 
     axis = axis_of(dim, len(shape))
     ranks = {len(shape), len(index), len(source)}
     fits = len(ranks) == 1 and all(
-        place == axis or own == extent == other
+        own <= other and (place == axis or own <= extent)
         for place, (own, extent, other) in enumerate(zip(index, shape, source, strict=True))
     )
-    if not fits or index[axis] > source[axis]:
+    if not fits:
         raise ShapeError(
             f"an index of shape {list(index)} and a source of shape {list(source)} do not fit a tensor of shape "
             f"{list(shape)}",
-            help=f"they have its extents but along dimension {axis}, where the source is at least as long as the index",
+            help=f"the index is nowhere longer than the source, nor, but along dimension {axis}, than the tensor",
         )
     return (axis,)
 
 
 def _scatter_loops(shape: Extents, index: Extents, _: Extents, axis: int) -> RoutineLoops:
-    extents, access = _along(axis, shape, shape[axis], index[axis])
-    return RoutineLoops(extents, 2, (access(0), access(1), access(1), access(0)))
+    extents, access = _along(axis, index, shape[axis], index[axis])
+    return RoutineLoops(extents, 2, (access(1), access(1), access(0)))
 
 
 def _scattered_in_torch(reduce: str | None) -> Any:
@@ -175,6 +173,8 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         loop=_scatter_loop,
         loops=_scatter_loops,
         spelled=_spelled_scatter,
+        updates=True,
+        loaded=1,
         takes_scalars=True,
         result=lambda x, *_: (interleaved(x),),
         operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
@@ -184,7 +184,11 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         check=_check_places_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
         rounds_steps=True,
-        examples=((((3, 40), (3, 7), (3, 9)), (1,)), (((5, 33), (9, 33), (9, 33)), (0,))),
+        examples=(
+            (((3, 40), (3, 7), (3, 9)), (1,)),
+            (((5, 33), (9, 33), (9, 33)), (0,)),
+            (((5, 33), (3, 20), (4, 33)), (1,)),
+        ),
     )
 
 

@@ -120,7 +120,7 @@ class BigBuffer(Buffer):
                 return
 
 
-_ADDRESS: Any = Buffer.address  # of every buffer's slot, which a subclass may refuse to show
+_ADDRESS: Any = vars(Buffer)["address"]  # of every buffer's slot, which a subclass may refuse to show
 
 
 def address_of(buffer: Buffer) -> Address:

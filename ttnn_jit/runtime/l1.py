@@ -34,15 +34,14 @@ class Lease:
     """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies.
 
     Attributes:
-        packed: The bytes; 0 before there is room for them.
-        key: By which its account knows it.
+        packed: The bytes; not set before there is room for them.
+        key: By which its account knows it; likewise.
     """
 
     __slots__ = ("key", "packed")
 
-    def __init__(self) -> None:
-        self.packed = 0
-        self.key = id(self)
+    packed: int
+    key: int
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class L1Account:
         self._grid = target.grid
         self._capacity = min(target.l1_bytes, _MAX_BYTES)
         self._used = 0
-        self._live: dict[int, tuple[object, int]] = {}  # by the key of their lease
+        self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the key of their lease
         self._ended: list[Lease] = []
         self._lease = type("Lease", (Lease,), {"__slots__": (), "__del__": given_to(self._ended.append)})
         every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
@@ -136,10 +135,12 @@ class L1Account:
             used = self._used + packed
             fits = (self._limit - used) & guards == guards
             if fits:
-                if lease is not None:
+                if lease is not None and isinstance(what, TensorSpec):
+                    key = id(lease)
+                    # One step from here on.
                     self._used = used
-                    lease.packed = packed
-                    self._live[lease.key] = what, packed
+                    lease.key, lease.packed = key, packed
+                    self._live[key] = what, packed
                 if (self._high_water - used) & guards != guards:
                     self._high_water = _lanewise_max(self._high_water ^ guards, used, math.prod(self._grid)) | guards
         if not fits:
@@ -150,9 +151,11 @@ class L1Account:
         if self._ended:
             with contextlib.suppress(IndexError):
                 for lease in map(list.pop, repeat(self._ended)):
-                    if lease.packed:
+                    try:
                         self._used -= lease.packed
                         del self._live[lease.key]
+                    except AttributeError:
+                        continue  # there was no room for it, or an interrupt came before
 
     def _overflow(self, used: int, packed: int, what: object) -> L1CapacityError:
         lanes = _lanes(used, math.prod(self._grid))

@@ -15,7 +15,7 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
@@ -47,12 +47,13 @@ class TracePool(BufferPool):
 
     def __init__(self, trace_id: object) -> None:
         self._trace_id = trace_id
-        self._buffer_type = type("TraceBuffer", (BigBuffer,), {"__slots__": ()})
+        self._buffer_type: Any = type("TraceBuffer", (BigBuffer,), {"__slots__": ()})
         super().__init__()
 
     def buffer_type(self, nbytes: int) -> type[Buffer]:  # noqa: ARG002 - of whatever class
         """One of this pool's own, which can refuse to say where it lies."""
-        return self._buffer_type
+        kind: type[Buffer] = self._buffer_type
+        return kind
 
     def refuse_reads(self) -> None:
         """Raise a `TraceError` wherever an address is asked for, until `allow_reads`."""
@@ -66,7 +67,7 @@ class TracePool(BufferPool):
                 help="nothing runs while a trace is captured; execute it first",
             )
 
-        self._buffer_type.address = property(refuse, set_address)  # type: ignore[assignment]
+        self._buffer_type.address = property(refuse, set_address)
 
     def allow_reads(self) -> None:
         """The trace runs."""

@@ -79,7 +79,7 @@ def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
     Raises:
         ArgumentError: It is something else.
     """
-    check_kind(devices, Mapping, "the devices of CloseDevices")  # type: ignore[type-abstract]  # of any kind
+    check_kind(devices, Mapping, "the devices of CloseDevices")
     for device in devices.values():
         close_device(device)
 

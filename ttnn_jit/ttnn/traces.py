@@ -1,7 +1,7 @@
 """Traces as ttnn has them: what is called between two points is captured, and replayed by one native call.
 
-Nothing runs while a trace is captured, as on a chip: what a captured call gives holds no numbers before the first
-`execute_trace`, and the same memory gets new ones at each. See `ttnn_jit.runtime.recorder`.
+Nothing runs while a trace is captured, as on a chip: what a captured call gives cannot be read before the first
+`execute_trace`, and the same memory gets new numbers at each. See `ttnn_jit.runtime.recorder`.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ class MeshTraceId:
 def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTraceId:
     """Capture what is called on a device up to `end_trace_capture`, without running it (ttnn.begin_trace_capture).
 
-    Captured are operations, jitted functions, writes into tensors, copies between layouts and memory configs. Tensors
-    of the device that are read keep their place, and their memory lives as long as the trace.
+    Captured are operations, jitted functions, writes into tensors, copies between layouts and memory configs, as far as
+    this thread calls them; another thread is refused. Tensors of the device that are read keep their place, and their
+    memory lives as long as the trace: nobody else gets it but a tensor like one that was freed.
 
     Raises:
         ArgumentError: The device has no such queue.
@@ -113,6 +114,8 @@ def execute_trace(
     blocking: bool = True,  # noqa: ARG001 - every call waits for its work
 ) -> None:
     """Run what was captured, on the tensors as they are now (ttnn.execute_trace).
+
+    Warns of tensors that it uses and that were freed, and of those that took the place of one, once each.
 
     Threads take turns: replays of one device, and what the host reads of it or writes to it, happen one after the
     other. Each replay makes its results anew where they lie, in memory that holds other values on the way; a program
