@@ -134,6 +134,16 @@ def test_a_number_is_told_of_when_it_changed_sixteen_times_and_when_programs_go(
     assert function.num_entries == PROGRAMS_KEPT
 
 
+def test_tensors_in_the_place_of_a_number_are_no_numbers_that_change(cpu_device, monkeypatch):
+    monkeypatch.setattr(kept_programs, "PROGRAMS_KEPT", PROGRAMS_KEPT)
+    ttnn.multiply.clear()
+    for extent in range(1, 25):
+        x = on(cpu_device, torch.ones(2, extent))
+        ttnn.multiply(x, x)
+        ttnn.multiply(x, 2.0 + extent % 3)
+    ttnn.multiply.clear()
+
+
 def test_devices_of_each_target_have_a_limit_of_their_own(cpu_device):
     chip = ttnn.open_device(device_id=1)
     ttnn.multiply.clear()

@@ -20,6 +20,7 @@ class ChangingArguments:
     def __init__(self, function: str) -> None:
         self._function = function
         self._seen: dict[str, set[int]] = {}
+        self._numbers: dict[str, set[Hashable]] = {}  # of what is a tensor in other calls, those that are none
         self._steps: dict[str, tuple[list[int], int]] = {}
         self._told: set[str] = set()
 
@@ -34,12 +35,15 @@ class ChangingArguments:
         self.count(argument, key)
         if argument in self._told:
             return
+        numbers = self._numbers.setdefault(argument, set())
+        if len(numbers) < VALUES_BEFORE_WARNING:
+            numbers.add(key)
         if self._counts_up(argument, key):
             advice = (
                 "a position that grows is given as a tensor of integers, as `cur_pos_tensor` or `update_idxs_tensor`"
             )
             self._warn_of_number(argument, f"{advice} take it")
-        elif len(self._seen[argument]) >= VALUES_BEFORE_WARNING and not _is_of_several(key):
+        elif len(numbers) >= VALUES_BEFORE_WARNING and not _is_of_several(key):
             self._warn_of_number(argument, "pass a value that changes as a tensor of shape (1, 1)")
 
     def tell_of_short_lives(self, argument: str, kind: str) -> None:
@@ -74,7 +78,7 @@ class ChangingArguments:
     def _warn_of_number(self, argument: str, advice: str) -> None:
         self._warn_once(
             argument,
-            f"{self._function} was compiled for {len(self._seen[argument])} values of {argument}, which is a "
+            f"{self._function} was compiled for {len(self._numbers.pop(argument))} values of {argument}, which is a "
             f"constant of each program; {advice}",
         )
 
