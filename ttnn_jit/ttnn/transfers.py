@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
-from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.sharding import folded_2d
-from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -29,11 +27,9 @@ from ttnn_jit.specs.tensor_spec import (
     check_kind,
     checked,
 )
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
-
-if TYPE_CHECKING:
-    from ttnn_jit.runtime.program import Program
 
 
 @callable_in_programs
@@ -291,20 +287,13 @@ def typecast(
     if device is None:
         spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
         return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
-    result: Tensor = _cast_program(input_tensor.spec, dtype, memory_config, device.target)(input_tensor)
+    placed = {} if memory_config is None else {"memory_config": memory_config}
+    result: Tensor = _ON_DEVICE(input_tensor, dtype, **placed)
     return result
 
 
 vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
-
-
-@compiles
-def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
-    from ttnn_jit.compiler.driver import compile_program
-    from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
-
-    placement = ResultPlacement(memory_config=memory_config)
-    return compile_program(OperationRequest(TYPECAST, (spec,), (dtype,), target, placement), use_disk=True).program
+_ON_DEVICE = TtnnOperation(TYPECAST.name, (TYPECAST,))
 
 
 @observed
