@@ -31,7 +31,7 @@ _SUMMED = 2.0**-16
 """Of float32 sums: 256 roundings of 2**-24, which the longest chains of models come near to."""
 _MULTIPLIED = 12.0
 """Errors of products fall out one way at worst, and add up as their square root at best: so many times one of them."""
-_DRAWS = 4
+_DRAWS = 8
 _WITNESSED = 8.0
 """How many times as far as torch's own float32 a result may be."""
 _SMALLEST = 2.0**-126  # what is smaller may be flushed
