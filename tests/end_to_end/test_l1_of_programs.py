@@ -83,3 +83,19 @@ def test_the_smallest_of_many_tensors_are_counted_and_not_named(device):
     with pytest.raises(L1CapacityError, match="; and 16 more"):
         ttnn.to_memory_config(x, BLOCK)
     assert len(small) + len(kept) == 24
+
+
+def test_help_speaks_of_deallocating_where_there_is_something_to_deallocate(device):
+    config = ttnn.create_sharded_memory_config((1024, 1024), ttnn.CoreGrid(x=1, y=1), ttnn.ShardStrategy.BLOCK)
+
+    def refused():
+        with pytest.raises(L1CapacityError) as raised:
+            ttnn.zeros((1024, 1024), ttnn.bfloat16, ttnn.TILE_LAYOUT, device, config)
+        return raised.value
+
+    assert "It holds nothing" in refused().message
+    assert refused().help == "spread it over more cores, or keep it in `ttnn.DRAM_MEMORY_CONFIG`"
+    small = ttnn.create_sharded_memory_config((32, 32), ttnn.CoreGrid(x=1, y=1), ttnn.ShardStrategy.BLOCK)
+    held = ttnn.zeros((32, 32), ttnn.bfloat16, ttnn.TILE_LAYOUT, device, small)
+    assert refused().help.startswith("deallocate tensors, ")
+    assert held.is_allocated()

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _SUMMED = 2.0**-16
 """Of float32 sums: 256 roundings of 2**-24, which the longest chains of models come near to."""
-_MULTIPLIED = 8.0
+_MULTIPLIED = 12.0
 """Errors of products fall out one way at worst, and add up as their square root at best: so many times one of them."""
-_DRAWS = 4
+_DRAWS = 8
 _WITNESSED = 8.0
 """How many times as far as torch's own float32 a result may be."""
 _SMALLEST = 2.0**-126  # what is smaller may be flushed
@@ -113,7 +113,8 @@ class JudgedCall:
     def noise(self, output: int, error: float) -> torch.Tensor:
         """Per element of a result, how far it moves if the operands do by `error`, or if torch has it in float32.
 
-        Infinite where that gives no number though the golden is one: sums and squares overflow in float32.
+        Infinite where that gives no number though the golden is one: sums and squares overflow in float32; and on a
+        chip where there is none.
         """
         import torch
 
@@ -128,6 +129,8 @@ class JudgedCall:
         allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
         overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
+        if self.on_chip:  # which has made an infinity of a NaN on the way
+            overflows |= exact.isnan()
         return allowed.masked_fill(overflows, torch.inf)
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
