@@ -1,6 +1,7 @@
 """Arguments that are objects of the user's: what a program reads of them is guarded, and they are no part of keys."""
 
 import argparse
+import functools
 import gc
 import itertools
 import weakref
@@ -160,3 +161,10 @@ def test_what_a_function_asks_of_a_device_is_guarded(jitted):
     assert function.num_entries == 2  # their grids are equal
     for chip in chips:
         ttnn.close_device(chip)
+
+
+def test_a_partial_on_disk_is_told_by_what_it_holds():
+    function = lambda x, scale: x * scale(1.0)  # noqa: E731 - a program
+    for least in (3.0, 0.5, 3.0):
+        x, scale = integers(2, 2), functools.partial(max, least)
+        assert torch.equal(ttnn_jit.jit(function)(x, scale), x * max(least, 1.0))

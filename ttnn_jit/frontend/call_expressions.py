@@ -141,6 +141,7 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
         case _ if is_message(function):
             return show(interpreter, function, args, kwargs)
         case functools.partial() if is_of_c(member_of(type(function), "__call__")):
+            interpreter.recorder.called_partial(function)
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):
             return interpreter.natively(function, *args, **kwargs)

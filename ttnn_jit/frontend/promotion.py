@@ -8,7 +8,7 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from ttnn_jit.ops import Operation
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, TRUTHS, promoted
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DOUBLE_WORDS, INTEGERS, TRUTHS
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
 Operand: TypeAlias = tuple[SSAValue, TensorSpec] | float | None
@@ -74,3 +74,20 @@ def _mask(mask: tuple[SSAValue, TensorSpec], dtype: DataType, cast: Cast) -> tup
         return cast(mask, dtype)
     (truth,) = TRUTHS
     return cast(cast(mask, truth), dtype)
+
+
+def promoted(first: DataType, second: DataType) -> DataType | None:
+    """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
+
+    A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.
+    """
+    floats = [dtype for dtype in (first, second) if not dtype.is_integer]
+    if first is second or len(floats) > 1:
+        return first if first is second and first not in DOUBLE_WORDS else None
+    if DOUBLE_WORDS & {first, second}:
+        return None
+    if floats:
+        return floats[0]
+    ends = {end for dtype in (first, second) for end in (dtype.values[0], dtype.values[-1])}
+    holding = (dtype for dtype in INTEGERS if all(end in dtype.values for end in ends))
+    return min(holding, key=lambda dtype: (dtype.itemsize, dtype.compute.is_signed, dtype.value), default=None)

@@ -179,6 +179,12 @@ class ReadRecorder:
         self._record((cast(Step, call_step(operator.is_, (("path", first), ("path", path)))),), True)
         return True
 
+    def called_partial(self, value: functools.partial[Any]) -> None:
+        """Record what a partial is made of: as an argument it was found, and nothing of it was used."""
+        path = self._paths.get(id(value))
+        if path is not None:
+            self._use_partial(value, path)
+
     def _use_partial(self, value: functools.partial[Any], path: Path) -> None:
         self.use(value.func, (*path, (ATTRIBUTE_STEP, "func")))
         for name in ("args", "keywords"):

@@ -489,20 +489,3 @@ def dtype_named_elsewhere(value: object) -> DataType | None:
     if torch is not None and type(value) is torch.dtype:
         return dtypes_of_torch().get(value)
     return dtypes_of_numpy().get(value) if numpy is not None and isinstance(value, numpy.dtype) else None
-
-
-def promoted(first: DataType, second: DataType) -> DataType | None:
-    """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
-
-    A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.
-    """
-    floats = [dtype for dtype in (first, second) if not dtype.is_integer]
-    if first is second or len(floats) > 1:
-        return first if first is second and first not in DOUBLE_WORDS else None
-    if DOUBLE_WORDS & {first, second}:
-        return None
-    if floats:
-        return floats[0]
-    ends = {end for dtype in (first, second) for end in (dtype.values[0], dtype.values[-1])}
-    holding = (dtype for dtype in INTEGERS if all(end in dtype.values for end in ends))
-    return min(holding, key=lambda dtype: (dtype.itemsize, dtype.compute.is_signed, dtype.value), default=None)
