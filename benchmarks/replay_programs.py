@@ -54,10 +54,10 @@ def _of_operations() -> Iterator[Combination]:
 def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
     """Programs of one call: of every example, or of any shapes."""
     from ttnn_jit.ops import Routine
-    from ttnn_jit.specs.dtypes import FLOATS
+    from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
     taken = operation.operand_dtypes if isinstance(operation, Routine) else ()
-    integers = tuple(place for place, dtypes in enumerate(taken) if not dtypes & FLOATS)
+    integers = tuple(place for place, dtypes in enumerate(taken) if COMPUTE_TYPE not in dtypes)
     for place, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
         given = [shape is not None for shape in shapes] or [True] * operation.arity
         tensors = ", ".join(f"a{k}" for k in range(sum(given)))

@@ -25,7 +25,16 @@ from tests.host_calls import HOST, NAMES, Made, host_arguments, made, precisions
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops.config_kinds import PrecisionKind
-from ttnn_jit.ops.kinds import FloatKind, IndexKind, IndicesKind, MemberKind, NameKind, NumberKind, PairsKind
+from ttnn_jit.ops.kinds import (
+    FloatKind,
+    FloatsKind,
+    IndexKind,
+    IndicesKind,
+    MemberKind,
+    NameKind,
+    NumberKind,
+    PairsKind,
+)
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import (
     CHOICE,
@@ -140,6 +149,8 @@ def _values_beside(parameter: Parameter, operation: Operation, base: Mapping[str
         yield not value
     elif isinstance(kind, (FloatKind, NumberKind)):
         yield from (0.0, -0.0, 1.0, 2.0) if not isinstance(value, int) else (value + 1, 0)
+    elif isinstance(kind, FloatsKind):
+        yield from ((1.0, 0.0), (1.0, -0.0), (1.0, 2.0))
     elif isinstance(kind, IndexKind):
         yield from ((value or 0) + step for step in (1, -1))
     elif isinstance(kind, IndicesKind) and isinstance(value, (list, tuple)):

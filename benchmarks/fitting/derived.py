@@ -189,7 +189,6 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "gamma.DIGAMMA_ROOT_LOW": lambda: parts(DIGAMMA_ROOT, 2)[1],
     "gamma.HALF_LOG_TWO_PI": lambda: nearest(mp.log(2 * mp.pi) / 2),
     "gamma.LOG_PI": lambda: nearest(mp.log(mp.pi)),
-    "gamma.DIGAMMA_SERIES": lambda: tuple(float(abs(mp.bernoulli(2 * k)) / (2 * k)) for k in range(1, 8)),
     "logarithm.LOG_FACTOR": accurate_factors,
     "logarithm.LOG_OF_FACTOR": lambda: of_factors("logarithm.LOG_FACTOR", mp.log, 16, 0),
     "logarithm.LOG2_OF_FACTOR": lambda: of_factors("logarithm.LOG_FACTOR", _log2, 16, 0),

@@ -96,7 +96,7 @@ def test_every_fraction_is_drawn_below_1_in_float32_and_bfloat16(cpu_device):
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
 def test_draws_stay_below_their_end_eagerly_and_jitted(dtype, target):
     with ttnn.open_device(device_id=0, target=target) as device:
-        draw = lambda low, high: ttnn.rand((64, 1024), dtype, TILE, device, low=low, high=high, seed=3)  # noqa: E731
+        draw = lambda low, high: ttnn.rand((64, 1024), device, dtype=dtype, low=low, high=high, seed=3)  # noqa: E731
         for low, high in ((0.0, 1.0), (-0.5, 0.85)):
             jitted = jit()(lambda _: draw(low, high))  # noqa: B023 - called here
             for made in (draw(low, high), jitted(ttnn.zeros((32, 32), dtype=F32, layout=TILE, device=device))):

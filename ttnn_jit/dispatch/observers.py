@@ -156,7 +156,8 @@ def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
             told = _not_as_called(function, args, kwargs, error) if isinstance(error, TypeError) else error
             if told is not error:
                 raise told from None
-            keep_frames_of_a_call(error)
+            if not _is_compiled(args, kwargs):  # what compiles looks at the frames
+                keep_frames_of_a_call(error)
             raise
         return result
 
@@ -183,24 +184,21 @@ def _check_queue(function: Callable[..., Any], args: Sequence[Any], kwargs: dict
 def _not_as_called(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError
 ) -> TypeError:
-    """The error of a call that `function` does not take, in its words; any other as it is."""
+    """The error of a call that `function` does not take, in Python's words; any other as it is."""
     if isinstance(error, TtnnJitError):
         return error
     signature = inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)
-    except TypeError as mismatch:
+    except TypeError:
         known = ", ".join(f"`{name}`" for name in signature.parameters)
-        return CallError(
-            f"{function.__name__}: {mismatch}",
-            location=place_of_the_user(),
-            help=f"it takes {known}" if known else "it takes nothing",
-        )
+        help_ = f"it takes {known}" if known else "it takes nothing"
+        return CallError(str(error), location=place_of_the_user(), help=help_)
     return error
 
 
 def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
+    if _INSIDE.get() or maker() is not None or _is_compiled(args, kwargs):
         return call(*args, **kwargs)
     only = _ONLY.get()
     observers = tuple(_OBSERVERS) if only is None else only
@@ -230,6 +228,10 @@ def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
+def _is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call has a tensor of a function that is being compiled."""
+    return any(map(_is_proxy, _with_elements([*args, *kwargs.values()])))
+
+
 def _is_proxy(value: Any) -> bool:
-    """Whether it stands for a tensor of a function that is being compiled."""
-    return not isinstance(value, Tensor) and hasattr(type(value), "__ttnn_call__")
+    return not issubclass(type(value), Tensor) and hasattr(type(value), "__ttnn_call__")  # it may say to be a tensor

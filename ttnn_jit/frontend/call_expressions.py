@@ -95,11 +95,15 @@ def evaluate_call(interpreter: Interpreter, node: ast.Call) -> Any:
     return call_value(interpreter, function, args, kwargs)
 
 
+_NAMESPACE = "ttnn_jit.ttnn"
+
+
 def _refuse_spelling(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
     """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
     if not isinstance(node, ast.Attribute) or node.attr not in SPELLINGS or not isinstance(node.value, ast.Name):
         return
-    if isinstance(interpreter.evaluate(node.value), types.ModuleType) and overloads_of(function):
+    home = interpreter.evaluate(node.value)
+    if isinstance(home, types.ModuleType) and home.__name__ == _NAMESPACE and overloads_of(function):
         raise unsupported_function(node.attr, interpreter.callee_location())
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
 
 NAMES_OF_TYPES = {
     "RECIP": "reciprocal", "POWER": "pow", "LOGSIGMOID": "log_sigmoid", "CLAMP_TSS": "clamp",
@@ -34,6 +37,8 @@ def function_of_type(activation: UnaryWithParam) -> tuple[str, tuple[float, ...]
 
 def activation_text(activation: str | UnaryOpType | UnaryWithParam) -> str:
     """An activation as a property of the IR has it: the call of a function, with numbers behind the tensor if any."""
+    from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
+
     if isinstance(activation, str):
         return function_named(activation)
     name, numbers = function_of_type(UnaryWithParam(activation) if isinstance(activation, UnaryOpType) else activation)

@@ -322,10 +322,9 @@ class ActivationKind(NameKind):
         from ttnn_jit.ops.activation_names import activation_text
         from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
 
-        if isinstance(value, UnaryOpType | UnaryWithParam):
-            return activation_text(value)
-        name = super().bind(value, dtype, what)
-        return None if name is None else activation_text(name)
+        is_type = isinstance(value, UnaryOpType | UnaryWithParam)
+        named: Any = value if is_type else super().bind(value, dtype, what)
+        return None if named is None else activation_text(named)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class ComparisonMode(Observer):
         operation = compared.operation
         try:
             call = compared.judged(args, kwargs, exactly=level == "locally")
-            goldens = leaves(call.golden())
+            goldens = [_in_float64(each) for each in leaves(call.golden())]
         except Exception as error:  # noqa: BLE001 - a golden is torch's and the user's code: what it raises is told
             self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
             return
@@ -343,8 +343,13 @@ def _as_golden(tensor: Tensor) -> torch.Tensor:
     """What a golden computes with: float64 of floats, else the integers, in a type that torch computes with."""
     values = tensor.to_torch()
     if values.is_floating_point():
-        return values.double()
+        return _in_float64(values)
     return values if tensor.dtype.compute.is_signed else values.long()
+
+
+def _in_float64(golden: torch.Tensor) -> torch.Tensor:
+    """What a golden gave, in which the ones behind it compute: a cast's has the type that it casts to."""
+    return golden.double() if golden is not None and golden.is_floating_point() else golden
 
 
 def _copied(tensor: Tensor) -> Tensor:

@@ -466,7 +466,7 @@ class _Chunk(TtnnOperation):
     def __call__(self, input: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
 
 class _Clamp(TtnnOperation):
-    """x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.
+    """x limited to [min, max]; NaN in any of them gives NaN. The largest float32 is no bound, for infinities neither.
 
     Or: x limited to [min, max] element by element; NaN in any of them gives NaN."""
 

@@ -9,10 +9,12 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.kv_caches import PAGED_UPDATE_CACHE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_functions import functions_of
 
-_UPDATE = functions_of("experimental")["paged_update_cache"]
+_SUBMODULE, _, _NAME = PAGED_UPDATE_CACHE.name.rpartition(".")
+_UPDATE = functions_of(_SUBMODULE)[_NAME]
 
 
 @callable_in_programs

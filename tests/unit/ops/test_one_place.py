@@ -19,6 +19,7 @@ FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relati
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
     ("dialects/d2m.py", "tile_typecast"): "the op of tiles, which every pass may write",
+    ("frontend/code_scan.py", "add"): "the method of sets",
     ("ttnn/experimental.py", "typecast"): "the function of the host API, under ttnn's other name",
     ("ttnn/experimental.py", "view"): "the eager function, under ttnn's other name",
     ("ttnn/__init__.py", "typecast"): "the function of the host API, which takes tensors on the host too",
@@ -42,6 +43,7 @@ OTHER_MEANINGS = {
         )
     },
     ("tools/opt.py", "all"): "every pass",
+    ("ttnn/mirrored_modules.py", "matmul"): "a module of ttnn's",
     **{
         ("ttnn/moreh.py", word): "moreh's function of that name"
         for word in ("cumsum", "layer_norm", "mean", "norm", "softmax", "sum")
