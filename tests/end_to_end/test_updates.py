@@ -352,3 +352,20 @@ def test_a_refused_program_says_where_it_writes():
 
     with pytest.raises(TtnnJitError, match=r"`add_` has a result of shape \[3, 4\], and writes into a tensor of \[4\]"):
         run(torch.ones(4), torch.ones(3, 4))
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize(("shape", "turned"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
+def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, turned, graph_capture):
+    device = ttnn.open_device(target="cpu")
+    values = torch.randn(2, *shape)
+    x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in values)
+
+    @ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
+    def updated(x, y):
+        ttnn.copy(ttnn.add(x, 1.0), y)
+        return ttnn.neg(ttnn.reshape(y, turned))
+
+    result = updated(x, y)
+    assert torch.equal(ttnn.to_torch(y), values[0] + 1.0)
+    assert torch.equal(ttnn.to_torch(result), -(values[0] + 1.0).reshape(turned))

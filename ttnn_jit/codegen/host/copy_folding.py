@@ -47,8 +47,9 @@ def only_copies(kernel: Kernel) -> bool:
 
 
 def only_moves(kernel: Kernel) -> bool:
-    """Whether a kernel reads one tensor, and computes nothing."""
-    return len(kernel.inputs) == 1 and all(isinstance(step, Load | Store) for step in kernel.body.steps)
+    """Whether a kernel reads one tensor, writes one, and computes nothing."""
+    moves = all(isinstance(step, Load | Store) for step in kernel.body.steps)
+    return moves and len(kernel.inputs) == len(kernel.outputs) == 1
 
 
 def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:
