@@ -368,3 +368,35 @@ def test_an_attribute_that_hides_a_member_of_the_class_is_seen_however_often_it_
         assert function(x, argument).item() == 3.0
     setattr(argument, name, value)
     assert function(x, argument).item() == 7.5
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_super_finds_a_jitted_method_and_a_change_of_it_is_seen(graph_capture, monkeypatch):
+    compiled = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
+
+    class Base:
+        scale = 2.0
+
+        @compiled
+        def forward(self, x):
+            return ttnn.multiply(x, self.scale)
+
+        @classmethod
+        def gain(cls):
+            return cls.scale
+
+    class Derived(Base):
+        scale = 3.0
+
+        @compiled
+        def forward(self, x):
+            return ttnn.add(super().forward(x), super().gain())
+
+    @compiled
+    def less(self, x):
+        return ttnn.subtract(x, self.scale)
+
+    model = Derived()
+    assert torch.equal(model.forward(A), A * 3.0 + 3.0)
+    monkeypatch.setattr(Base, "forward", less)
+    assert torch.equal(model.forward(A), A - 3.0 + 3.0)

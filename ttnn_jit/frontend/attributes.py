@@ -37,6 +37,7 @@ from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.tensor_attributes import attribute_of_object, class_of, object_has
 from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.frontend.unsupported import unsupported_function
+from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 from ttnn_jit.runtime.families import has_family
 
@@ -346,12 +347,12 @@ class Super:
 
     def _bound(self, interpreter: Interpreter, member: Any, name: str, at: Path | None) -> Any:
         interpreter.recorder.use(member, at)
-        if isinstance(member, types.FunctionType):
+        if isinstance(member, types.FunctionType) or wrapped_attribute(member) is not None:
             return member if is_a(self._instance, type) else types.MethodType(member, self._instance)
         if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
             interpreter.recorder.use(member.fget, None if at is None else (*at, (ATTRIBUTE_STEP, "fget")))
             return interpreter.call_with(member.fget, (self._instance,), {})
         value = interpreter.natively(getattr, super(self._cls, self._instance), name)
-        if type(value) is types.MethodType and at is not None:  # of a classmethod
+        if is_a(member, classmethod) and type(value) is types.MethodType and at is not None:
             interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
         return value
