@@ -198,7 +198,7 @@ def _not_as_called(
 
 
 def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _INSIDE.get() or maker() is not None or _is_compiled(args, kwargs):
+    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
     observers = tuple(_OBSERVERS) if only is None else only
@@ -229,9 +229,11 @@ def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call has a tensor of a function that is being compiled."""
-    return any(map(_is_proxy, _with_elements([*args, *kwargs.values()])))
+    """Whether a call has a tensor of a function that is being compiled, one of a trace included."""
+    kinds = map(type, _with_elements([*args, *kwargs.values()]))
+    return any(hasattr(kind, "__ttnn_call__") and not issubclass(kind, Tensor) for kind in kinds)
 
 
 def _is_proxy(value: Any) -> bool:
-    return not issubclass(type(value), Tensor) and hasattr(type(value), "__ttnn_call__")  # it may say to be a tensor
+    """Whether it stands for a tensor of a function that is being compiled; those of a trace say that they are one."""
+    return not isinstance(value, Tensor) and hasattr(type(value), "__ttnn_call__")
