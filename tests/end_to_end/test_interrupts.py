@@ -232,7 +232,7 @@ def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(
     for call in calls * 3:
         call()
     before, tensors = device.memory_view().used, device.memory_view().tensors
-    for number in range(600):
+    for number in range(150):
         kept = []
 
         def step(kept=kept, call=calls[number % 3]):
