@@ -24,6 +24,7 @@ from ttnn_jit.dialects.function_builder import (
     TensorOperand,
     module_of,
 )
+from ttnn_jit.dialects.functions import MAX_OPERATIONS
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
 from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operand, product_config
@@ -44,9 +45,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 
-__all__ = ["MAX_OPERATIONS", "ModuleBuilder", "SpecBuilder", "TensorOperand"]
-
-MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
+__all__ = ["ModuleBuilder", "SpecBuilder", "TensorOperand"]
 
 
 class ModuleBuilder(FunctionBuilder):
