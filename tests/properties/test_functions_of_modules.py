@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from tests.outlining import MAIN, built, called_by, depth_of, names_of, outlined, programs
@@ -117,5 +117,6 @@ def test_every_stage_takes_functions_and_leaves_a_text_that_can_be_resumed(targe
     ids=["calls in calls in calls", "several results", "a function called twice", "unused functions", "entry points"],
 )
 def test_the_generator_draws(condition):
-    drawn = programs("cpu").map(lambda program: built(program, "cpu", "ttir")).flatmap(outlined).map(parse_module)
-    find(drawn, condition, settings=settings(max_examples=500, suppress_health_check=list(HealthCheck), phases=()))
+    texts = programs("cpu").map(lambda program: built(program, "cpu", "ttir")).flatmap(outlined)
+    drawn = settings(max_examples=500, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    find(texts, lambda text: condition(parse_module(text)), settings=drawn)
