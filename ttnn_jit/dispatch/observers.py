@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from ttnn_jit.diagnostics.errors import CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.operation import QUEUE_KEYWORDS
+from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor

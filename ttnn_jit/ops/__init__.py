@@ -48,27 +48,14 @@ from ttnn_jit.ops import (
     unary,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
+from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
-from ttnn_jit.ops.operation import (
-    HARDWARE_KEYWORDS,
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    OPERATOR_METHODS,
-    OUTPUT_KEYWORDS,
-    QUEUE_KEYWORDS,
-    REFLECTED_METHODS,
-    RESULT_KEYWORDS,
-    RESULT_PARAMETERS,
-    Declaration,
-    Operation,
-    Probe,
-)
+from ttnn_jit.ops.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declaration, Operation, Probe
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
@@ -85,20 +72,13 @@ __all__ = [
     "ELEMENTWISE",
     "FILL",
     "FOREIGN_NAMES",
-    "HARDWARE_KEYWORDS",
-    "HARDWARE_PARAMETERS",
     "IN_PLACE",
-    "OPERAND_PARAMETERS",
     "OPERATIONS",
     "OPERATOR_METHODS",
-    "OUTPUT_KEYWORDS",
     "OVERLOADS",
-    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
-    "RESULT_KEYWORDS",
-    "RESULT_PARAMETERS",
     "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
@@ -127,7 +107,6 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
-    "with_result_names",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Container, Iterator, Sequence
 
-from ttnn_jit.ops.operation import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, Operation
+from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ops.shorthand import Shorthand
 
 KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
