@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith, memref, scf
@@ -57,6 +56,7 @@ from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.strided_walk import NotStridedError
 
 
@@ -457,7 +457,7 @@ _FAMILIES: dict[type[DeclaredOp], Callable[[_Reader, Any], None]] = {
 }
 
 
-@cache
+@memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
     families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
     return _HANDLERS.get(kind) or next(families, None)

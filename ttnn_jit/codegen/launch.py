@@ -13,11 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, bounds, substitute, times, total
@@ -86,7 +86,7 @@ class View:
         return tuple(self.spec.shape) if self.access is None else self.access.extents
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNest:
     """The loops over all elements of `outputs`, to whose one shape the inputs are broadcast.
 
@@ -113,7 +113,7 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
     return _stored_run(specs, outputs[0].spec) or logical
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LoopNest:
     """The loops over `shape`, to which the operands are broadcast, of which that over `axis` is reduced.
 
@@ -145,7 +145,7 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
     return LoopNest(loops, strides, walked.offsets, (0,))
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LoopNest:
     """The loops of a contraction over `shape`, to which the operands are broadcast: its first dimension is contracted.
 
@@ -201,7 +201,7 @@ NO_TILES = LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), (0, 1))
 """The loops over the tiles of a tensor without elements."""
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def tile_nest_of(dense: View, packed: View) -> LoopNest:
     """The loops over the tiles of block floats that are made of `dense`, in blocks of whole tiles or within one.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.contracting import in_pairs
@@ -54,6 +53,7 @@ from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -80,7 +80,7 @@ class LlvmKernel:
         return self.modules.whole.listing
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     """The kernel of a body in its form."""
     if isinstance(form, RoutineForm):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -26,6 +25,7 @@ from ttnn_jit.codegen.steps import Call, KernelBody, Repack
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan
 
 _INDENT = "    "
@@ -45,7 +45,7 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
     return host, plan, dict(zip(names, bodies, strict=True))
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def kernel_source(body: KernelBody) -> PythonSource:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     (first, *_) = body.steps
