@@ -14,7 +14,7 @@ from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE

@@ -39,9 +39,8 @@ from ttnn_jit.codegen.steps import (
     contracted_streams,
 )
 from ttnn_jit.dialects.d2m import GenericOp
-from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
-from ttnn_jit.kernels.packing_blocks import LINE
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import LINE, rows_of_a_tile
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass

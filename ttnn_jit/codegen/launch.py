@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access import Access

@@ -36,7 +36,7 @@ from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
-from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
+from ttnn_jit.kernels.lookup_table import lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
 from ttnn_jit.kernels.row_folds import RowFold
@@ -48,8 +48,9 @@ from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
 from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
 from ttnn_jit.kernels.tile_copies import TileCopies
-from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
+from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass

@@ -23,7 +23,7 @@ from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack
 from ttnn_jit.kernels.python_scalar import PythonScalar
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan

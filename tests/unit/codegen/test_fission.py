@@ -21,7 +21,7 @@ from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.steps import Apply, Load, SizeClass
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
+from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16

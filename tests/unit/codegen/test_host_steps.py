@@ -11,7 +11,7 @@ from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
-from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 CHAIN = [("gelu", k) for k in range(4)]

@@ -17,7 +17,7 @@ from ttnn_jit.codegen.launch import (
     loop_nest_of,
 )
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 

@@ -18,7 +18,7 @@ from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
 from ttnn_jit.codegen.steps import Call, Contract, Load, Store
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.access import Access, reshaped
 from ttnn_jit.specs.strided_walk import NotStridedError
 

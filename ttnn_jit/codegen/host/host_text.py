@@ -24,7 +24,7 @@ from ttnn_jit.codegen.steps import (
     Step,
     Store,
 )
-from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.nest.buffers import BufferKind
 
 
 def host_text(plan: HostPlan) -> str:

@@ -20,7 +20,7 @@ from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.strided_walk import NotStridedError

@@ -17,8 +17,8 @@ from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.strip_loops import fit_stack
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import strips_fit_stack
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -80,7 +80,7 @@ def _own_conversions(
         if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
     kept = [kernel.body.streams[place] for place in found]
-    return found if found and fit_stack(kept) and not exceeds_last_cache(kernel, found) else {}
+    return found if found and strips_fit_stack(kept) and not exceeds_last_cache(kernel, found) else {}
 
 
 def exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:

@@ -16,8 +16,8 @@ from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.kernels.row_strips import MOST_COLUMNS, fit_stack
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -60,7 +60,7 @@ def _with_own_conversions(
             strides |= {place: moves for place, moves in zip(places, own, strict=True) if moves is not None}
     found = dict(sorted(found.items()))
     scratches = tuple(Stream(kernel.body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
-    if not found or not fit_stack(scratches):
+    if not found or not rows_fit_stack(scratches):
         return None
     joined = _joined(sweeps, found, replace(nest, strides=tuple(strides.values())), scratches, form)
     return joined, found.values()

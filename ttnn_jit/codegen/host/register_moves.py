@@ -10,8 +10,7 @@ from ttnn_jit.codegen.kernel import Kernel, exceeds_last_cache, is_far_transpose
 from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LoopNest
 from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.stepping_loops import STEPS
-from ttnn_jit.kernels.transposing_loops import LINE
+from ttnn_jit.nest.limits import LINE, STEPS
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

@@ -15,7 +15,7 @@ from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.steps import Contract, Load, operands_of
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
