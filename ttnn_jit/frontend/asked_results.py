@@ -16,10 +16,10 @@ from ttnn_jit.ops import (
     Composite,
     Contraction,
     Elementwise,
+    MacroOperation,
     Movement,
     Operation,
     Reduction,
-    Shorthand,
 )
 from ttnn_jit.ops.applied_unary import AppliedUnary, activations_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
@@ -130,7 +130,7 @@ def result_of(
     activations: Sequence[AppliedUnary],
 ) -> TensorOperand:
     """The one result of `operation`, through `activations`, of element type `dtype` if that is given."""
-    if isinstance(operation, Movement | Shorthand):  # what computes nothing rounds nothing either
+    if isinstance(operation, MacroOperation | Movement):  # what computes nothing rounds nothing either
         result = builder.operation(operation, operands, attributes, location)
         if dtype not in {None, result[1].dtype}:
             result = builder.operation(COPY, [result], (), location, dtype=dtype)

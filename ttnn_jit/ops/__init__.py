@@ -49,9 +49,9 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
-from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
+from ttnn_jit.ops.decomposition import Composite, MacroOperation
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
@@ -72,7 +72,6 @@ from ttnn_jit.ops.operation import (
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
-from ttnn_jit.ops.shorthand import Shorthand
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -112,6 +111,7 @@ __all__ = [
     "Elementwise",
     "Forms",
     "Laws",
+    "MacroOperation",
     "Movement",
     "Number",
     "Operation",
@@ -119,7 +119,6 @@ __all__ = [
     "Probe",
     "Reduction",
     "Routine",
-    "Shorthand",
     "Typecast",
     "are_numbers",
     "bind",
