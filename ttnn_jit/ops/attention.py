@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composites import is_broadcast_to
-from ttnn_jit.ops.data_movement import CONCAT, SLICE
+from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import (
     CHOICE,
@@ -300,11 +300,7 @@ def _joint(ops: Ops, *arguments: Any) -> list[Value]:
     query, key, value = (ops.call(CONCAT, list(pair), 2) for pair in sequences)
     attended = ops.call(SCALED_DOT_PRODUCT_ATTENTION, [query, key, value, None, None], False, scale, None)
     middle, end = tensors[0].shape[2], query.shape[2]
-    bounds = ((0, middle), (middle, end))
-    users, heads, _, width = attended.shape
-    return [
-        ops.call(SLICE, [attended], (0, 0, begin, 0), (users, heads, beyond, width), ()) for begin, beyond in bounds
-    ]
+    return [ops.sliced(attended, 2, 0, middle), ops.sliced(attended, 2, middle, end)]
 
 
 def _joint_in_torch(torch: Any, *arguments: Any) -> tuple[Any, ...]:

@@ -127,10 +127,9 @@ def _where(f: Ops, g: Value, a: Value, *_: Value) -> list[Value]:
 
 
 def _concat(f: Ops, g: Value, a: Value, _: Value, dim: int) -> list[Value]:
-    axis, rank = dim % len(g.shape), len(g.shape)
-    cut = tuple(a.shape[axis] if place == axis else extent for place, extent in enumerate(g.shape))
-    begins = tuple(a.shape[axis] if place == axis else 0 for place in range(rank))
-    return [f.slice(g, (0,) * rank, cut), f.slice(g, begins, g.shape)]
+    axis = dim % len(g.shape)
+    cut = a.shape[axis]
+    return [f.sliced(g, axis, 0, cut), f.sliced(g, axis, cut, g.shape[axis])]
 
 
 _ALPHA = Parameter("alpha", FLOAT, 1.0)

@@ -32,11 +32,10 @@ def _repeat(f: Ops, g: Value, x: Value, counts: Shape) -> Value:
 
 def _before(f: Ops, x: Value, axis: int) -> Value:
     """The product of the elements before each, along a dimension."""
-    first = tuple(1 if place == axis else extent for place, extent in enumerate(x.shape))
-    ends = tuple(extent - 1 if place == axis else extent for place, extent in enumerate(x.shape))
-    begins = (0,) * len(x.shape)
-    ones = f.fill(f.slice(x, begins, first), 1.0)
-    return f.cumprod(f.concat([ones, f.slice(x, begins, ends)], axis), axis) if x.shape[axis] > 1 else ones
+    ones = f.fill(f.sliced(x, axis, 0, 1), 1.0)
+    if x.shape[axis] <= 1:
+        return ones
+    return f.cumprod(f.concat([ones, f.sliced(x, axis, 0, x.shape[axis] - 1)], axis), axis)
 
 
 def _product(f: Ops, g: Value, x: Value, dim: int | None) -> Value:

@@ -190,14 +190,12 @@ NORMALIZE_HW = _plane(
     "normalize_hw",
     "The elements less the mean of their rows and columns, by what `std_hw` gives.",
     decompose=_normalize_hw,
-    result=lambda x: x,
     golden=lambda torch, x: (x - x.mean((-2, -1), True)) / torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
 NORMALIZE_GLOBAL = _plane(
     "normalize_global",
     "The elements less the mean of all, by the root of their variance, which is by their number.",
     decompose=_normalize_global,
-    result=lambda x: x,
     golden=lambda torch, x: (x - x.mean()) / torch.std(x, correction=0),
 )
 
@@ -258,7 +256,6 @@ BATCH_NORM_INFERENCE = Composite(
     source="ttnn.batch_norm",
     decompose=_batch_norm,
     spelled=_inference_spelled,
-    result=lambda x, *_: x,
     golden=_batch_golden,
     examples=(
         (((2, 5, 6, 7), (1, 5, 1, 1), (1, 5, 1, 1), (1, 5, 1, 1), None), (1e-5,)),

@@ -25,7 +25,13 @@ def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     return ops.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
 
 
-def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
+    """Dimensions counted from the front, and other attributes as they are."""
+    return axes_of(dims, len(shape)), *others
+
+
+def along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    """What a reduction of these dimensions results in."""
     return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
@@ -36,8 +42,8 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     kernel_of=SUM,
-    spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
@@ -76,10 +82,6 @@ def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: 
     return ops.divide(squares, float(max(count - correction, 0)))
 
 
-def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
-    return axes_of(dims, len(shape)), keepdim, correction
-
-
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
 _SPREAD_EXAMPLES: tuple[Example, ...] = (
     (((3, 40),), ((-1,), True, True)),
@@ -93,8 +95,8 @@ VAR = Composite(
     summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
     source="ttnn.var",
     decompose=_variance,
-    spelled=_variance_spelled,
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -106,8 +108,8 @@ STD = Composite(
     summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
     source="ttnn.std",
     decompose=lambda ops, *call: ops.sqrt(_variance(ops, *call)),
-    spelled=_variance_spelled,
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,

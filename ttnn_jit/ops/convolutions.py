@@ -176,7 +176,7 @@ def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
         taps = [part for each in taps for part in taps_of(ops, each, sizes.windows, counts, axis)]
     total = None
     for place, tap in enumerate(taps):
-        row = ops.reshape(ops.slice(matrix, (place, 0), (place + 1, sizes.outputs)), (sizes.outputs,))
+        row = ops.reshape(ops.sliced(matrix, 0, place, place + 1), (sizes.outputs,))
         total = ops.multiply(tap, row) if total is None else ops.mac(tap, row, total)
     return total
 

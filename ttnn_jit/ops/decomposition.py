@@ -106,6 +106,10 @@ class Ops(ABC):
         return self.call(ARANGE, [], first, first + extent * step, step, dtype, like.spec.layout)
 
     def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
+        """The elements from `begin` to before `end` along a dimension; `x` itself if these are all."""
+        return x if (begin, end) == (0, x.shape[axis]) else self.sliced(x, axis, begin, end)
+
+    def sliced(self, x: Value, axis: int, begin: int, end: int) -> Value:
         """The elements from `begin` to before `end` along a dimension."""
         begins, ends = [0] * len(x.shape), list(x.shape)
         begins[axis], ends[axis] = begin, end
@@ -202,13 +206,13 @@ class Composite(Decomposed):
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
             that is not given is None. Raises ShapeError where they do not fit.
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
-            has several results.
+            has several results. By default a tensor like the first operand.
         kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
             for operands of that bind its own.
     """
 
     spelled: Callable[..., tuple[Any, ...]]
-    result: Callable[..., TensorSpec | tuple[TensorSpec, ...]]
+    result: Callable[..., TensorSpec | tuple[TensorSpec, ...]] = lambda x, *_: x
     takes_dtypes: frozenset[DataType] = FLOATS
     kernel_of: Operation | None = None
 

@@ -149,7 +149,6 @@ def _post(name: str, count: int, summary: str, decompose: Any) -> Composite:
         source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_post_spelled(count),
-        result=lambda x, *_: x,
         golden=_post_golden(count),
         examples=examples,
     )

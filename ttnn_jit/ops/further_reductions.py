@@ -7,26 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.binary import NE
+from ttnn_jit.ops.composites import along_axes, spelled_axes
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
-from ttnn_jit.ops.reduction import Reduction, interleaved
+from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM
 from ttnn_jit.ops.routines import TOPK
 from ttnn_jit.ops.selections import GATHER
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
-
-
-def _spelled(shape: Extents, dims: Sequence[int], keepdim: bool, *numbers: float) -> tuple[Any, ...]:
-    return axes_of(dims, len(shape)), keepdim, *numbers
-
-
-def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: float) -> TensorSpec:
-    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
 def _scaled(name: str, summary: str) -> Composite:
@@ -38,8 +30,8 @@ def _scaled(name: str, summary: str) -> Composite:
         summary=summary,
         source=f"ttnn.{name}",
         decompose=lambda ops, x, axes, keepdim, scalar: ops.multiply(getattr(ops, name)(x, axes, keepdim), scalar),
-        spelled=_spelled,
-        result=_reduced,
+        spelled=spelled_axes,
+        result=along_axes,
         kernel_of=SUM,
         golden=lambda torch, x, dim, keepdim, scalar: scalar * getattr(torch, name)(x, dim or None, keepdim),
         examples=((((3, 40),), ((-1,), True, 0.5)), (((2, 5, 33),), ((0, 2), False, -3.0))),
@@ -68,8 +60,8 @@ NORM = Composite(
     summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
     source="torch.linalg.vector_norm",
     decompose=_norm,
-    spelled=_spelled,
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
     aten="linalg_vector_norm",
     examples=tuple(

@@ -32,10 +32,9 @@ def _result(x: TensorSpec, axis: int) -> TensorSpec:
 
 def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
     def decompose(ops: Ops, x: Any, axis: int) -> Any:
-        half = _halved(x.shape, axis)
-        begins = tuple(extent if place == axis else 0 for place, extent in enumerate(half))
-        gate = getattr(ops, function)(ops.slice(x, begins, x.shape))
-        return ops.multiply(ops.slice(x, (0,) * len(half), half), gate)
+        middle, end = x.shape[axis] // 2, x.shape[axis]
+        gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
+        return ops.sliced(x, axis, 0, middle) * gate
 
     def in_torch(torch: Any, x: Any, dim: int) -> Any:
         first, second = x.chunk(2, dim)

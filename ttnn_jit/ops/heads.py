@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SLICE
+from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.padding import PAD
@@ -52,13 +52,6 @@ def _as_positions(ops: Ops, x: Value, rank: int, name: str) -> Value:
     return x if rank == 3 else ops.call(RESHAPE, [x], (x.shape[0], *x.shape[2:]))
 
 
-def _part(ops: Ops, x: Value, axis: int, begin: int, end: int) -> Value:
-    """The elements between two places along a dimension."""
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return x if (begin, end) == (0, x.shape[axis]) else ops.call(SLICE, [x], tuple(begins), tuple(ends), ())
-
-
 def _headed(ops: Ops, x: Value, heads: int, order: Sequence[int] = BY_HEAD) -> Value:
     """``[batch, positions, channels]`` as ``[batch, heads, positions, channels of one]``, in that `order`."""
     batch, positions, width = x.shape
@@ -73,7 +66,7 @@ def _split(
     keys = TRANSPOSED if transposes else BY_HEAD
     if kv is None:
         width = _channels(x.shape[2], heads + 2 * kv_heads, "rows")
-        query, kv = _part(ops, x, 2, 0, heads * width), _part(ops, x, 2, heads * width, x.shape[2])
+        query, kv = ops.part(x, 2, 0, heads * width), ops.part(x, 2, heads * width, x.shape[2])
     else:
         width, query = _channels(x.shape[2], heads, "rows of queries"), x
         kv = _as_positions(ops, kv, rank, "input_tensor_kv")
@@ -88,8 +81,8 @@ def _split(
     middle = kv_heads * width
     return [
         _headed(ops, query, heads),
-        _headed(ops, _part(ops, kv, 2, 0, middle), kv_heads, keys),
-        _headed(ops, _part(ops, kv, 2, middle, 2 * middle), kv_heads),
+        _headed(ops, ops.part(kv, 2, 0, middle), kv_heads, keys),
+        _headed(ops, ops.part(kv, 2, middle, 2 * middle), kv_heads),
     ]
 
 
@@ -97,7 +90,7 @@ def _of_groups(ops: Ops, x: Value, groups: int, width: int, first: int, count: i
     """Of every group of rows the heads from the `first` on, `count` of them, as rows."""
     batch, positions, total = x.shape
     grouped = ops.call(RESHAPE, [x], (batch, positions, groups, total // groups))
-    found = _part(ops, grouped, 3, first * width, (first + count) * width)
+    found = ops.part(grouped, 3, first * width, (first + count) * width)
     return ops.call(RESHAPE, [found], (batch, positions, groups * count * width))
 
 
@@ -300,7 +293,7 @@ def _split_users(ops: Ops, x: Value, heads: int, kv_heads: int | None) -> list[V
     users = x.shape[2]
     width = _channels(x.shape[3], heads + 2 * kv_heads, "rows")
     ends = (0, heads, heads + kv_heads, heads + 2 * kv_heads)
-    parts = [_part(ops, x, 3, begin * width, end * width) for begin, end in itertools.pairwise(ends)]
+    parts = [ops.part(x, 3, begin * width, end * width) for begin, end in itertools.pairwise(ends)]
     return [ops.call(RESHAPE, [part], (1, users, part.shape[3] // width, width)) for part in parts]
 
 
@@ -373,7 +366,7 @@ def _concatenated_users(ops: Ops, x: Value, heads: int) -> Value:
     one, users, given, width = x.shape
     if one != 1 or not 1 <= heads <= given:
         raise ShapeError(f"{heads} heads are no part of a tensor of shape {list(x.shape)}")
-    rows = ops.call(RESHAPE, [_part(ops, x, 2, 0, heads)], (1, 1, users, heads * width))
+    rows = ops.call(RESHAPE, [ops.part(x, 2, 0, heads)], (1, 1, users, heads * width))
     missing = max(0, TILE_HEIGHT - users)
     return ops.call(PAD, [rows], ((0, 0), (0, 0), (0, missing), (0, 0)), 0) if missing else rows
 

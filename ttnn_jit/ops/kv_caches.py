@@ -21,7 +21,7 @@ from ttnn_jit.ops.cache_routines import (
     refusal,
     rows_in_torch,
 )
-from ttnn_jit.ops.data_movement import PERMUTE, REPEAT, SLICE
+from ttnn_jit.ops.data_movement import PERMUTE, REPEAT
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import DIMENSION, EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.part_writes import SLICE_WRITE
@@ -36,12 +36,6 @@ def _placed(ops: Ops, cache: Value, x: Value, *begins: int) -> Value:
         return ops.call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
     ends = tuple(begin + extent for begin, extent in zip(begins, x.shape, strict=True))
     return ops.call(SLICE_WRITE, [cache, ops.rounded(x, cache.spec.dtype)], begins, ends, ())
-
-
-def _part(ops: Ops, x: Value, axis: int, begin: int, count: int) -> Value:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, begin + count
-    return x if (begin, count) == (0, x.shape[axis]) else ops.call(SLICE, [x], tuple(begins), tuple(ends), ())
 
 
 # --- By numbers -----------------------------------------------------------------------------------------------------
@@ -86,7 +80,7 @@ def _updated(ops: Ops, cache: Value, x: Value, index: Value | None, position: in
     users = cache.shape[0]
     if x.shape[:2] != (1, cache.shape[1]) or not 0 <= offset <= x.shape[2] - users:
         raise refusal(cache.shape, x.shape, wanted)
-    rows = _part(ops, x, 2, offset, users)
+    rows = ops.part(x, 2, offset, offset + users)
     if position is not None and index is None:
         _check_position(cache.shape, position)
         return _placed(ops, cache, ops.call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
@@ -146,7 +140,7 @@ def _updated_by_index(
     check_users(cache.shape, x.shape, (len(positions),), pages=False)
     for user, position in enumerate(positions):
         _check_position(cache.shape, position)
-        row = ops.call(PERMUTE, [_part(ops, _part(ops, x, 1, user, 1), 2, 0, cache.shape[1])], (0, 2, 1, 3))
+        row = ops.call(PERMUTE, [ops.part(ops.part(x, 1, user, user + 1), 2, 0, cache.shape[1])], (0, 2, 1, 3))
         cache = _placed(ops, cache, row, user if cache.shape[0] > 1 else 0, 0, position, 0)
     return cache
 
@@ -190,7 +184,7 @@ def _filled_pages(ops: Ops, cache: Value, x: Value, table: Value, users: Value |
         return ops.call(FILL_PAGES, [cache, x, ops.call(EMBEDDING, [users, table], table.spec.layout)])
     if not 0 <= user < table.shape[0]:
         raise ShapeError(f"there is no user {user} in a page table of {table.shape[0]}")
-    return ops.call(FILL_PAGES, [cache, x, _part(ops, table, 0, user, 1)])
+    return ops.call(FILL_PAGES, [cache, x, ops.part(table, 0, user, user + 1)])
 
 
 def _filled_pages_in_torch(torch: Any, cache: Any, x: Any, table: Any, users: Any, user: int) -> Any:

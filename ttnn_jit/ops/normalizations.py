@@ -11,7 +11,6 @@ from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _NORMALISED = (
     Parameter("input_tensor", TENSOR, aliases=("input",)),
@@ -21,10 +20,6 @@ _NORMALISED = (
     Parameter("epsilon", FLOAT, 1e-12, aliases=("eps",)),
 )
 """What every operation takes that normalises rows."""
-
-
-def _as_rows(x: TensorSpec, *_: Any) -> TensorSpec:
-    return x
 
 
 def _rows_spelled(
@@ -94,7 +89,6 @@ LAYER_NORM = Composite(
     source="ttnn.layer_norm",
     decompose=_layer_norm,
     spelled=_rows_spelled,
-    result=_as_rows,
     golden=_normalised_golden("layer_norm"),
     aten="native_layer_norm",
     examples=_NORMALISED_EXAMPLES,
@@ -107,7 +101,6 @@ RMS_NORM = Composite(
     source="ttnn.rms_norm",
     decompose=_rms_norm,
     spelled=_rows_spelled,
-    result=_as_rows,
     golden=_normalised_golden("rms_norm"),
     aten="rms_norm",
     examples=_NORMALISED_EXAMPLES,

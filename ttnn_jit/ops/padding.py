@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.data_movement import CONCAT, FLIP, REPEAT, SLICE, movement
+from ttnn_jit.ops.data_movement import CONCAT, FLIP, REPEAT, movement
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value, respelled
 from ttnn_jit.ops.movement import OPERAND, Background, Extents, Spelling
 from ttnn_jit.ops.parameter import CHOICE, EXTENTS, NUMBER, PAIRS, Parameter
@@ -85,18 +85,12 @@ Edges = Callable[[Ops, Value, int, int, int], tuple[list[Value], list[Value]]]
 """``edges(call, x, axis, before, after)``: what stands before and behind `x` along a dimension."""
 
 
-def _part(ops: Ops, x: Value, axis: int, begin: int, end: int) -> Value:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return ops.call(SLICE, [x], tuple(begins), tuple(ends), ())
-
-
 def _reflected(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if max(before, after) >= max(1, extent):
         raise ShapeError(f"dimension {axis} of extent {extent} is not reflected by {max(before, after)} elements")
-    first = [_part(ops, x, axis, 1, before + 1)] if before else []
-    last = [_part(ops, x, axis, extent - 1 - after, extent - 1)] if after else []
+    first = [ops.sliced(x, axis, 1, before + 1)] if before else []
+    last = [ops.sliced(x, axis, extent - 1 - after, extent - 1)] if after else []
     return [ops.call(FLIP, first, (axis,))] if first else [], [ops.call(FLIP, last, (axis,))] if last else []
 
 
@@ -107,7 +101,7 @@ def _replicated(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple
 
     def repeated(place: int, times: int) -> list[Value]:
         repetitions = tuple(times if dim == axis else 1 for dim in range(len(x.shape)))
-        return [ops.call(REPEAT, [_part(ops, x, axis, place, place + 1)], repetitions)] if times else []
+        return [ops.call(REPEAT, [ops.sliced(x, axis, place, place + 1)], repetitions)] if times else []
 
     return repeated(0, before), repeated(extent - 1, after)
 
@@ -116,8 +110,8 @@ def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[li
     extent = x.shape[axis]
     if max(before, after) > extent:
         raise ShapeError(f"dimension {axis} of extent {extent} does not wrap around by {max(before, after)} elements")
-    first = [_part(ops, x, axis, extent - before, extent)] if before else []
-    return first, [_part(ops, x, axis, 0, after)] if after else []
+    first = [ops.sliced(x, axis, extent - before, extent)] if before else []
+    return first, [ops.sliced(x, axis, 0, after)] if after else []
 
 
 def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:

@@ -316,9 +316,7 @@ def _adapted(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any
 
 
 def _reduced_part(ops: Ops, x: Any, axis: int, part: range, reduce: Reduce) -> Any:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = part.start, part.stop
-    found = reduce(ops.slice(x, begins, ends), axis)
+    found = reduce(ops.sliced(x, axis, part.start, part.stop), axis)
     return ops.reshape(found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
 
 

@@ -98,7 +98,7 @@ def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> An
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
     row = ops.reshape(ops.places(rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
     place = row + ops.places(columns, draw, dtype=STATE_TYPE)
-    words = [ops.slice(key, [word], [word + 1]) for word in range(2)]
+    words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
     own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
     fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])
     return ops.multiply(ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE), 2.0**-RESOLUTION)
@@ -240,7 +240,6 @@ DROPOUT = Composite(
         ops.ge(_uniform(ops, draw, key, x.shape), probability), ops.multiply(x, scale), 0.0
     ),
     spelled=_spelled_like,
-    result=lambda x, *_: x,
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, probability, scale: torch.where(
         _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0
@@ -255,7 +254,6 @@ NEXT_DRAW = Composite(
     source="ttnn_jit",
     decompose=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
     spelled=lambda _: (),
-    result=lambda draw: draw,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=lambda torch, draw: (draw.to(torch.int64) + NUMBERS_OF_A_DRAW) % WORD,
     examples=(),

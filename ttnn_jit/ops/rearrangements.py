@@ -63,12 +63,7 @@ EXPAND = respelled(
 
 def _parts(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
     """The elements between `bounds` along `axis`."""
-    found = []
-    for begin, end in bounds:
-        begins, ends = [0] * len(x.shape), list(x.shape)
-        begins[axis], ends[axis] = begin, end
-        found.append(ops.call(SLICE, [x], tuple(begins), tuple(ends), ()))
-    return found
+    return [ops.sliced(x, axis, *each) for each in bounds]
 
 
 def _reshaped_in_padding(ops: Ops, x: Value, shape: Sequence[int], padded_shape: Sequence[int]) -> Value:
@@ -204,7 +199,7 @@ def _concatenated_in_groups(ops: Ops, tensors: Sequence[Value], dim: int, groups
     parts = []
     for group, tensor in itertools.product(range(groups), tensors):
         size = tensor.shape[axis] // groups
-        parts += _parts(ops, tensor, axis, [(group * size, (group + 1) * size)])
+        parts.append(ops.sliced(tensor, axis, group * size, (group + 1) * size))
     return ops.call(CONCAT, parts, axis)
 
 

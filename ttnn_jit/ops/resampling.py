@@ -38,18 +38,12 @@ def _upsample(ops: Ops, x: Any, height: int, width: int, mode: str) -> Any:
     return x
 
 
-def _part(ops: Ops, x: Any, axis: int, begin: int, end: int) -> Any:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return ops.slice(x, begins, ends)
-
-
 def _interpolated(ops: Ops, x: Any, axis: int, factor: int) -> Any:
     """`factor` elements for each along a dimension, between it and its neighbours; there are none beyond the ends."""
     extent = x.shape[axis]
-    before = ops.concat([_part(ops, x, axis, 0, 1), _part(ops, x, axis, 0, extent - 1)], axis) if extent > 1 else x
+    before = ops.concat([ops.sliced(x, axis, 0, 1), ops.sliced(x, axis, 0, extent - 1)], axis) if extent > 1 else x
     behind = (
-        ops.concat([_part(ops, x, axis, 1, extent), _part(ops, x, axis, extent - 1, extent)], axis) if extent > 1 else x
+        ops.concat([ops.sliced(x, axis, 1, extent), ops.sliced(x, axis, extent - 1, extent)], axis) if extent > 1 else x
     )
     apart = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
     phases = []

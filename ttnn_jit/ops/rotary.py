@@ -7,10 +7,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composites import is_broadcast_to
-from ttnn_jit.ops.data_movement import SLICE
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import FLAG, OPTIONAL_COUNT, TENSOR, Parameter
-from ttnn_jit.ops.softmaxes import as_operand
 from ttnn_jit.specs.target import TILE_WIDTH
 
 Extents = Sequence[int]
@@ -43,14 +41,6 @@ def _check_rows(x: Extents, angles: Extents, cos: Extents) -> None:
     """Refuses angles that are those of no position, head or batch of `x`."""
     if not is_broadcast_to(angles, x):
         raise ShapeError(f"cosines of shape {list(cos)} do not broadcast to a tensor of shape {list(x)}")
-
-
-def _rows(ops: Ops, angles: Any, begin: int, end: int) -> Any:
-    """The angles of some positions."""
-    batch, heads, positions, width = angles.shape
-    if (begin, end) == (0, positions):
-        return angles
-    return ops.slice(angles, (0, 0, begin, 0), (batch, heads, end, width))
 
 
 def _turned(ops: Ops, x: Any, other: Any, cos: Any, sin: Any) -> Any:
@@ -91,7 +81,7 @@ def _spelled_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -
 
 def _halves(ops: Ops, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
     begin, end = _positions(x.shape, token)
-    angles = (_rows(ops, each, begin, end) for each in (cos, sin))
+    angles = (ops.part(each, 2, begin, end) for each in (cos, sin))
     return _turned(ops, x, _half_turn(ops, x), *angles)
 
 
@@ -110,7 +100,6 @@ ROTARY_EMBEDDING = Composite(
     source="ttnn.experimental.rotary_embedding",
     decompose=_halves,
     spelled=_spelled_halves,
-    result=as_operand,
     golden=_halves_in_torch,
     examples=(
         (((2, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (None,)),
@@ -132,7 +121,7 @@ def _spelled_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> tupl
 
 def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ops, x, _half_turn(ops, x), *(_rows(ops, each, 0, rows) for each in (cos, sin)))
+    return _turned(ops, x, _half_turn(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 ROTARY_EMBEDDING_HF = Composite(
@@ -142,7 +131,6 @@ ROTARY_EMBEDDING_HF = Composite(
     source="ttnn.experimental.rotary_embedding_hf",
     decompose=_halves_of_mode,
     spelled=_spelled_mode,
-    result=as_operand,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
@@ -169,7 +157,7 @@ def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> An
     matrix = ops.reshape(square, (TILE_WIDTH, TILE_WIDTH))
     other = ops.reshape(ops.matmul(ops.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ops, x, other, *(_rows(ops, each, 0, rows) for each in (cos, sin)))
+    return _turned(ops, x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
@@ -189,19 +177,12 @@ ROTARY_EMBEDDING_LLAMA = Composite(
     source="ttnn.experimental.rotary_embedding_llama",
     decompose=_pairs,
     spelled=_spelled_pairs,
-    result=as_operand,
     golden=_pairs_in_torch,
     examples=(
         (((1, 3, 5, 64), (1, 1, 8, 64), (1, 1, 8, 64), (1, 1, 32, 32)), (False,)),
         (((1, 4, 3, 32), (1, 4, 32, 32), (1, 4, 32, 32), (1, 1, 128, 32)), (True,)),
     ),
 )
-
-
-def _users(ops: Ops, angles: Value, begin: int, end: int) -> Value:
-    begins, ends = [0] * 4, list(angles.shape)
-    begins[1], ends[1] = begin, end
-    return ops.call(SLICE, [angles], tuple(begins), tuple(ends), ())
 
 
 def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value, turn: Value) -> list[Value]:
@@ -215,7 +196,7 @@ def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value
     middle = users[0]
     found = []
     for x, begin, end in ((query, 0, middle), (key, middle, sum(users))):
-        angles = (_users(ops, each, begin, end) for each in (cos, sin))
+        angles = (ops.sliced(each, 1, begin, end) for each in (cos, sin))
         found.append(ops.call(ROTARY_EMBEDDING_LLAMA, [x, *angles, turn], True))
     return found
 

@@ -21,17 +21,11 @@ from ttnn_jit.ops.parameter import (
     Parameter,
 )
 from ttnn_jit.specs.target import TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
 
 OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 _STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable")
-
-
-def as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
-    """A result like the first operand."""
-    return x
 
 
 def softmax_of(ops: Ops, x: Any, axis: int, *_: Any) -> Any:
@@ -59,7 +53,6 @@ SOFTMAX = Composite(
     source="ttnn.softmax",
     decompose=softmax_of,
     spelled=_spelled,
-    result=as_operand,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
     aten="_softmax",
     written_as=("softmax_in_place",),
@@ -81,7 +74,6 @@ LOG_SOFTMAX = Composite(
     source="torch.log_softmax",
     decompose=_log_softmax,
     spelled=_spelled,
-    result=as_operand,
     golden=lambda torch, x, dim, _: torch.log_softmax(x, dim),
     aten="_log_softmax",
     examples=_EXAMPLES[1:],
@@ -162,7 +154,6 @@ SCALE_MASK_SOFTMAX = Composite(
     source="ttnn.scale_mask_softmax",
     decompose=_scale_mask,
     spelled=_scale_mask_spelled,
-    result=as_operand,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
     written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
     examples=(
@@ -201,7 +192,6 @@ ATTENTION_SOFTMAX = Composite(
     source="ttnn.transformer.attention_softmax",
     decompose=_attention_softmax,
     spelled=_attention_spelled,
-    result=as_operand,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),
     in_place=True,
     examples=(
