@@ -45,7 +45,7 @@ class PackedBlocks:
     @property
     def declarations(self) -> tuple[str, ...]:
         """Of what it calls."""
-        edges = f"declare void {_COPY}(ptr, ptr, i64, i1)\n", f"declare void {FILL}(ptr, i8, i64, i1)\n"
+        edges = f"declare void {_COPY}(ptr, ptr, i64, i1)", f"declare void {FILL}(ptr, i8, i64, i1)"
         return (*DECLARATIONS, *edges)
 
     def lines(self) -> Iterator[str]:

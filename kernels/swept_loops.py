@@ -219,7 +219,7 @@ class SweptLoops:
 
 
 DECLARATIONS = (
-    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n",
-    "declare i64 @llvm.cttz.i64(i64, i1)\n",
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "declare i64 @llvm.cttz.i64(i64, i1)",
 )
 """What a module with fold functions needs once."""

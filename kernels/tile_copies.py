@@ -9,7 +9,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 
 _COPY = "@llvm.memcpy.p0.p0.i64"
-DECLARATION = f"declare void {_COPY}(ptr, ptr, i64, i1)\n"
+DECLARATION = f"declare void {_COPY}(ptr, ptr, i64, i1)"
 
 
 @dataclass(frozen=True)

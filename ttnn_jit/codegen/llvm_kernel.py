@@ -221,8 +221,8 @@ def _in_strips(form: InStrips) -> _Draft:
     repackings = _repackings(form, module)
     names = {k: loops.name for k, loops in repackings.items()}
     kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names)
-    module.add(form.loop.module, form.loop.loop.declarations)
     definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
+    module.add(form.loop.module)
     picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
     return _Draft(definitions, module, picoseconds, remarks=[_types_remark(body)])
 
@@ -288,7 +288,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
         if loop is not None:
             name = f"ttnn_jit.part{number}"
             definitions.append(loop.loop.definition(name))
-            module.add(loop.module, loop.loop.declarations)
+            module.add(loop.module)
             picoseconds += loop.picoseconds if sweep.whole_row else 0
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
         reductions = []
@@ -337,7 +337,7 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     else:
         kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
-    module.add(loop.module, loop.loop.declarations)
+    module.add(loop.module)
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
@@ -362,5 +362,5 @@ def _shared(loops: Sequence[VectorLoop]) -> ModuleText:
     """The declarations, tables and rare paths of all loops, each once."""
     module = ModuleText()
     for own in loops:
-        module.add(own.module, own.loop.declarations)
+        module.add(own.module)
     return module
