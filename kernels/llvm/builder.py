@@ -287,9 +287,9 @@ class Builder:
             aligned += ", !nontemporal !0"
         self._do(f"store {stored.type} %s, ptr %s{aligned}", stored, address)
 
-    def atomic_load(self, type_: Type, address: Value, hint: str = "") -> Value:
-        """What lies at an address, in no order with others."""
-        return self._emit(type_, f"load atomic {type_}, ptr %s monotonic, align {type_.nbytes}", address, hint=hint)
+    def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
+        """What lies at an address."""
+        return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", address, hint=hint)
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
         """Writes a value at once."""
@@ -310,13 +310,17 @@ class Builder:
         """Orders all loads and stores before it and behind it."""
         self._do("fence seq_cst")
 
-    def prefetch(self, address: Value) -> None:
-        """Has a line of memory in all caches soon."""
-        self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(3), i32(1))
+    def prefetch(self, address: Value, locality: int = 3) -> None:
+        """Has a line of memory in all caches soon; of less `locality`, not in the first."""
+        self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(locality), i32(1))
 
-    def copy_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
+    def copy_bytes(self, target: Value, source: Value, nbytes: Operand) -> None:
         """``memcpy``."""
-        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, nbytes, FALSE)
+        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, _word(nbytes), FALSE)
+
+    def clear_bytes(self, target: Value, nbytes: Operand) -> None:
+        """``memset`` to zero."""
+        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), _word(nbytes), FALSE)
 
     # --- Calls ------------------------------------------------------------------------------------------------------
 
@@ -344,8 +348,19 @@ class Builder:
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""
+        return self._integer_extremum("smin", a, b, hint)
+
+    def umin(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The smaller of two unsigned integers."""
+        return self._integer_extremum("umin", a, b, hint)
+
+    def umax(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The larger of two unsigned integers."""
+        return self._integer_extremum("umax", a, b, hint)
+
+    def _integer_extremum(self, name: str, a: Operand, b: Operand, hint: str) -> Value:
         left, right = _typed(a, b)
-        return self.intrinsic(left.type, f"llvm.smin.{left.type.suffix}", left, right, hint=hint)
+        return self.intrinsic(left.type, f"llvm.{name}.{left.type.suffix}", left, right, hint=hint)
 
     # --- Blocks -----------------------------------------------------------------------------------------------------
 
@@ -565,6 +580,10 @@ def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
     if isinstance(a, Value):
         return (a, b) if isinstance(b, Value) else (a, integer(b, a.type))
     return (integer(a, b.type), b) if isinstance(b, Value) else (integer(a, I64), integer(b, I64))
+
+
+def _word(number: Operand) -> Value:
+    return number if isinstance(number, Value) else integer(number, I64)
 
 
 def _number(operand: Value) -> int | None:
