@@ -224,7 +224,7 @@ class _Writer:
         windows = [i64(0), size] if self.strided else []
         b.branch(start, self.main, FALSE, *(self.at[k] for k in self.contiguous), *windows, *identities)
         scatter, folded = b.new_block("scatter"), b.new_block("folded", *chains)
-        results = self._chunks(start, scatter, after)
+        results, before = self._chunks(start, scatter, after)
         sums = b.begin(after)
         gather = b.new_block("gather")
         b.branch_if(self.has_rest, gather, folded, (), sums)
@@ -232,7 +232,7 @@ class _Writer:
         windows = [self.main, self.rest] if self.strided else []
         b.branch(start, size, TRUE, *self._gathered(), *windows, *sums)
         b.begin(scatter)
-        b.branch(folded, *self._scattered(results, sums))
+        b.branch(folded, *self._scattered(results, before))
         self._fold(b.begin(folded))
 
     def _splat(self, k: int) -> Value:
@@ -244,8 +244,11 @@ class _Writer:
             scalar = b.bitcast(b.shift_left(scalar, 16), FLOAT)
         return b.splat(scalar, self.loop.lanes, f"splat_{k}")
 
-    def _chunks(self, start: Block, scatter: Block, after: Block) -> list[list[Value]]:
-        """From `start` to `scatter` or `after`: all chunks up to an end; what the last has of each output."""
+    def _chunks(self, start: Block, scatter: Block, after: Block) -> tuple[list[list[Value]], Sequence[Value]]:
+        """From `start` to `scatter` or `after`: all chunks up to an end.
+
+        Gives what the last has of each output, and what the chains were before it.
+        """
         b, loop, size = self.b, self.loop, self.loop.chunk_size
         end, is_tail, *rest = b.begin(start)
         self.inner = dict(zip(self.contiguous, rest, strict=False))
@@ -267,11 +270,12 @@ class _Writer:
             for k in self.prefetched:
                 self._prefetch(k, at)
             results = self._computed([vector for k in self.read for vector in loaded[k]], constants)
+            before = tuple(values)
             sums = self._store_all(results, at, values)
             self._move_lanes("spread", first, count, [k for k in self.strided if k in self.written])
             chunk.carry(*following, *sums)
         b.branch_if(is_tail, scatter, after, (), chunk.values[len(early) :])
-        return results
+        return results, before
 
     def _computed(self, vectors: list[Value], constants: Mapping[tuple[Type, str], Value]) -> list[list[Value]]:
         values = self.b.take_in(self.loop.region, vectors, constants)

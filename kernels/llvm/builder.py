@@ -133,6 +133,14 @@ class Builder:
         """The remainder of unsigned integers."""
         return self._binary("urem", a, b, hint)
 
+    def signed_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The quotient of signed integers, rounded towards 0."""
+        return self._binary("sdiv", a, b, hint)
+
+    def signed_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """What `signed_div` leaves."""
+        return self._binary("srem", a, b, hint)
+
     def neg(self, a: Value) -> Value:
         """The float with its sign bit flipped."""
         return self._emit(a.type, f"fneg {a.type} %s", a)
@@ -474,11 +482,19 @@ class Loop:
 
     def again_if(self, condition: Value, *following: Value) -> None:
         """The last thing in the loop: whether there is another trip, and what it carries."""
-        b = self._builder
-        after = b.new_block(f"{self._hint}.done")
-        b.branch_if(condition, self._head, after, following)
-        b.begin(after)
+        after = self._after(following)
+        self._builder.branch_if(condition, self._head, after, following)
+        self._builder.begin(after)
+
+    def again_unless(self, condition: Value, *following: Value) -> None:
+        """Likewise: whether there is none."""
+        after = self._after(following)
+        self._builder.branch_if(condition, after, self._head, (), following)
+        self._builder.begin(after)
+
+    def _after(self, following: tuple[Value, ...]) -> Block:
         self.values = following
+        return self._builder.new_block(f"{self._hint}.done")
 
     def __exit__(self, *error: object) -> None:
         assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again_if`"

@@ -97,21 +97,25 @@ class KernelFunction(FunctionBuilder):
 class NestedCall:
     """A function of a kernel's form, and the memory of its arguments: made in the first block, called anywhere."""
 
-    def __init__(self, builder: Builder, function: str, operands: int, words: Sequence[Operand], hint: str = "") -> None:
+    def __init__(
+        self, builder: Builder, function: str, operands: int, words: Sequence[Operand] | int, hint: str = ""
+    ) -> None:
         """Allocates the arguments of `function`, and writes its words.
 
         Args:
             builder: Of the function that calls it.
             function: Its symbol.
             operands: How many streams it has.
-            words: Its words, as far as they are the same in every call.
+            words: Its words, where they are the same in every call; or how many they are.
             hint: Names the memory, in generated text.
         """
+        first = () if isinstance(words, int) else words
+        count = words if isinstance(words, int) else len(words)
         self._builder = builder
         self._function = function
         self._pointers = builder.alloca(PTR, operands, hint=f"operands{hint}")
-        self._words = builder.alloca(I64, len(words), hint=f"words{hint}")
-        for place, word in enumerate(words):
+        self._words = builder.alloca(I64, count, hint=f"words{hint}")
+        for place, word in enumerate(first):
             self.set_word(place, word)
 
     def set_word(self, place: int, word: Operand) -> None:

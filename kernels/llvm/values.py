@@ -240,7 +240,8 @@ class Body:
         """An empty body; it names nothing as the body does that it will be `taking` in."""
         self.names = {} if taking is None else dict(taking.names)
         self.count = 0 if taking is None else taking.count
-        self.block = Block(self.named("entry"))
+        self.names["entry"] = 1
+        self.block = Block("entry")
         self.code: list[Instruction | Block] = [self.block]
         self.is_rare = False
 

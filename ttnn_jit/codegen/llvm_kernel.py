@@ -46,7 +46,7 @@ from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
-from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.swept_loops import FoldCall, SweepCall, SweptLoops
 from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
 from ttnn_jit.kernels.tile_copies import TileCopies
 from ttnn_jit.kernels.tile_loop import InnerAccess
@@ -306,8 +306,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
             definitions += RowFold(*named, of_words, isa, module).definitions()
         else:
             definitions += column_functions(*named, isa, module)
-    module.declarations.update(dict.fromkeys(DECLARATIONS))
-    given = symbol, body.streams, body.rank, calls, parts.buffers
+    given = symbol, body.streams, body.rank, calls, parts.buffers, module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [_rows_remark(body.reduced)]
     return _Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)
