@@ -47,7 +47,6 @@ from ttnn_jit.kernels.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import FoldCall, SweepCall, SweptLoops
-from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
 from ttnn_jit.kernels.tile_copies import TileCopies
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
@@ -180,14 +179,13 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
 
 def _repacked(body: KernelBody) -> _Draft:
     """A kernel that packs, unpacks or copies block floats."""
+    module = ModuleText()
     read, written = (stream.dtype for stream in body.streams)
     if body.copies_tiles:
-        copies, module = TileCopies(KERNEL, read, body.rank), ModuleText()
-        module.declarations[TILES_COPIED] = None
+        copies = TileCopies(KERNEL, read, body.rank, module)
         return _Draft([copies.text()], module, _PICOSECONDS_OF_PACKING, remarks=[f"; stream: {read.mlir}"])
     nontemporal = body.streams[1].nontemporal
-    loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.rank, nontemporal), ModuleText()
-    module.declarations.update(dict.fromkeys(loops.declarations))
+    loops = PackingLoops(KERNEL, read, written, body.numerics, module, body.rank, nontemporal)
     streams = f"; streams: {read.mlir}, {written.mlir}"
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
@@ -220,7 +218,7 @@ def _in_strips(form: InStrips) -> _Draft:
     body, module, name = form.body, ModuleText(), "ttnn_jit.loop"
     repackings = _repackings(form, module)
     names = {k: loops.name for k, loops in repackings.items()}
-    kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names)
+    kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names, module)
     definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
     module.add(form.loop.module)
     picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
@@ -233,15 +231,14 @@ def _types_remark(body: KernelBody) -> str:
 
 
 def _repackings(form: InStrips | RowsInStrips, module: ModuleText) -> dict[int, PackingLoops]:
-    """By stream of block floats, what unpacks it, or packs it; `module` gets its declarations."""
+    """By stream of block floats, what unpacks it, or packs it, in a module."""
     body, found = form.body, dict[int, PackingLoops]()
     places = [k for k, stream in enumerate(body.streams) if stream.dtype.is_block_float]
     for k, scratch in zip(places, form.scratches, strict=True):
         stream = body.streams[k]
         types = (scratch.dtype, stream.dtype) if stream.written else (stream.dtype, scratch.dtype)
         own = f"ttnn_jit.{'pack' if stream.written else 'unpack'}{k}"
-        found[k] = PackingLoops(own, *types, body.numerics, is_internal=True)
-        module.declarations.update(dict.fromkeys(found[k].declarations))
+        found[k] = PackingLoops(own, *types, body.numerics, module, is_internal=True)
     return found
 
 
@@ -251,7 +248,7 @@ def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
     rows = _swept(form.rows, isa, name)
     repackings = _repackings(form, rows.module)
     names = {k: loops.name for k, loops in repackings.items()}
-    kernel = RowStrips(KERNEL, body.streams, form.scratches, body.rank, name, names)
+    kernel = RowStrips(KERNEL, body.streams, form.scratches, body.rank, name, names, rows.module)
     definitions = [kernel.text(), *rows.definitions, *(loops.text() for loops in repackings.values())]
     picoseconds = rows.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
     return _Draft(definitions, rows.module, picoseconds, remarks=[*rows.remarks, _types_remark(body)])
