@@ -439,6 +439,10 @@ class Builder:
         """``with b.count("i", n) as i``: a loop over signed words from `begin` to `end`, one trip at least."""
         return CountedLoop(self, hint, end, carried, begin, step)
 
+    def while_loop(self, hint: str, *carried: tuple[str, Value]) -> WhileLoop:
+        """``with b.while_loop("column", ("c", first)) as each``: a loop of any number of trips; see `WhileLoop`."""
+        return WhileLoop(self, hint, carried)
+
     def when(self, condition: Value, hint: str, *otherwise: tuple[str, Value], is_rare: bool = False) -> Branch:
         """``with b.when(holds, "found") as found``: what is done only where the condition holds; see `Branch`."""
         return Branch(self, condition, hint, otherwise, is_rare=is_rare)
@@ -483,6 +487,44 @@ class Loop:
 
     def __exit__(self, *error: object) -> None:
         assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again_if`"
+
+
+class WhileLoop:
+    """A loop that decides at its head, behind what it computes there, whether it goes on.
+
+    Attributes:
+        values: What it carries, as this trip has it; behind the loop, as its head had it last.
+    """
+
+    def __init__(self, builder: Builder, hint: str, carried: Sequence[tuple[str, Value]]) -> None:
+        self._builder = builder
+        self._hint = hint
+        self._carried = carried
+        self.values: tuple[Value, ...] = ()
+        self._head: Block
+        self._after: Block
+
+    def __enter__(self) -> WhileLoop:
+        b = self._builder
+        self._head = b.new_block(self._hint, *((first.type, name) for name, first in self._carried))
+        b.branch(self._head, *(first for _, first in self._carried))
+        self.values = b.begin(self._head)
+        return self
+
+    def leave_unless(self, condition: Value) -> None:
+        """Once, behind what the head computes: whether there is another trip."""
+        b = self._builder
+        trip, self._after = b.new_block(f"{self._hint}.trip"), b.new_block(f"{self._hint}.done")
+        b.branch_if(condition, trip, self._after)
+        b.begin(trip)
+
+    def again(self, *following: Operand) -> None:
+        """The last thing in the loop: what the next trip gets."""
+        self._builder.branch(self._head, *following)
+        self._builder.begin(self._after)
+
+    def __exit__(self, *error: object) -> None:
+        assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again`"
 
 
 class CountedLoop:
