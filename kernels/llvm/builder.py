@@ -300,7 +300,7 @@ class Builder:
         return self._emit(type_, f"load atomic {type_}, ptr %s monotonic, align {type_.nbytes}", address, hint=hint)
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
-        """Writes a value at once."""
+        """Writes a value at once; `order` is LLVM's."""
         self._do(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
 
     def atomic_add(self, address: Value, term: Value, hint: str = "") -> Value:
@@ -325,6 +325,14 @@ class Builder:
     def copy_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
         """``memcpy``."""
         self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, nbytes, FALSE)
+
+    def move_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
+        """``memmove``."""
+        self.intrinsic(VOID, "llvm.memmove.p0.p0.i64", target, source, nbytes, FALSE)
+
+    def clear_bytes(self, target: Value, nbytes: Value) -> None:
+        """Makes bytes 0."""
+        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), nbytes, FALSE)
 
     # --- Calls ------------------------------------------------------------------------------------------------------
 
