@@ -162,7 +162,7 @@ class Builder:
         if isinstance(count, int):
             count = integer(count, a.type)
         if isinstance(count, Literal):
-            return self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
+            return a if count.is_zero else self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
         return self._binary(opcode, a, count, hint)
 
     def shift_left(self, a: Value, count: Operand, hint: str = "") -> Value:
@@ -435,6 +435,10 @@ class Builder:
         """``with b.when(holds, "found") as found``: what is done only where the condition holds; see `Branch`."""
         return Branch(self, condition, hint, otherwise, is_rare=is_rare)
 
+    def choose(self, condition: Value, hint: str) -> Choice:
+        """``with b.choose(holds, "found") as found``: one of two things; see `Choice`."""
+        return Choice(self, condition, hint)
+
 
 class Loop:
     """A loop that decides at its end whether it goes on.
@@ -554,6 +558,47 @@ class Branch:
             b = self._builder
             b.branch(self._after, *self._given)
             b.body.is_rare = self._was_rare
+            self.values = b.begin(self._after)
+
+
+class Choice:
+    """What is done where a condition holds, and, behind `otherwise`, what is done where it does not.
+
+    Attributes:
+        values: Behind both, what the one that was done gave.
+    """
+
+    def __init__(self, builder: Builder, condition: Value, hint: str) -> None:
+        self._builder = builder
+        self._condition = condition
+        self._hint = hint
+        self._given: tuple[Value, ...] = ()
+        self._other: Block
+        self._after: Block
+        self.values: tuple[Value, ...] = ()
+
+    def __enter__(self) -> Choice:
+        b = self._builder
+        then, self._other = b.new_block(self._hint), b.new_block(f"{self._hint}.not")
+        b.branch_if(self._condition, then, self._other)
+        b.begin(then)
+        return self
+
+    def otherwise(self, *given: Value) -> None:
+        """Ends what is done where the condition holds, and says what that gives; begins the other."""
+        b = self._builder
+        self._after = b.new_block(f"{self._hint}.after", *((value.type, "") for value in given))
+        b.branch(self._after, *given)
+        b.begin(self._other)
+
+    def give(self, *values: Value) -> None:
+        """What the other gives."""
+        self._given = values
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            b = self._builder
+            b.branch(self._after, *self._given)
             self.values = b.begin(self._after)
 
 
