@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder, texts
-from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
-from ttnn_jit.kernels.llvm.values import Body, Literal, Work, i32, integer, integers, literal, poison
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64
+from ttnn_jit.kernels.llvm.values import Body, Literal, Work, i32, integer, integers, literal, poison, real, real_text
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.vector_math import VectorMath
@@ -36,7 +35,7 @@ class LlvmFloat(Builder, VectorMath):
     # float32
 
     def const(self, value: float) -> Value:
-        return _float_literal(struct.pack("<d", value), self._float)
+        return real(value, self._float)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         return self._float_call("llvm.fma", a, b, c)
@@ -286,28 +285,9 @@ class LlvmFloat(Builder, VectorMath):
         return self._unmasked("getexp", x)
 
 
-@lru_cache(maxsize=4096)
-def _float_literal(double: bytes, vector: Type) -> Literal:
-    """The float32 nearest to a number, by its bits: 0.0 and -0.0 differ."""
-    text = _float_text(struct.unpack("<d", double)[0])
-    return literal(f"splat (float {text})", vector, is_zero=text == _ZERO)
-
-
-def _float_text(value: float) -> str:
-    """`value` rounded to float32 as LLVM reads it: the bits of the equal double."""
-    try:
-        single = struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        single = float("inf") if value > 0 else float("-inf")
-    return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
-
-
-_ZERO = _float_text(0.0)
-
-
 def _floats(words: tuple[int, ...]) -> Literal:
     floats = (struct.unpack("<f", struct.pack("<i", word))[0] for word in words)
-    text = ", ".join(f"float {_float_text(value)}" for value in floats)
+    text = ", ".join(f"float {real_text(value)}" for value in floats)
     return literal(f"<{text}>", FLOAT.times(len(words)))
 
 

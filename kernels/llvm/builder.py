@@ -170,7 +170,7 @@ class Builder:
         if isinstance(count, int):
             count = integer(count, a.type)
         if isinstance(count, Literal):
-            return self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
+            return a if count.is_zero else self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
         return self._binary(opcode, a, count, hint)
 
     def shift_left(self, a: Value, count: Operand, hint: str = "") -> Value:
@@ -295,9 +295,9 @@ class Builder:
             aligned += ", !nontemporal !0"
         self._do(f"store {stored.type} %s, ptr %s{aligned}", stored, address)
 
-    def atomic_load(self, type_: Type, address: Value, hint: str = "") -> Value:
-        """What lies at an address, in no order with others."""
-        return self._emit(type_, f"load atomic {type_}, ptr %s monotonic, align {type_.nbytes}", address, hint=hint)
+    def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
+        """What lies at an address."""
+        return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", address, hint=hint)
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
         """Writes a value at once; `order` is LLVM's."""
@@ -318,13 +318,17 @@ class Builder:
         """Orders all loads and stores before it and behind it."""
         self._do("fence seq_cst")
 
-    def prefetch(self, address: Value) -> None:
-        """Has a line of memory in all caches soon."""
-        self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(3), i32(1))
+    def prefetch(self, address: Value, locality: int = 3) -> None:
+        """Has a line of memory in all caches soon; of less `locality`, not in the first."""
+        self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(locality), i32(1))
 
-    def copy_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
+    def copy_bytes(self, target: Value, source: Value, nbytes: Operand) -> None:
         """``memcpy``."""
-        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, nbytes, FALSE)
+        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, _word(nbytes), FALSE)
+
+    def clear_bytes(self, target: Value, nbytes: Operand) -> None:
+        """``memset`` to zero."""
+        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), _word(nbytes), FALSE)
 
     def move_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
         """``memmove``."""
@@ -360,8 +364,19 @@ class Builder:
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""
+        return self._integer_extremum("smin", a, b, hint)
+
+    def umin(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The smaller of two unsigned integers."""
+        return self._integer_extremum("umin", a, b, hint)
+
+    def umax(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The larger of two unsigned integers."""
+        return self._integer_extremum("umax", a, b, hint)
+
+    def _integer_extremum(self, name: str, a: Operand, b: Operand, hint: str) -> Value:
         left, right = _typed(a, b)
-        return self.intrinsic(left.type, f"llvm.smin.{left.type.suffix}", left, right, hint=hint)
+        return self.intrinsic(left.type, f"llvm.{name}.{left.type.suffix}", left, right, hint=hint)
 
     # --- Blocks -----------------------------------------------------------------------------------------------------
 
@@ -454,6 +469,10 @@ class Builder:
     def when(self, condition: Value, hint: str, *otherwise: tuple[str, Value], is_rare: bool = False) -> Branch:
         """``with b.when(holds, "found") as found``: what is done only where the condition holds; see `Branch`."""
         return Branch(self, condition, hint, otherwise, is_rare=is_rare)
+
+    def choose(self, condition: Value, hint: str) -> Choice:
+        """``with b.choose(holds, "found") as found``: one of two things; see `Choice`."""
+        return Choice(self, condition, hint)
 
 
 class Loop:
@@ -623,6 +642,47 @@ class Branch:
             self.values = b.begin(self._after)
 
 
+class Choice:
+    """What is done where a condition holds, and, behind `otherwise`, what is done where it does not.
+
+    Attributes:
+        values: Behind both, what the one that was done gave.
+    """
+
+    def __init__(self, builder: Builder, condition: Value, hint: str) -> None:
+        self._builder = builder
+        self._condition = condition
+        self._hint = hint
+        self._given: tuple[Value, ...] = ()
+        self._other: Block
+        self._after: Block
+        self.values: tuple[Value, ...] = ()
+
+    def __enter__(self) -> Choice:
+        b = self._builder
+        then, self._other = b.new_block(self._hint), b.new_block(f"{self._hint}.not")
+        b.branch_if(self._condition, then, self._other)
+        b.begin(then)
+        return self
+
+    def otherwise(self, *given: Value) -> None:
+        """Ends what is done where the condition holds, and says what that gives; begins the other."""
+        b = self._builder
+        self._after = b.new_block(f"{self._hint}.after", *((value.type, "") for value in given))
+        b.branch(self._after, *given)
+        b.begin(self._other)
+
+    def give(self, *values: Value) -> None:
+        """What the other gives."""
+        self._given = values
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            b = self._builder
+            b.branch(self._after, *self._given)
+            self.values = b.begin(self._after)
+
+
 I64_ZERO = integer(0, I64)
 
 
@@ -631,6 +691,10 @@ def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
     if isinstance(a, Value):
         return (a, b) if isinstance(b, Value) else (a, integer(b, a.type))
     return (integer(a, b.type), b) if isinstance(b, Value) else (integer(a, I64), integer(b, I64))
+
+
+def _word(number: Operand) -> Value:
+    return number if isinstance(number, Value) else integer(number, I64)
 
 
 def _number(operand: Value) -> int | None:

@@ -60,5 +60,10 @@ def type_of(element: str, lanes: int = 0) -> Type:
     return made
 
 
+def array(count: int, element: Type) -> Type:
+    """The type of elements side by side in memory, which addresses are counted in."""
+    return type_of(f"[{count} x {element}]")
+
+
 VOID, PTR, FLOAT, BFLOAT = map(type_of, ("void", "ptr", "float", "bfloat"))
 I1, I8, I16, I32, I64 = (type_of(f"i{bits}") for bits in (1, 8, 16, 32, 64))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import struct
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
@@ -95,6 +96,29 @@ def integers(numbers: tuple[int, ...], type_: Type) -> Literal:
     """A vector of these; `type_` is an element's."""
     return literal(f"<{', '.join(f'{type_} {number}' for number in numbers)}>", type_.times(len(numbers)))
 
+
+def real(number: float, type_: Type) -> Literal:
+    """The float32 nearest to a number, in every lane of a vector."""
+    return _real(struct.pack("<d", number), type_)
+
+
+@lru_cache(maxsize=4096)
+def _real(double: bytes, type_: Type) -> Literal:
+    """By its bits: 0.0 and -0.0 differ."""
+    text = real_text(struct.unpack("<d", double)[0])
+    return literal(f"splat (float {text})" if type_.lanes else text, type_, is_zero=text == _ZERO)
+
+
+def real_text(number: float) -> str:
+    """`number` rounded to float32 as LLVM reads it: the bits of the equal double."""
+    try:
+        single = struct.unpack("<f", struct.pack("<f", number))[0]
+    except OverflowError:
+        single = float("inf") if number > 0 else float("-inf")
+    return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
+
+
+_ZERO = real_text(0.0)
 
 TRUE, FALSE = integer(1, I1), integer(0, I1)
 
