@@ -87,13 +87,13 @@ class PackingLoops:
         ):
             (first,) = loop.values
             wanted = b.add(first, STRIP, "wanted")
-            is_more = b.compare("ult", wanted, tiles, "is.more")
-            strip = _Strip(at[dense], at[packed], first, wanted, b.select(is_more, wanted, tiles, "beyond"))
+            is_last = b.compare("uge", wanted, tiles, "is.last")
+            strip = _Strip(at[dense], at[packed], first, wanted, b.select(is_last, tiles, wanted, "beyond"))
             if packs:
                 self._pack(b, strip, height, width, down, across)
             else:
                 self._unpack(b, strip, down, across)
-            loop.again_if(is_more, strip.beyond)
+            loop.again_unless(is_last, strip.beyond)
         if self.nontemporal:
             b.fence()  # other threads see these stores in no order otherwise
         b.give_back()

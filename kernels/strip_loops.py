@@ -79,7 +79,7 @@ class StripLoops:
             loop.set_word(0, b.mul(count, TILE_WIDTH, "columns"))
             loop.run(*([*at, *repackings.kept.values()][k] for k in self.loop.operands))
             repackings.pack(at)
-            strip.again_if(b.bit_not(is_last), b.add(first, TILES))
+            strip.again_unless(is_last, b.add(first, TILES))
         b.give_back()
         return b.text
 

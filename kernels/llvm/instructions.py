@@ -260,6 +260,12 @@ class Instructions:
             return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", count, hint=hint)
         return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", hint=hint)
 
+    def variable(self, name: str, type_: Type, count: int = 1, align: int = 0) -> Value:
+        """The address of `count` values that the module has, zeros at first."""
+        aligned = f", align {align}" if align else ""
+        self.module.variables[f"@{name} = internal global [{count} x {type_}] zeroinitializer{aligned}"] = None
+        return operand(f"@{name}", PTR)
+
     def element(self, base: Value, type_: Type, index: Operand, hint: str = "") -> Value:
         """The address of an element, counted in values of a type from `base`."""
         number = _typed(index, I64_ZERO)[0]

@@ -36,7 +36,7 @@ from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
+from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
@@ -87,7 +87,7 @@ def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     draft = _draft(form, isa)
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
-    modules = draft.module.modules([*head, *draft.definitions], draft.after, fast_isel=fast_isel)
+    modules = draft.module.modules([*head, *draft.definitions], fast_isel=fast_isel)
     name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
     return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)), draft.panels)
 
@@ -103,7 +103,8 @@ def _routine(body: KernelBody, isa: HostIsa) -> LlvmKernel:
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
     if call.native is not None:
-        modules = KernelModules.of(LlvmModule(f"; {made_for}\n{_native_text(body, call, call.native, isa)}"))
+        module = ModuleText()
+        modules = module.modules([f"; {made_for}", *_native_definitions(body, call, call.native, isa, module)])
         name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[call.native])
     source = f"# {made_for}\n{routine_source(body, call)}"
@@ -116,16 +117,18 @@ _NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoo
 """Of routines' loops that are LLVM text."""
 
 
-def _native_text(body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa) -> str:
-    """The LLVM text of a routine's loop."""
+def _native_definitions(
+    body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa, module: ModuleText
+) -> Sequence[str]:
+    """The functions of a routine's loop, in a module."""
     first, *others = (stream.dtype for stream in body.streams)
     match native:
         case NativeLoop.ROWS_GATHERED:
-            return gathering_text(KERNEL, first, others[0], body.rank)
+            return [gathering_text(KERNEL, first, others[0], body.rank, module)]
         case NativeLoop.PLACES_FOUND:
             (largest,) = call.constants
             is_dense = body.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(KERNEL, first, body.rank, largest == str(True), is_dense, isa).text()
+            return FoundPlaces(KERNEL, first, body.rank, largest == str(True), is_dense, isa, module).definitions()
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,6 @@ class _Draft:
         definitions: Its functions.
         module: Declarations, tables and rare paths that they use.
         picoseconds: Predicted arithmetic per element.
-        after: Functions printed after what `module` holds.
         remarks: Comment lines for the head of the text.
         tier: How it is compiled.
         panels: As `Launch` has it.
@@ -145,7 +147,6 @@ class _Draft:
     definitions: Sequence[str]
     module: ModuleText
     picoseconds: float
-    after: Sequence[str] = ()
     remarks: Sequence[str] = ()
     tier: Tier = Tier.OPTIMISED
     panels: tuple[int, ...] = ()
@@ -197,14 +198,12 @@ def _moved(form: Transposed | Stepped | Repeated) -> _Draft:
     given = KERNEL, written.dtype, body.rank, form.lanes
     match form:
         case Transposed():
-            turned = TransposingLoops(*given, form.columns, module, written.nontemporal, form.together)
-            return _Draft([turned.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
+            text = TransposingLoops(*given, form.columns, module, written.nontemporal, form.together).text()
         case Stepped():
-            loops: SteppingLoops | RepeatingLoops = SteppingLoops(*given, form.step, written.nontemporal)
+            text = SteppingLoops(*given, form.step, module, written.nontemporal).text()
         case Repeated():
-            loops = RepeatingLoops(*given, form.times)
-    module.declarations.update(dict.fromkeys(loops.declarations))
-    return _Draft([loops.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
+            text = RepeatingLoops(*given, form.times, module).text()
+    return _Draft([text], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
 
 
 _PICOSECONDS_OF_MOVING = 100
@@ -256,11 +255,12 @@ def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
 
 def _tabulated(form: Tabulated) -> _Draft:
     """A kernel with a lookup table."""
-    loops = form.look_up.loop.definition("ttnn_jit.look_up"), form.function.loop.definition("ttnn_jit.function")
-    chosen = lookup_table(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
+    module, names = _shared([form.look_up, form.function]), ("ttnn_jit.look_up", "ttnn_jit.function")
+    loops = form.look_up.loop.definition(names[0]), form.function.loop.definition(names[1])
+    definitions = [*loops, *lookup_table(KERNEL, *names, module)]
     picoseconds = form.direct.picoseconds - form.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(form.looked_up)}"
-    return _Draft(loops, _shared([form.look_up, form.function]), picoseconds, after=[chosen], remarks=[remark])
+    return _Draft(definitions, module, picoseconds, remarks=[remark])
 
 
 def _staged(form: Staged) -> _Draft:
