@@ -268,9 +268,10 @@ def _staged(form: Staged) -> _Draft:
     fission, loops = form.fission, form.loops
     names = [f"ttnn_jit.part{k}" for k in range(len(loops))]
     calls = [StageCall(name, stage.operands) for name, stage in zip(names, fission.stages, strict=True)]
-    kernel = staged_loops(KERNEL, form.body.streams, fission.scratches, calls, fission.block)
+    module = _shared(loops)
+    kernel = staged_loops(KERNEL, module, form.body.streams, fission.scratches, calls, fission.block)
     definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
-    return _Draft(definitions, _shared(loops), sum(loop.picoseconds for loop in loops))
+    return _Draft(definitions, module, sum(loop.picoseconds for loop in loops))
 
 
 def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
