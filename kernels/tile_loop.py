@@ -383,5 +383,3 @@ _LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set
 _MAX_PIPELINED = 4  # streams
-PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-NONTEMPORAL = "!0 = !{i32 1}"

@@ -32,7 +32,7 @@ beside each other then (benchmarks/movement.py)."""
 
 @dataclass(frozen=True)
 class TransposingLoops:
-    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
+    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/llvm/kernel_function.py.
 
     Stream 1 is written, contiguous along loop 0; stream 0 is read, contiguous along loop 1.
 
