@@ -53,11 +53,11 @@ def _filling(function: str, module: ModuleText) -> str:
     # It runs once: optimising it would cost more than it saves.
     b = FunctionBuilder(_FILL, module, (), is_internal=True, attributes="noinline optnone cold nounwind")
     table = results(b)
-    words = b.alloca(I16, _BLOCK, _LINE, "words")
+    arguments = b.alloca(I16, _BLOCK, _LINE, "arguments")
     call = NestedCall(b, function, 2, [_BLOCK, 1, 1])
     with b.count("first", ENTRIES, step=_BLOCK) as block:
         with b.count("at", _BLOCK) as word:
-            b.store(b.narrow(b.add(block.index, word.index), I16), b.element(words, I16, word.index))
-        call.run(words, b.element(table, I16, block.index))
+            b.store(b.narrow(b.add(block.index, word.index), I16), b.element(arguments, I16, word.index))
+        call.run(arguments, b.element(table, I16, block.index))
     b.give_back()
     return b.text
