@@ -146,8 +146,8 @@ class PackingLoops:
                 codes = b.bytes_on(tile, GROUPS, "codes")
                 places = ((b.bytes_on(tile, group), b.element(codes, code, group)) for group in groups)
                 if self.target.is_upper_half:
-                    halves = [b.narrow(b.shift_right_zero(self._words(b, *place), 16), _HALVES) for place in places]
-                    self._store(b, b.shuffle(*halves, range(2 * GROUP)), dense)  # both groups in one line
+                    left, right = (b.narrow(b.shift_right_zero(self._words(b, *each), 16), _HALVES) for each in places)
+                    self._store(b, b.shuffle(left, right, range(2 * GROUP)), dense)  # both groups in one line
                 else:
                     for h, place in enumerate(places):
                         self._store(b, self._words(b, *place), b.element(dense, self._element, GROUP * h))

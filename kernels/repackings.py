@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import NestedCall
 from ttnn_jit.kernels.llvm.types import type_of
 from ttnn_jit.kernels.llvm.values import Value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ttnn_jit.kernels.llvm.builder import Operand
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import I8, array
 from ttnn_jit.kernels.llvm_module import ModuleText
