@@ -40,7 +40,7 @@ from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
-from ttnn_jit.kernels.row_folds import RowFold
+from ttnn_jit.kernels.row_folds import row_functions
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
@@ -300,10 +300,9 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
-        if in_rows:
-            definitions += RowFold(*named, of_words, isa, module).definitions()
-        else:
-            definitions += column_functions(*named, isa, module)
+        functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
+        definitions += functions.definitions
+        module.add(functions.module)
     given = symbol, body.streams, body.rank, calls, parts.buffers, module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [_rows_remark(body.reduced)]
