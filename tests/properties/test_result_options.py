@@ -27,8 +27,7 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.ops import ALIASES
-from ttnn_jit.runtime.families import TORCH, TTNN
-from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
 from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, GRADIENTS
 
@@ -165,7 +164,9 @@ def eagerly(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any
         return refusal(error)
 
 
-def in_a_program(case: Case, tensors: dict[str, Any], options: dict[str, Any], family: Any, *, traced: bool) -> Any:
+def in_a_program(
+    case: Case, tensors: dict[str, Any], options: dict[str, Any], target: Any, family: Any, *, traced: bool
+) -> Any:
     """The specs that the results say that they have in a program, or why the call is refused."""
     function, names, seen, emitted = functions()[case.name], [*case.own], [], Emitter.call
 
@@ -187,7 +188,7 @@ def in_a_program(case: Case, tensors: dict[str, Any], options: dict[str, Any], f
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Emitter, "call", noting)
         try:
-            lower(program, arguments, PRESETS["cpu"], traced, None, family)
+            lower(program, arguments, target, traced, None, family)
         except TtnnJitError as error:
             return refusal(error)
     return seen
@@ -237,37 +238,50 @@ def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, 
 def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
     """Which way of calling gives something else than an eager call does, and what both give."""
     tensors = made(case, device)
-    options = with_outputs(case, tensors, device)
-    unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        options = with_outputs(case, tensors, device)
+        unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
         want = eagerly(case, tensors, options)
         if want == PLACED_OTHERWISE:  # a program's kernels store results where their operands lie, and refuse none
             want = eagerly(case, tensors, unplaced)
-        for traced in (False, True):
-            if (got := in_a_program(case, tensors, options, TTNN, traced=traced)) != want:
-                return ("capture" if traced else "AST"), got, want
-        if torchs(tensors) and torchs(unplaced) and len(PLACES_NAMED & {*options}) < 2:
+        ways = [(way, TTNN, traced, want) for way, traced in (("AST", False), ("capture", True))]
+        if len(PLACES_NAMED & {*options}) < 2:  # else two names of what other tensors do not have
+            have = dtypes_of([*tensors.values(), *options.values()])
             want = shapes_and_dtypes(eagerly(case, tensors, unplaced))
-            got = shapes_and_dtypes(in_a_program(case, tensors, options, TORCH, traced=False))
-            return None if got == want else ("torch", got, want)
+            ways += [(family.title, family, False, want) for family, dtypes in HAVE.items() if have <= dtypes]
+        for way, family, traced, want in ways:
+            got = in_a_program(case, tensors, options, device.target, family, traced=traced)
+            got = got if family is TTNN else shapes_and_dtypes(got)
+            if got != want and not (are_refused(got, want, eagerly(case, tensors, {}))):
+                return way, got, want
     return None
 
 
-def torchs(values: dict[str, Any]) -> bool:
-    """Whether torch has such tensors, and computes with them as ttnn does."""
-    found = (each.dtype for each in leaves([*values.values()]) if isinstance(each, ttnn.Tensor))
-    return {*found} <= {ttnn.float32, ttnn.bfloat16}
+def are_refused(*found: Any) -> bool:
+    """Whether no call is taken, with options or without, so that it matters little which reason comes first."""
+    return all(isinstance(each, str) for each in found)
+
+
+HAVE = {TORCH: {ttnn.float32, ttnn.bfloat16}, NUMPY: {ttnn.float32}}
+"""What a library has, and computes with as ttnn does."""
+
+
+def dtypes_of(values: list[Any]) -> set[Any]:
+    return {each.dtype for each in leaves(values) if isinstance(each, ttnn.Tensor)}
 
 
 def shapes_and_dtypes(found: Any) -> Any:
     return found if isinstance(found, str) else [(each.shape, each.dtype) for each in found]
 
 
-DEVICE = ttnn.open_device(device_id=0, target="cpu")
+@cache
+def device_of(target: str) -> Any:
+    return ttnn.open_device(device_id=0, target=target)
 
 
-@settings(max_examples=drawn(600), deadline=None)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@settings(max_examples=drawn(400), deadline=None)
 @given(case=cases())
-def test_eager_calls_and_those_of_both_frontends_ask_the_same(case):
-    assert difference(case, DEVICE) is None
+def test_eager_calls_and_those_of_both_frontends_ask_the_same(target, case):
+    assert difference(case, device_of(target)) is None
