@@ -129,7 +129,7 @@ def call(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any:
 
 
 PLACED_OTHERWISE = "its place is refused"
-PLACES_NAMED = {"memory_config", "output_mem_config"}
+PLACES_NAMED = {"memory_config", "output_mem_config", "override_memory_config"}
 
 
 def refusal(error: TtnnJitError) -> str:
