@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 CALLS = {
     "elementwise": lambda x, y, **asked: ttnn.add(x, y, **asked),
     "movement": lambda x, _, **asked: ttnn.reshape(x, (32, 128), **asked),
-    "shorthand": lambda x, _, **asked: ttnn.roll(x, 3, 1, **asked),
+    "macro": lambda x, _, **asked: ttnn.roll(x, 3, 1, **asked),
     "reduction": lambda x, _, **asked: ttnn.sum(x, -1, True, **asked),
     "contraction": lambda x, y, **asked: ttnn.matmul(x, y, **asked),
     "composite": lambda x, _, **asked: ttnn.softmax(x, -1, **asked),

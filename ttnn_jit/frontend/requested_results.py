@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.promotion import Operand
-from ttnn_jit.ops import COPY, Composite, Contraction, Movement, Operation, Reduction, Shorthand
+from ttnn_jit.ops import COPY, Composite, Contraction, MacroOperation, Movement, Operation, Reduction
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -48,7 +48,7 @@ def results_of(
     dtype, activations = options.dtype, options.activations
     if not operation.gives_one_tensor:
         return builder.results(operation, operands, attributes, location)
-    if isinstance(operation, Movement | Shorthand):  # what computes nothing rounds nothing either
+    if isinstance(operation, MacroOperation | Movement):  # what computes nothing rounds nothing either
         result = builder.operation(operation, operands, attributes, location)
         if dtype not in {None, result[1].dtype}:
             result = builder.operation(COPY, [result], (), location, dtype=dtype)

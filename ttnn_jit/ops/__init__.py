@@ -49,9 +49,9 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
-from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
+from ttnn_jit.ops.decomposition import Composite, MacroOperation
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
@@ -59,7 +59,6 @@ from ttnn_jit.ops.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declarat
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
-from ttnn_jit.ops.shorthand import Shorthand
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -92,6 +91,7 @@ __all__ = [
     "Elementwise",
     "Forms",
     "Laws",
+    "MacroOperation",
     "Movement",
     "Number",
     "Operation",
@@ -99,7 +99,6 @@ __all__ = [
     "Probe",
     "Reduction",
     "Routine",
-    "Shorthand",
     "Typecast",
     "are_numbers",
     "bind",
