@@ -119,14 +119,21 @@ class FunctionRequest:
 
     def lower(self) -> FrontendResult:
         """By the frontend that the options choose."""
-        from ttnn_jit.frontend import lower
+        from ttnn_jit.frontend import FrontendRequest, lower
 
         unknown = (None,) * len(self.inputs)
         told = zip(self.same or unknown, self.tensors or unknown, strict=True)
         arguments = {name: _lowered_argument(value, told) for name, value in self.arguments.items()}
-        layout = _result_layout(self.options, self.target)
-        capture, last_core = self.options.graph_capture, self.options.max_grid
-        return lower(self.function, arguments, self.target, capture, layout, self.family, last_core)
+        request = FrontendRequest(
+            self.function,
+            arguments,
+            self.target,
+            self.options.graph_capture,
+            _result_layout(self.options, self.target),
+            self.family,
+            self.options.max_grid,
+        )
+        return lower(request)
 
 
 def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import types
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.requested_results import activated, results_of
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
@@ -24,52 +24,34 @@ from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
-from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-__all__ = ["FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
+__all__ = ["FrontendRequest", "FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
 
 _log = logging.getLogger("ttnn_jit")
 
 
-def lower(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    graph_capture: bool | None = None,
-    layout: ResultLayout | None = None,
-    family: Family | None = None,
-    last_core: tuple[int, int] | None = None,
-) -> FrontendResult:
-    """The module of `function` for these arguments.
-
-    Args:
-        function: A Python function.
-        arguments: A value for every parameter, by name: `TensorArgument` for tensors, alone or in tuples, lists and
-            dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
-        target: The rules and the numerics to compile for.
-        graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
-        layout: Where results lie; None leaves each where its first operand does.
-        family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
-        last_core: The last core (x, y) that may be used; None: the target's.
+def lower(request: FrontendRequest) -> FrontendResult:
+    """The module of the function that `request` names.
 
     Raises:
         CompileError: The function is outside the language; the text points into the user's file.
         ArgumentError: It finds a tensor that the call cannot take.
-        GridError: A config of `layout` does not hold its result.
+        GridError: A config of the request's `layout` does not hold its result.
     """
+    function = request.function
     if not isinstance(function, types.FunctionType):
         raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
-    if graph_capture:
-        return trace(function, arguments, target, layout, family, last_core)
+    if request.graph_capture:
+        return trace(request)
     try:
-        return interpret(function, arguments, target, layout, family, last_core)
+        return interpret(request)
     except SourceError as error:
-        if graph_capture is False:
+        if request.graph_capture is False:
             raise
         _log.debug("`%s` is traced: %s", function.__name__, error.message)
-    return trace(function, arguments, target, layout, family, last_core)
+    return trace(request)
 
 
 def lower_operation(

@@ -72,7 +72,7 @@ class Emitter(ABC):
 
     def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
         """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
-        value = self.builder.argument(argument.spec, name)
+        value = self.builder.named_argument(argument.spec, name)
         known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
             known = self._input(value, argument.spec)
