@@ -24,7 +24,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import GridError, LayoutError, TtnnJitError
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.ops import ALIASES
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
@@ -188,7 +188,7 @@ def in_a_program(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Emitter, "call", noting)
         try:
-            lower(program, arguments, target, traced, None, family)
+            lower(FrontendRequest(program, arguments, target, traced, family=family))
         except TtnnJitError as error:
             return refusal(error)
     return seen
