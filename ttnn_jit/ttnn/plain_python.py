@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
@@ -77,19 +76,6 @@ def views_of(bound: BoundCall) -> Any:
     moved, statics = bound.operands[0], bound.attributes
     found = bound.operation.golden(torch, moved if is_torch_tensor(moved) else torch.from_numpy(moved), *statics)
     return found if is_torch_tensor(moved) else map_leaves(found, lambda leaf: leaf.numpy())
-
-
-def on_copies(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which gets copies of torch tensors and numpy arrays, where they are taken, and gives such back."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not has_foreign_operand((*args, *kwargs.values())):
-            return function(*args, **kwargs)
-        found: T = call_on_copies(lambda given, named: function(*given, **named), args, kwargs)
-        return found
-
-    return call
 
 
 def as_callers_kind(result: Any, arguments: Any) -> Any:
