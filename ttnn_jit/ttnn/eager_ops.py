@@ -30,7 +30,8 @@ class EagerOps(Ops):
     def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
         """What the function of that name gives."""
         names = (each.name for each in (*operation.operands, *operation.attributes))
-        found = getattr(self, operation.name)(**dict(zip(names, (*operands, *statics), strict=True)))
+        values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
+        found = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
         return [found] if operation.gives_one_tensor else [*found]
 
     def filled(self, number: float, spec: TensorSpec) -> Any:
