@@ -12,8 +12,8 @@ from ttnn_jit.kernels.cut_factors import FactorCut, added_without, cut_lines, un
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.packing_blocks import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_packing import LISTED, transposed
 from ttnn_jit.kernels.cut_factors import FactorCut
-from ttnn_jit.kernels.packing_blocks import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import GROUPS, DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH

@@ -13,8 +13,8 @@ has just computed wait in the reorder buffer for that computation. Rates: benchm
 from __future__ import annotations
 
 from ttnn_jit.kernels.llvm_float import TABLE
+from ttnn_jit.nest.limits import ENTRIES
 
-ENTRIES = 1 << 16
 _BLOCK = 1 << 10  # words that are filled at once
 
 

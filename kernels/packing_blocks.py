@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.kernels.packing_groups import DECLARATIONS, GROUP, ROWS, WORDS, GroupPacking
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-
-LINE = 64
-"""Bytes of a cache line, of which a packed tile is a whole number."""
 
 STRIP = 16
 """Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
-from ttnn_jit.kernels.packing_blocks import GROUPS, LINE, STRIP, PackedBlocks
+from ttnn_jit.kernels.packing_blocks import GROUPS, STRIP, PackedBlocks
 from ttnn_jit.kernels.packing_groups import GROUP, GroupPacking, splat
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL, PREFETCH_DECLARATION
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics

@@ -12,12 +12,9 @@ from collections.abc import Iterator
 
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL
-from ttnn_jit.kernels.transposing_loops import LINE
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
-
-STEPS = (-1, 2)
-"""From one element that is read to the next, of those that this kernel has vectors for."""
 
 
 @dataclass(frozen=True)

@@ -16,22 +16,11 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
-from ttnn_jit.kernels.swept_loops import LEVELS, Buffer, BufferKind, SweepCall
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.kernels.swept_loops import SweepCall
+from ttnn_jit.nest.buffers import COLUMNS, LEVELS, Buffer, BufferKind
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.process.dataclass import dataclass
-
-COLUMNS = 512
-"""Columns of a block: 64 KB of chains."""
-
-
-LEVEL_BYTES = 4 * LEVELS * COLUMNS
-"""Of the results of blocks that wait for their neighbours, for every reduction."""
-
-
-def column_bytes(buffer: Buffer) -> int:
-    """The size of a buffer in a kernel of columns."""
-    return COLUMNS * (CHAINS if buffer.kind is BufferKind.TERMS else 1) * buffer.dtype.itemsize
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,12 @@ from collections.abc import Iterator
 from ttnn_jit.kernels.contracting_packing import transposed
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL, PREFETCH_DECLARATION
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 PIECE = 16
 """Bytes that are loaded at once: what shuffles of bytes, on every host, are fastest within."""
-LINE = 64
-"""Bytes of a line of the cache."""
 AHEAD = 128
 """Bytes from a row that is read to what is prefetched, where results are stored past the caches: blocks that follow lie
 beside each other then (benchmarks/movement.py)."""

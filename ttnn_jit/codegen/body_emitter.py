@@ -32,7 +32,8 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import Chunk, InnerAccess
+from ttnn_jit.kernels.tile_loop import Chunk
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.target import Numerics
 
 

@@ -318,5 +318,5 @@ BATCH_NORM_TRAINING = Composite(
 
 OPERATIONS = (GROUP_NORM, VAR_HW, STD_HW, NORMALIZE_HW, NORMALIZE_GLOBAL)
 
-OF_BATCHES = (BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING)
+IN_PROGRAMS = (BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING)
 """What programs have of `ttnn.batch_norm`, which is one of them, and writes the statistics (ttnn/batch_norm.py)."""

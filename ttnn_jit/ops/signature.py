@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Container, Iterator, Sequence
 
 from ttnn_jit.ops.decomposition import MacroOperation
-from ttnn_jit.ops.operation import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, Operation
+from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 
 KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
 """What every operation takes besides its own parameters, by keyword."""
