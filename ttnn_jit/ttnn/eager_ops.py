@@ -14,6 +14,11 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn import eager_functions
 
 
+def place_of(tensor: Any) -> Device | None:
+    """Where what is made beside a tensor lies: None on the host, and in a program, which is made for no device."""
+    return None if maker() is not None else tensor.device()
+
+
 class EagerOps(Ops):
     """Calls are eager ones of tensors, which are the values; of a program's tensors, calls of the program.
 

@@ -22,6 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
 )
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
+from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
@@ -155,13 +156,8 @@ def bernoulli(
         _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
-    drawn: Tensor = _drawn(_BERNOULLI, seed, _device_of(input), wanted, tensor=input, **keywords)
+    drawn: Tensor = _drawn(_BERNOULLI, seed, place_of(input), wanted, tensor=input, **keywords)
     return drawn
-
-
-def _device_of(tensor: Any) -> Device | None:
-    """None inside programs, which know of no devices."""
-    return None if maker() is not None else tensor.device()
 
 
 def _check_probabilities(tensor: Tensor) -> None:
@@ -191,7 +187,7 @@ def dropout(
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
-    place = _device_of(input_tensor)
+    place = place_of(input_tensor)
     dropped: Tensor = _drawn(_DROPOUT, seed, place, probability, scale, tensor=input_tensor, **keywords)
     return dropped
 
