@@ -21,9 +21,6 @@ Creator = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
 class Maker(Protocol):
     """Who writes what such a function makes; its `spec` says where it would lie outside a program."""
 
-    def check_tensor(self, value: object) -> None:
-        """Refuses what is no tensor of the program."""
-
     def filled(self, number: float, spec: TensorSpec) -> Any:
         """A tensor of one number."""
 

@@ -134,6 +134,16 @@ def test_a_composite_may_call_macro_operations_and_other_composites():
     assert names == ["exp", "max", "subtract", "exp", "sum", "div", "reshape", "reshape", "concat", "sum"]
 
 
+def test_a_composite_may_call_operations_of_several_results():
+    of = ttir.FullOp.make(1.0, tensor_type(X), UnknownLoc())
+    ops = TensorOps(of)
+    values, places = ops.topk(Value(ops, X, of.results[0]), 3, 1)
+    assert (values.shape, places.shape) == ((3, 3), (3, 3))
+    assert [each.handle for each in (values, places)] == [*ops.written[0].results]
+    rounded = ops.finished(values, X.with_(shape=(3, 3)))  # what one of several is rounded to is a value of its own
+    assert rounded not in ops.written[0].results
+
+
 def test_eager_calls_give_tensors_and_names_are_ttnns():
     x = ttnn.from_torch(torch.arange(12.0).reshape(3, 4))
     with ttnn.manage_device(0, target="cpu") as device:
