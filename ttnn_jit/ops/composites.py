@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     total = ops.sum(x, axes, keepdim) if axes else x
-    return ops.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
+    return total / float(math.prod(x.shape[axis] for axis in axes))
 
 
 def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
@@ -39,7 +39,6 @@ MEAN = Composite(
     name="mean",
     parameters=REDUCED,
     summary="The mean along dimensions: their sum by their number of elements.",
-    source="ttnn.mean",
     decompose=_mean,
     kernel_of=SUM,
     spelled=spelled_axes,
@@ -57,29 +56,29 @@ def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], An
     its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
     """
     first = mean(x)
-    difference = ops.subtract(x, first)
+    difference = x - first
     squares = mean(ops.square(difference))
     if x.spec.dtype is not COMPUTE_TYPE:
         return [first], squares
     left = mean(difference)
-    return [first, left], ops.maximum(ops.subtract(squares, ops.square(left)), 0.0)
+    return [first, left], ops.maximum(squares - ops.square(left), 0.0)
 
 
-def less(ops: Ops, x: Any, parts: Sequence[Any]) -> Any:
+def less(x: Any, parts: Sequence[Any]) -> Any:
     """`x` without each of `parts`."""
     for part in parts:
-        x = ops.subtract(x, part)
+        x = x - part
     return x
 
 
 def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
-    difference = ops.subtract(x, ops.mean(x, axes, True))
+    difference = x - ops.mean(x, axes, True)
     squares = ops.sum(ops.square(difference), axes, keepdim)
     if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
         left = ops.sum(difference, axes, keepdim)
-        squares = ops.maximum(ops.subtract(squares, ops.divide(ops.square(left), float(count))), 0.0)
-    return ops.divide(squares, float(max(count - correction, 0)))
+        squares = ops.maximum(squares - ops.square(left) / float(count), 0.0)
+    return squares / float(max(count - correction, 0))
 
 
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
@@ -93,7 +92,6 @@ VAR = Composite(
     name="var",
     parameters=_SPREAD,
     summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
-    source="ttnn.var",
     decompose=_variance,
     spelled=spelled_axes,
     result=along_axes,
@@ -106,7 +104,6 @@ STD = Composite(
     name="std",
     parameters=_SPREAD,
     summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
-    source="ttnn.std",
     decompose=lambda ops, *call: ops.sqrt(_variance(ops, *call)),
     spelled=spelled_axes,
     result=along_axes,
@@ -120,7 +117,7 @@ def _linear(ops: Ops, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
     total = ops.matmul(a, b, transpose_a, transpose_b, precision)
     if bias is not None:
-        total = ops.add(total, ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
+        total = total + ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :])
     return activated(ops, total, activation)
 
 
@@ -157,7 +154,6 @@ LINEAR = Composite(
     ),
     summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
     "one tensor that `activation` names.",
-    source="ttnn.linear",
     decompose=_linear,
     spelled=_linear_spelled,
     result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],

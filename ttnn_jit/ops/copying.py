@@ -21,7 +21,6 @@ COPY_INTO = MacroOperation(
         Parameter("input_b", TENSOR, aliases=("input_tensor_b",)),
     ),
     summary="The first tensor in the element type of the second, which is written.",
-    source="ttnn.copy",
     decompose=_copied,
     written_as=("copy",),
     written_operand=1,
@@ -33,7 +32,6 @@ ASSIGN = MacroOperation(
     name="assign",
     parameters=(OPERAND,),
     summary="A copy of the tensor.",
-    source="ttnn.assign",
     decompose=lambda ops, x: x,  # noqa: ARG005 - what is returned as it came is copied
     golden=lambda torch, x: x.clone(),  # noqa: ARG005 - goldens are given torch
     examples=((((3, 40),), ()),),

@@ -33,7 +33,7 @@ def _in_tile(ops: Ops, column: Any) -> Any:
 
 
 def _sums(ops: Ops, x: Any, residual: Any, count: int) -> Any:
-    x = x if residual is None else ops.add(x, residual)
+    x = x if residual is None else x + residual
     last = (len(x.shape) - 1,)
     summed = [ops.square(x), x][:count]
     columns = [_in_tile(ops, ops.sum(each, last, True)) for each in summed]
@@ -52,7 +52,6 @@ def _pre(name: str, count: int, summary: str) -> Composite:
         name=name,
         parameters=(_INPUT, Parameter("residual_input_tensor", OPTIONAL_TENSOR), _GRID),
         summary=summary,
-        source=f"ttnn.{name}",
         decompose=lambda ops, x, residual: _sums(ops, x, residual, count),
         spelled=_pre_spelled,
         result=lambda x, _: interleaved(x).with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
@@ -101,7 +100,7 @@ def _means(ops: Ops, x: Any, stats: Any, count: int) -> list[Any]:
     for start in range(0, count * TILE_WIDTH, TILE_WIDTH):
         begins, ends = (*[0] * (len(rows) - 1), start), (*rows[:-1], start + 1)
         total = ops.sum(ops.slice(blocks, begins, ends), (len(rows) - 2,), False)
-        found.append(ops.divide(total, elements))
+        found.append(total / elements)
     return found
 
 
@@ -112,8 +111,8 @@ def _rms_post(ops: Ops, x: Any, stats: Any, weight: Any, bias: Any, epsilon: flo
 
 def _layer_post(ops: Ops, x: Any, stats: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     squares, mean = _means(ops, x, stats, 2)
-    variance = ops.maximum(ops.subtract(squares, ops.square(mean)), 0.0)
-    return scaled(ops, ops.subtract(x, mean), variance, weight, bias, epsilon)
+    variance = ops.maximum(squares - ops.square(mean), 0.0)
+    return scaled(ops, x - mean, variance, weight, bias, epsilon)
 
 
 def _post_golden(count: int) -> Any:
@@ -146,7 +145,6 @@ def _post(name: str, count: int, summary: str, decompose: Any) -> Composite:
             _GRID,
         ),
         summary=summary,
-        source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_post_spelled(count),
         golden=_post_golden(count),

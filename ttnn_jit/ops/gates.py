@@ -44,7 +44,6 @@ def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Compos
         name=name,
         parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
         summary=f"The first half along `dim`, times `{function}` of the second.",
-        source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_spelled,
         result=_result,

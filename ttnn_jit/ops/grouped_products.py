@@ -54,7 +54,6 @@ def _named(name: str, *others: Parameter) -> Composite:
             *others,
         ),
         summary="Queries of positions, heads and users times the matrices of each user and group of heads.",
-        source=f"ttnn.experimental.{name}",
         decompose=_product,
         spelled=_spelled,
         result=_result,

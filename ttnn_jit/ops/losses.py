@@ -41,7 +41,7 @@ def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composi
         return function(reference, prediction, reduction=LossReductionMode[reduction].value)
 
     def decompose(ops: Ops, reference: Any, prediction: Any, reduction: str) -> Any:
-        return _reduced(ops, getattr(ops, of_difference)(ops.subtract(reference, prediction)), reduction)
+        return _reduced(ops, getattr(ops, of_difference)(reference - prediction), reduction)
 
     return Composite(
         name=name,
@@ -51,7 +51,6 @@ def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composi
             Parameter("reduction", members(LossReductionMode), LossReductionMode.NONE),
         ),
         summary=summary,
-        source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_spelled,
         result=_result,

@@ -41,10 +41,10 @@ def _rows_spelled(
 
 def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     """Rows by the root of `variance`, times the weight of their column, plus its bias."""
-    x = ops.multiply(x, ops.rsqrt(ops.add(variance, epsilon)))
+    x = x * ops.rsqrt(variance + epsilon)
     if weight is not None:
-        x = ops.multiply(x, _beside_rows(ops, weight, x))
-    return x if bias is None else ops.add(x, _beside_rows(ops, bias, x))
+        x = x * _beside_rows(ops, weight, x)
+    return x if bias is None else x + _beside_rows(ops, bias, x)
 
 
 def _beside_rows(ops: Ops, row: Any, x: Any) -> Any:
@@ -54,14 +54,14 @@ def _beside_rows(ops: Ops, row: Any, x: Any) -> Any:
 
 
 def _layer_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
-    x = x if residual is None else ops.add(x, residual)
+    x = x if residual is None else x + residual
     last = (len(x.shape) - 1,)
     mean, variance = moments(ops, x, lambda x: ops.mean(x, last, True))
-    return scaled(ops, less(ops, x, mean), variance, weight, bias, epsilon)
+    return scaled(ops, less(x, mean), variance, weight, bias, epsilon)
 
 
 def _rms_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
-    x = x if residual is None else ops.add(x, residual)
+    x = x if residual is None else x + residual
     return scaled(ops, x, ops.mean(ops.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
 
 
@@ -86,7 +86,6 @@ LAYER_NORM = Composite(
     name="layer_norm",
     parameters=_NORMALISED,
     summary="Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column.",
-    source="ttnn.layer_norm",
     decompose=_layer_norm,
     spelled=_rows_spelled,
     golden=_normalised_golden("layer_norm"),
@@ -98,7 +97,6 @@ RMS_NORM = Composite(
     name="rms_norm",
     parameters=_NORMALISED,
     summary="Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column.",
-    source="ttnn.rms_norm",
     decompose=_rms_norm,
     spelled=_rows_spelled,
     golden=_normalised_golden("rms_norm"),

@@ -32,10 +32,8 @@ def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tup
 ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
-    ttir_name="matmul_activation",
     parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), EXACTLY),
     summary="The product of matrices, then the function of one tensor that `activation` names.",
-    source="ttnn.matmul",
     decompose=_activated,
     kernel_of=MATMUL,
     spelled=_activated_spelled,
@@ -52,8 +50,8 @@ ACTIVATED_MATMUL = Composite(
 
 
 def _addmm(ops: Ops, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
-    product = ops.multiply(ops.matmul(a, b, False, False), alpha)
-    return ops.add(product, ops.multiply(x, beta)) if beta else product
+    product = ops.matmul(a, b, False, False) * alpha
+    return product + x * beta if beta else product
 
 
 def _addmm_spelled(
@@ -80,7 +78,6 @@ ADDMM = Composite(
         Parameter("beta", FLOAT, 1.0),
     ),
     summary="`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out.",
-    source="ttnn.addmm",
     decompose=_addmm,
     spelled=_addmm_spelled,
     result=_addmm_result,
@@ -116,7 +113,6 @@ OUTER = Composite(
     name="outer",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
     summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
-    source="ttnn.outer",
     decompose=_outer,
     spelled=_outer_spelled,
     result=lambda a, b: interleaved(a).with_(shape=_outer_shape(a.shape, b.shape)),

@@ -15,6 +15,11 @@ from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 from ttnn_jit.ttnn import eager_functions
 
 
+def place_of(tensor: Any) -> Device | None:
+    """Where what is made beside a tensor lies: None on the host, and in a program, which is made for no device."""
+    return None if maker() is not None else tensor.device()
+
+
 class EagerOps(Ops):
     """Calls are eager ones of tensors, which are the values; of a program's tensors, calls of the program.
 
@@ -31,7 +36,8 @@ class EagerOps(Ops):
     def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
         """What the function of that name gives."""
         names = (each.name for each in (*operation.operands, *operation.attributes))
-        found = getattr(self, operation.name)(**dict(zip(names, (*operands, *statics), strict=True)))
+        values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
+        found = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
         return [found] if operation.gives_one_tensor else [*found]
 
     def filled(self, number: float, spec: TensorSpec) -> Any:

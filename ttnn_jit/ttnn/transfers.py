@@ -26,6 +26,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
@@ -212,7 +213,7 @@ def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
     spec = unsharded.with_(memory_config=config)
-    return _stored_as(tensor, spec, _place_of(tensor), "to_layout")
+    return _stored_as(tensor, spec, place_of(tensor), "to_layout")
 
 
 def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
@@ -317,7 +318,7 @@ def clone(
     """A copy (ttnn.clone)."""
     if dtype is not None and dtype is not input.dtype:
         return typecast(input, dtype, memory_config)
-    return _stored_as(input, input.spec.with_(memory_config=memory_config), _place_of(input), "clone")
+    return _stored_as(input, input.spec.with_(memory_config=memory_config), place_of(input), "clone")
 
 
 @host_function()
@@ -395,14 +396,9 @@ def get_memory_config(tensor: Tensor) -> MemoryConfig:
     return tensor.memory_config()
 
 
-def _place_of(tensor: Tensor) -> Device | None:
-    """The device of a tensor; None on the host, and in a program, which is made for no device."""
-    return None if maker() is not None else tensor.device()
-
-
 def _device_of(tensor: Tensor, name: str) -> Device | None:
     """The device of a tensor that must be on one; None in a program."""
-    device = _place_of(tensor)
+    device = place_of(tensor)
     if device is None and maker() is None:
         raise ArgumentError(
             f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device(tensor, device)`"
