@@ -10,33 +10,19 @@ from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binary import FILL
-from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import RESHAPE, SLICE, indexed
+from ttnn_jit.ops.decomposition import Composite, MacroOperation
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
-from ttnn_jit.ops.operation import (
-    HARDWARE_KEYWORDS,
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    OPERATOR_METHODS,
-    OUTPUT_KEYWORDS,
-    QUEUE_KEYWORDS,
-    REFLECTED_METHODS,
-    RESULT_KEYWORDS,
-    RESULT_PARAMETERS,
-    Declaration,
-    Operation,
-    Probe,
-)
+from ttnn_jit.ops.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declaration, Operation, Probe
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.part_writes import SLICE_WRITE
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
 from ttnn_jit.ops.sequences import RELAYOUT
-from ttnn_jit.ops.shorthand import Shorthand
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -51,21 +37,14 @@ __all__ = [
     "FILL",
     "FOREIGN_NAMES",
     "GRADIENTS",
-    "HARDWARE_KEYWORDS",
-    "HARDWARE_PARAMETERS",
     "IN_PLACE",
     "IN_PROGRAMS",
-    "OPERAND_PARAMETERS",
     "OPERATIONS",
     "OPERATOR_METHODS",
-    "OUTPUT_KEYWORDS",
     "OVERLOADS",
-    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
-    "RESULT_KEYWORDS",
-    "RESULT_PARAMETERS",
     "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
@@ -79,6 +58,7 @@ __all__ = [
     "Elementwise",
     "Forms",
     "Laws",
+    "MacroOperation",
     "Movement",
     "Number",
     "Operation",
@@ -86,7 +66,6 @@ __all__ = [
     "Probe",
     "Reduction",
     "Routine",
-    "Shorthand",
     "Typecast",
     "are_numbers",
     "bind",
@@ -95,7 +74,6 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
-    "with_result_names",
 ]
 
 CALLABLE = (

@@ -41,7 +41,7 @@ class Maker(Protocol):
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says, which has its shape and dtype."""
 
-    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+    def with_requested_layout(self, tensor: Any, config: MemoryConfig) -> Any:
         """`tensor`, which says from here on that it lies as `config` does."""
 
 

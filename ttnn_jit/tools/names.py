@@ -11,8 +11,9 @@ from operator import attrgetter
 from typing import Any
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, IN_PLACE, OUTPUT_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops import ABSENT, ALIASES, IN_PLACE, OVERLOADS
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
+from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
 from ttnn_jit.ttnn.host_function import HostFunction, declaration_of
@@ -135,7 +136,7 @@ def _operation_keywords() -> Iterator[Row]:
 
 
 _RESULT_KEYWORDS = {
-    **dict.fromkeys(OUTPUT_KEYWORDS, "the result is written into this tensor"),
+    **dict.fromkeys(("output_tensor", "optional_output_tensor"), "the result is written into this tensor"),
     "memory_config": "where the result lies; interleaved L1 is DRAM in jitted functions on a chip, with a warning",
     "output_mem_config": "`memory_config`, as older versions have it",
     "dtype": "the element type of the result, rounded to once",

@@ -181,7 +181,7 @@ def _placed(
     if place is None or program is None:
         keywords = asked.keywords if place is None else {"memory_config": place, **asked.keywords}
         return operation(*operands, *attributes, **keywords)
-    return program.said_to_lie(operation(*operands, *attributes, **asked.keywords), place)
+    return program.with_requested_layout(operation(*operands, *attributes, **asked.keywords), place)
 
 
 def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:

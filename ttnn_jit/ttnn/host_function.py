@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.dispatch.observers import OBSERVERS, is_compiled, told, with_elements
 from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
-from ttnn_jit.ops.operation import QUEUE_KEYWORDS
+from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.generated import STALE, define

@@ -14,8 +14,8 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_functions import permute, reshape
+from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
 from ttnn_jit.ttnn.window_arguments import refusals_of, windows_of
@@ -47,9 +47,8 @@ def prepared(weight: Any, sizes: Convolution) -> Any:
 
 def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
     """The same of a transposed convolution."""
-    return reshape(
-        transposed_matrix(eager_functions, weight, transposed.sizes, mirror), (1, 1, *transposed.sizes.matrix)
-    )
+    matrix = transposed_matrix(EagerOps(), weight, transposed.sizes, mirror)
+    return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
 def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:

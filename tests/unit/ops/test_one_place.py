@@ -22,7 +22,6 @@ OTHER_MEANINGS = {
     ("frontend/code_scan.py", "add"): "the method of sets",
     ("ttnn/experimental.py", "typecast"): "the function of the host API, under ttnn's other name",
     ("ttnn/experimental.py", "view"): "the eager function, under ttnn's other name",
-    ("ttnn/__init__.py", "typecast"): "the function of the host API, which takes tensors on the host too",
     **{
         ("foreign/torch_operators.py", word): "what torch calls an operator of Python's"
         for word in (

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from ttnn_jit import ttnn
-from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ops.parameter import IGNORED
+from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, Gradient
 from ttnn_jit.ttnn.host_function import declaration_of
