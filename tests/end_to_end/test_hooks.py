@@ -131,7 +131,10 @@ def test_a_hook_that_returns_something_or_is_none_is_refused(device):
         ttnn.register_post_operation_hook(lambda *_: 1),
     ):
         ttnn.exp(x)
-    with pytest.raises(ArgumentError, match="`hook` of register_pre_operation_hook must be a Callable, got 3"), ttnn.register_pre_operation_hook(3):
+    with (
+        pytest.raises(ArgumentError, match="`hook` of register_pre_operation_hook must be a Callable, got 3"),
+        ttnn.register_pre_operation_hook(3),
+    ):
         pass
 
 
