@@ -77,15 +77,25 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
-    launches = tuple(HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own)
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
+    launches = _read([HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own], results)
     written = tuple(_written(launch.bound for launch in launches))
     read = {operand.value for launch in launches for operand in launch.bound.inputs}
     if not read.union(results) <= {*arguments, *written}:
         raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
     name = function.sym_name.data
     return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
+
+
+def _read(launches: Sequence[HostLaunch], results: Iterable[PlanValue]) -> tuple[HostLaunch, ...]:
+    """The launches of which a result, or one that is read itself, reads something: texts may hold others."""
+    read, kept = {*results}, []
+    for launch in reversed(launches):
+        if any(output.value in read for output in launch.bound.outputs):
+            read.update(operand.value for operand in launch.bound.inputs)
+            kept.append(launch)
+    return tuple(reversed(kept))
 
 
 def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, BoundKernel]]:
