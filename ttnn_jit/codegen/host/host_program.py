@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -10,13 +11,13 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
-from ttnn_jit.codegen.host.score_blocks import in_order, kept_specs
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
+from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.codegen.module_reader import ModuleReader
@@ -30,7 +31,8 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.launches import Launch, Repeat
+from ttnn_jit.runtime.plan import ProgramPlan
 
 
 @dataclass(frozen=True)
@@ -115,33 +117,38 @@ def program_plan(
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
         panels: By kernel that has them, as `Launch` does.
     """
-    kernels = [launch.kernel for launch in host.launches]
-    written = _written(kernels)
+    groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_place)]
+    written = _written(launch.kernel for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
-    kept = kept_specs(host.launches)
-    order_of_runs = tuple(in_order(host.launches))
-    touched = [_values(kernels[place]) for place, _ in order_of_runs]
-    between = {value: kept.get(value) or value.spec for value in written if value not in outputs}
-    buffers = buffer_of(touched, between)
+    between = {value: value.spec for value in written if value not in outputs}
+    # What the next round of blocks reads must outlive this one: two rounds say what all of them need.
+    runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
+    buffers = buffer_of([_values(launch.kernel) for _, launch in runs], between)
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
-    specs = [between.get(value) or value.spec for value in order]
     inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
-    launches = tuple(
-        Launch(
-            named[place][0],
-            tuple(index[value] for value in values),
+
+    def run(place: int, nest: LoopNest, steps: Steps) -> Launch:
+        kernel, (name, picoseconds) = host.launches[place].kernel, named[place]
+        return Launch(
+            name,
+            tuple(index[value] for value in _values(kernel)),
             nest.params,
-            named[place][1],
-            len(kernels[place].outputs),
+            picoseconds,
+            len(kernel.outputs),
             nest.offsets,
             nest.reduced,
-            panels.get(named[place][0], ()),
+            panels.get(name, ()),
+            steps,
         )
-        for (place, nest), values in zip(order_of_runs, touched, strict=True)
-    )
-    run_of = {place: run for run, (place, _) in reversed([*enumerate(order_of_runs)])}
+
+    launches: list[Launch | Repeat] = []
+    first_run = {}
+    for group in groups:
+        first_run[group[0][0]] = len(launches)
+        launches += _rounds([_Rounds(place, each.kernel.nest, each.rounds) for place, each in group], run)
+    specs = [value.spec for value in order]
     in_place = tuple(written_in_place(host))
     return ProgramPlan(
         name=host.name,
@@ -149,12 +156,54 @@ def program_plan(
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
         unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
-        launches=launches,
+        launches=tuple(launches),
         results=tuple(index[value] for value in host.results),
         updates=host.updates,
         in_place=tuple(each.argument for each in in_place),
-        copies=tuple(run_of[each.copy] for each in in_place if each.copy is not None),
+        copies=tuple(first_run[each.copy] for each in in_place if each.copy is not None),
     )
+
+
+def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
+    """Equal for launches that run block by block together."""
+    place, launch = each
+    return launch.blocks or place
+
+
+Steps = tuple[tuple[int, ...], ...]
+"""As `Launch` has it."""
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """What one of the launches of a group runs.
+
+    Attributes:
+        place: Of the launch.
+        nest: Its loops.
+        rounds: As `HostLaunch` has it.
+        steps: Of the repeats around these.
+    """
+
+    place: int
+    nest: LoopNest
+    rounds: Rounds
+    steps: Steps = ()
+
+
+def _rounds(group: Sequence[_Rounds], run: Callable[[int, LoopNest, Steps], Launch]) -> Iterator[Launch | Repeat]:
+    """What launches run round by round: first all of them for the first round."""
+    for own in zip(*(each.rounds or (each.nest,) for each in group), strict=True):
+        repeated = [
+            _Rounds(each.place, each.nest, again.rounds, (*each.steps, again.steps))
+            for each, again in zip(group, own, strict=True)
+            if isinstance(again, Again)
+        ]
+        nests = [(each, nest) for each, nest in zip(group, own, strict=True) if isinstance(nest, LoopNest)]
+        if repeated:
+            (count,) = {again.count for again in own if isinstance(again, Again)}
+            yield Repeat(count, tuple(_rounds(repeated, run)))
+        yield from (run(each.place, nest, each.steps) for each, nest in nests)
 
 
 def _values(kernel: Kernel) -> tuple[PlanValue, ...]:

@@ -73,7 +73,7 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     nest = replace(kernel.nest, strides=_with(kernel.nest.strides, place, strides))
     inputs = _with(kernel.inputs, place, Operand(packed.value, packed.view))
     changed = replace(kernel, body=body, inputs=inputs, nest=nest)
-    return HostLaunch((*unpacking.ops, *reader.ops), changed, Form(body))
+    return replace(reader, ops=(*unpacking.ops, *reader.ops), kernel=changed, form=Form(body))
 
 
 _T = TypeVar("_T")
