@@ -11,6 +11,7 @@ from functools import lru_cache, reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
+from ttnn_jit.codegen.host.compute_at import convert_in_loops
 from ttnn_jit.codegen.host.copy_blocks import block_copies
 from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.host.fission import fission_of
@@ -18,14 +19,12 @@ from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, Rou
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
-from ttnn_jit.codegen.host.packed_elements import convert_in_loops
-from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.register_moves import move_in_registers
 from ttnn_jit.codegen.host.score_blocks import block_scores
+from ttnn_jit.codegen.host.storage_formats import unpack_in_products
 from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -122,7 +121,6 @@ HOST_STEPS: tuple[HostStep, ...] = (
     *map(_on_each, FORM_STEPS),
     move_in_registers,
     convert_in_loops,
-    convert_in_sweeps,
     block_scores,
 )
 """The compile. Without vectors to choose for, all but the first five and the last leave a plan as it is."""
