@@ -50,6 +50,7 @@ def compiled(**keywords):
     kind=st.sampled_from(["causal", "mask", "all"]),
     window=st.none() | st.integers(1, 60),
 )
+@example(sizes=(1, 2, 1, 1, 1), rows=1, dtype=torch.float32, kind="causal", window=None)
 def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind, window):
     users, kv_heads, sharing, positions, width = sizes
     heads = kv_heads * sharing

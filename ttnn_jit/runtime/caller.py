@@ -127,21 +127,17 @@ class _Entry:
         chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
         words = [packed_words(launch.operands), packed_words(flagged(launch.params))]
         if chunks:
-            words += [packed_words(flagged(part)) for part in (chunks.params, chunks.last_params)]
-            words.append(packed_words(chunks.steps))
-        indices, params, *parts = map(ctypes.addressof, words)
-        chunk_params, last_params, steps = parts or (0, 0, 0)
-        fields = {
-            "operands": len(launch.operands),
-            "indices": indices,
-            "params": params,
-            "chunks": chunks.count if chunks else 1,
-            "chunk_params": chunk_params,
-            "last_params": last_params,
-            "steps": steps,
-            "wakes": int(chunks is not None and chunks.wakes),
-        }
-        return _Entry(fields, itemsizes, words)
+            parts = flagged(chunks.params), flagged(chunks.last_params), chunks.steps
+            words += map(packed_words, parts)
+        pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), words, strict=False)
+        fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
+        if chunks:
+            fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
+        return _Entry(fields | {"operands": len(launch.operands)}, itemsizes, words)
+
+
+_UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
+"""Fields of the `LaunchEntry` of what runs on one thread."""
 
 
 def _as_packed(
@@ -164,11 +160,7 @@ def copying(**words: int) -> NativeCall:
         indices=ctypes.addressof(indices),
         offsets=ctypes.addressof(offsets),
         params=ctypes.addressof(params),
-        chunks=1,
-        chunk_params=0,
-        last_params=0,
-        steps=0,
-        wakes=False,
+        **_UNSHARED,
     )
     packed = packed_words([*LaunchTable.words(kernels=1, widest=2), *launch])
     gives_lock_away = words["batches"] * words["target_batch"] >= RELEASE_GIL_BYTES

@@ -85,7 +85,7 @@ def check_launches(plan: ProgramPlan) -> None:
         raise InternalError(f"program {plan.name}: its launches run {plan.runs} times")
 
 
-_MOST_RUNS = 1 << 20
+_MOST_RUNS = 1 << 16
 """Of the launches of a program: each has an entry in its launch table."""
 
 

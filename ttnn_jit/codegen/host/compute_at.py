@@ -84,7 +84,8 @@ def _found_around(
         strides = [blocks.strides(place, each.kernel) for place in places]
         for place, own in zip(places, strides, strict=True):
             if None not in strides and own is not None:
-                found[place] = each, Packed(packed, own, blocks.access(place))
+                access = consumer.kernel.body.streams[place].access if own[-1] else InnerAccess.SCALAR
+                found[place] = each, Packed(packed, own, access)
     return dict(sorted(found.items()))
 
 
@@ -128,10 +129,6 @@ class _Strips:
 
     kernel: Kernel
     nest: LoopNest
-
-    def access(self, _: int) -> InnerAccess:
-        """Of a packed stream along what is converted at a time, for which it stays."""
-        return InnerAccess.SCALAR
 
     def strides(self, place: int, conversion: Kernel) -> Strides | None:
         """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
@@ -181,10 +178,6 @@ class _RowsOfTiles:
     kernel: Kernel
     nest: LoopNest
     sweeps: Swept
-
-    def access(self, place: int) -> InnerAccess:
-        """Of a packed stream along a row."""
-        return self.kernel.body.streams[place].access
 
     def strides(self, place: int, conversion: Kernel) -> Strides | None:
         """Of a packed stream; None where its rows are not those of tiles, from their first on.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -129,25 +130,14 @@ def program_plan(
     index |= {value: index[buffer] for value, buffer in buffers.items()}
     inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
 
-    def run(place: int, nest: LoopNest, steps: Steps) -> Launch:
-        kernel, (name, picoseconds) = host.launches[place].kernel, named[place]
-        return Launch(
-            name,
-            tuple(index[value] for value in _values(kernel)),
-            nest.params,
-            picoseconds,
-            len(kernel.outputs),
-            nest.offsets,
-            nest.reduced,
-            panels.get(name, ()),
-            steps,
-        )
-
     launches: list[Launch | Repeat] = []
     first_run = {}
     for group in groups:
         first_run[group[0][0]] = len(launches)
-        launches += _rounds([_Rounds(place, each.kernel.nest, each.rounds) for place, each in group], run)
+        own = [_launch(each.kernel, *named[place], index, panels) for place, each in group]
+        launches += _round_by_round(
+            [_runs(run, each.kernel.nest, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
+        )
     specs = [value.spec for value in order]
     in_place = tuple(written_in_place(host))
     return ProgramPlan(
@@ -170,40 +160,34 @@ def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
     return launch.blocks or place
 
 
-Steps = tuple[tuple[int, ...], ...]
-"""As `Launch` has it."""
+def _launch(
+    kernel: Kernel, name: str, picoseconds: int, index: Mapping[PlanValue, int], panels: Mapping[str, tuple[int, ...]]
+) -> Launch:
+    operands, nest = tuple(index[value] for value in _values(kernel)), kernel.nest
+    own = panels.get(name, ())
+    return Launch(name, operands, nest.params, picoseconds, len(kernel.outputs), nest.offsets, nest.reduced, own)
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """What one of the launches of a group runs.
-
-    Attributes:
-        place: Of the launch.
-        nest: Its loops.
-        rounds: As `HostLaunch` has it.
-        steps: Of the repeats around these.
-    """
-
-    place: int
-    nest: LoopNest
-    rounds: Rounds
-    steps: Steps = ()
+def _runs(
+    launch: Launch, nest: LoopNest, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
+) -> tuple[Launch | Repeat, ...]:
+    """What a launch of a kernel over `nest` runs, in repeats of `steps`."""
+    return tuple(
+        Repeat(each.count, _runs(launch, nest, each.rounds, (*steps, each.steps)))
+        if isinstance(each, Again)
+        else replace(launch, params=each.params, offsets=each.offsets, steps=steps)
+        for each in rounds or (nest,)
+    )
 
 
-def _rounds(group: Sequence[_Rounds], run: Callable[[int, LoopNest, Steps], Launch]) -> Iterator[Launch | Repeat]:
-    """What launches run round by round: first all of them for the first round."""
-    for own in zip(*(each.rounds or (each.nest,) for each in group), strict=True):
-        repeated = [
-            _Rounds(each.place, each.nest, again.rounds, (*each.steps, again.steps))
-            for each, again in zip(group, own, strict=True)
-            if isinstance(again, Again)
-        ]
-        nests = [(each, nest) for each, nest in zip(group, own, strict=True) if isinstance(nest, LoopNest)]
-        if repeated:
-            (count,) = {again.count for again in own if isinstance(again, Again)}
-            yield Repeat(count, tuple(_rounds(repeated, run)))
-        yield from (run(each.place, nest, each.steps) for each, nest in nests)
+def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
+    """What launches run, all of them for the first round first."""
+    for own in zip(*together, strict=True):
+        repeats = [each for each in own if isinstance(each, Repeat)]
+        if repeats:
+            yield Repeat(repeats[0].count, tuple(_round_by_round(each.launches for each in repeats)))
+        else:
+            yield from own
 
 
 def _values(kernel: Kernel) -> tuple[PlanValue, ...]:

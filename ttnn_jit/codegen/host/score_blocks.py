@@ -40,10 +40,7 @@ def least_bytes() -> float:
 
 def _rows_together(scores: _Scores) -> int | None:
     """The rows of a block; None where blocks do not pay."""
-    specs = [each.value.spec for each in scores.kept]
-    bytes_of_row = sum(
-        spec.padded_shape[-1] * each.view.spec.dtype.itemsize for spec, each in zip(specs, scores.kept, strict=True)
-    )
+    bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
         return None
     size = max(BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS), 1)
@@ -64,7 +61,7 @@ class _Scores:
     heads: tuple[tuple[int, int], ...]
     rows: int
     columns: int
-    kept: tuple[Operand, ...]
+    kept: tuple[PlanValue, ...]
 
     @property
     def count(self) -> int:
@@ -85,7 +82,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
         scores = _scores_of(group, place, readers, plan.results) if _may_run_in_blocks(group) else None
         size = _rows_together(scores) if scores else None
         if scores and size:
-            blocks = {each.value: PlanValue(_rows_as_stored(each.value.spec, size)) for each in scores.kept}
+            blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
             launches[place : place + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
             renamed |= blocks
     written = tuple(renamed.get(value, value) for value in plan.written)
@@ -104,13 +101,13 @@ def _scores_of(
 ) -> _Scores | None:
     """What three launches have, of which the first stands at `place`; None if they do not meet rows in one order."""
     first, between, last = (launch.kernel for launch in group)
-    kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
+    kept = [each.outputs[0].value for each in (first, between) if len(each.outputs) == 1]
     own = range(place, place + len(group))
-    if len(kept) < 2 or any(each.value in returned or set(readers[each.value]) - set(own) for each in kept):
+    if len(kept) < 2 or any(each in returned or set(readers[each]) - set(own) for each in kept):
         return None
     heads, rows = _rows_of(first.nest)
-    spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
-    if heads < 2 or spans != [each.value.spec.padded_shape[-1] for each in kept]:
+    spans = [_span_of_row(each, group, heads * rows) for each in kept]
+    if heads < 2 or spans != [each.spec.padded_shape[-1] for each in kept]:
         return None
     loops = _loops_around_rows(group, heads * rows, rows)
     if not loops or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
@@ -217,7 +214,7 @@ def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Se
     if seen((0, 1)) == every == seen((rows - 1, 1)):
         return plain
     from_last = [(max(0, end - size), min(end, size)) for end in range(rows, 0, -size)]
-    return [_Part(*part, None if seen(part) == every else seen(part)) for part in from_last]
+    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [seen(part)]]
 
 
 def _in_blocks(
