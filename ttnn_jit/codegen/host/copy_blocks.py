@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import Operand, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, places_by_value
-from ttnn_jit.codegen.kernel import Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -89,7 +89,7 @@ def block_copies(plan: HostPlan) -> HostPlan:
     _, writers = places_by_value(plan.launches)
     for launch in plan.launches:
         copies = _copies_for(launch, launches)
-        copied = copies[0].kernel.outputs[0] if copies else None
+        copied = copies[0].bound.outputs[0] if copies else None
         if copied and len(readers(copied.value)) == 1 and len(writers[copied.value]) == len(copies):
             launches[-len(copies) :] = _in_blocks(copies, copied, launch)
         else:
@@ -99,20 +99,20 @@ def block_copies(plan: HostPlan) -> HostPlan:
 
 def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostLaunch]:
     """The last launches, which copy what a product has as its left operand alone, numbers around it first; or none."""
-    if product.kernel.body.contraction is None:
+    if product.bound.kernel.contraction is None:
         return []
-    left = product.kernel.inputs[product.kernel.body.contracted_streams[0]].value
-    found = [*itertools.takewhile(lambda each: [own.value for own in each.kernel.outputs] == [left], reversed(before))]
-    are_copies = [bool(each.kernel.inputs) for each in reversed(found)]
-    moves = all(only_moves(each.kernel) or not each.kernel.inputs for each in found)
-    alone = [each.value for each in product.kernel.inputs].count(left) == 1
+    left = product.bound.inputs[product.bound.kernel.contracted_streams[0]].value
+    found = [*itertools.takewhile(lambda each: [own.value for own in each.bound.outputs] == [left], reversed(before))]
+    are_copies = [bool(each.bound.inputs) for each in reversed(found)]
+    moves = all(only_moves(each.bound) or not each.bound.inputs for each in found)
+    alone = [each.value for each in product.bound.inputs].count(left) == 1
     # What copies write over stays so for all blocks.
     return found[::-1] if moves and alone and any(are_copies) and are_copies == sorted(are_copies) else []
 
 
 def _in_blocks(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch) -> list[HostLaunch]:
     """Copies and product in the first blocks that pay and that loops walk, or as they are."""
-    for cut in _worthwhile(copied.view.spec, padded=not only_copies(copies[0].kernel)):
+    for cut in _worthwhile(copied.view.spec, padded=not only_copies(copies[0].bound)):
         try:
             return _repeated(copies, copied, product, cut)
         except NotStridedError:
@@ -135,10 +135,10 @@ def _repeated(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch
         for each, axis in zip((*copies, product), axes, strict=True)
     ]
     counts, steps = _steps(parts)
-    names = tuple(each.name for each in copies if each.kernel.inputs)
+    names = tuple(each.name for each in copies if each.bound.inputs)
     blocks = Blocks(names, product.name, cut.unit, extents[cut.axis], cut.count)
     return [
-        replace(part.first, blocks=blocks, rounds=_nested(counts, own)) if part.launch.kernel.inputs else part.first
+        replace(part.first, blocks=blocks, rounds=_nested(counts, own)) if part.launch.bound.inputs else part.first
         for part, own in zip(parts, steps, strict=True)
     ]
 
@@ -187,11 +187,11 @@ class _Part:
     @property
     def operands(self) -> tuple[Operand, ...]:
         """What is read, then what is written."""
-        return (*self.launch.kernel.inputs, *self.launch.kernel.outputs)
+        return (*self.launch.bound.inputs, *self.launch.bound.outputs)
 
     def moves(self, operand: Operand) -> bool:
         """Whether an operand is another for each block; others are broadcast along these."""
-        own, whole = operand.view.shape, self.launch.kernel.outputs[0].view.shape
+        own, whole = operand.view.shape, self.launch.bound.outputs[0].view.shape
         return len(own) >= -self.axis and own[self.axis] == whole[self.axis]
 
     def access(self, operand: Operand) -> Access:
@@ -202,11 +202,11 @@ class _Part:
     @property
     def first(self) -> HostLaunch:
         """The launch for the first block."""
-        kernel, body = self.launch.kernel, self.launch.kernel.body
+        bound, body = self.launch.bound, self.launch.bound.kernel
         operands = tuple(self._of_first(each) if self.moves(each) else each for each in self.operands)
-        read, written = operands[: len(kernel.inputs)], operands[len(kernel.inputs) :]
-        made = kernel_over(read, written, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
-        return HostLaunch(self.launch.ops, made, Form(made.body))
+        read, written = operands[: len(bound.inputs)], operands[len(bound.inputs) :]
+        made = kernel_over(read, written, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
+        return HostLaunch(self.launch.ops, made, Form(made.kernel))
 
     def _of_first(self, operand: Operand) -> Operand:
         access, block = self.access(operand), self.block

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.kernel import Kernel
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
@@ -35,7 +35,7 @@ class Again:
     rounds: Rounds = ()
 
 
-Rounds = tuple[LoopNest | Again, ...]
+Rounds = tuple[LaunchLoops | Again, ...]
 """What a launch runs, one after the other: loops of its kernel that start elsewhere or are shorter, and repeats."""
 
 
@@ -73,14 +73,14 @@ class HostLaunch:
 
     Attributes:
         ops: The module's ops that it runs, in order.
-        kernel: What it reads, computes and writes, over which loops.
+        bound: What it reads, computes and writes, over which loops.
         form: How its body runs.
         blocks: The blocks that it runs in, with launches beside it; None: all at once.
         rounds: What it runs for them, alike in number to the others'; (): its kernel's loops, once.
     """
 
     ops: tuple[Operation, ...]
-    kernel: Kernel
+    bound: BoundKernel
     form: Form
     blocks: Blocks | None = None
     rounds: Rounds = ()
@@ -113,7 +113,7 @@ def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
     """
     readers, writers = defaultdict[PlanValue, list[int]](list), defaultdict[PlanValue, list[int]](list)
     for place, launch in enumerate(launches):
-        for places, operands in ((readers, launch.kernel.inputs), (writers, launch.kernel.outputs)):
+        for places, operands in ((readers, launch.bound.inputs), (writers, launch.bound.outputs)):
             for value in dict.fromkeys(operand.value for operand in operands):
                 places[value].append(place)
     return readers, writers

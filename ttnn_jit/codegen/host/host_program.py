@@ -10,23 +10,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
-from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
@@ -81,24 +80,24 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
-    launches = tuple(HostLaunch((op,), kernel, Form(kernel.body)) for op, kernel in own)
+    launches = tuple(HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own)
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
-    written = tuple(_written(launch.kernel for launch in launches))
-    read = {operand.value for launch in launches for operand in launch.kernel.inputs}
+    written = tuple(_written(launch.bound for launch in launches))
+    read = {operand.value for launch in launches for operand in launch.bound.inputs}
     if not read.union(results) <= {*arguments, *written}:
         raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
     name = function.sym_name.data
     return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
 
 
-def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, Kernel]]:
+def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, BoundKernel]]:
     refuse_packed(op)
     match op:
         case GenericOp():
             return launches_of(op, reader)
         case _ if has_kernels(op):
-            return ((op, kernel) for kernel in kernels_of(op, reader))
+            return ((op, bound) for bound in kernels_of(op, reader))
         case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():
             return ()
         case _:
@@ -119,12 +118,12 @@ def program_plan(
         panels: By kernel that has them, as `Launch` does.
     """
     groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_place)]
-    written = _written(launch.kernel for launch in host.launches)
+    written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
     between = {value: value.spec for value in written if value not in outputs}
     # What the next round of blocks reads must outlive this one: two rounds say what all of them need.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
-    buffers = buffer_of([_values(launch.kernel) for _, launch in runs], between)
+    buffers = buffer_of([_values(launch.bound) for _, launch in runs], between)
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
@@ -134,9 +133,9 @@ def program_plan(
     first_run = {}
     for group in groups:
         first_run[group[0][0]] = len(launches)
-        own = [_launch(each.kernel, *named[place], index, panels) for place, each in group]
+        own = [_launch(each.bound, *named[place], index, panels) for place, each in group]
         launches += _round_by_round(
-            [_runs(run, each.kernel.nest, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
+            [_runs(run, each.bound.loops, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
         )
     specs = [value.spec for value in order]
     in_place = tuple(written_in_place(host))
@@ -161,15 +160,19 @@ def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
 
 
 def _launch(
-    kernel: Kernel, name: str, picoseconds: int, index: Mapping[PlanValue, int], panels: Mapping[str, tuple[int, ...]]
+    bound: BoundKernel,
+    name: str,
+    picoseconds: int,
+    index: Mapping[PlanValue, int],
+    panels: Mapping[str, tuple[int, ...]],
 ) -> Launch:
-    operands, nest = tuple(index[value] for value in _values(kernel)), kernel.nest
+    operands, nest = tuple(index[value] for value in _values(bound)), bound.loops
     own = panels.get(name, ())
-    return Launch(name, operands, nest.params, picoseconds, len(kernel.outputs), nest.offsets, nest.reduced, own)
+    return Launch(name, operands, nest.params, picoseconds, len(bound.outputs), nest.offsets, nest.reduced, own)
 
 
 def _runs(
-    launch: Launch, nest: LoopNest, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
 ) -> tuple[Launch | Repeat, ...]:
     """What a launch of a kernel over `nest` runs, in repeats of `steps`."""
     return tuple(
@@ -190,21 +193,9 @@ def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[L
             yield from own
 
 
-def _values(kernel: Kernel) -> tuple[PlanValue, ...]:
-    return tuple(each.value for each in (*kernel.inputs, *kernel.outputs))
+def _values(bound: BoundKernel) -> tuple[PlanValue, ...]:
+    return tuple(each.value for each in (*bound.inputs, *bound.outputs))
 
 
-def _written(kernels: Iterable[Kernel]) -> list[PlanValue]:
+def _written(kernels: Iterable[BoundKernel]) -> list[PlanValue]:
     return list(dict.fromkeys(output.value for kernel in kernels for output in kernel.outputs))
-
-
-def the_function(module: ModuleOp) -> FuncOp:
-    """The one function with a body.
-
-    Raises:
-        CompileError: The module has none, or several.
-    """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
-    if len(functions) != 1:
-        raise CompileError(f"a program is one function, the module has {len(functions)}", location=location_of(module))
-    return functions[0]

@@ -13,10 +13,10 @@ import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
-from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -91,7 +91,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
 
 def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     """Whether launches are a product, a pass over rows, and a product."""
-    bodies = [launch.kernel.body for launch in group]
+    bodies = [launch.bound.kernel for launch in group]
     multiply = [body.contraction is not None for body in bodies] == [True, False, True]
     return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
 
@@ -100,26 +100,26 @@ def _scores_of(
     group: Sequence[HostLaunch], place: int, readers: Places, returned: Container[PlanValue]
 ) -> _Scores | None:
     """What three launches have, of which the first stands at `place`; None if they do not meet rows in one order."""
-    first, between, last = (launch.kernel for launch in group)
+    first, between, last = (launch.bound for launch in group)
     kept = [each.outputs[0].value for each in (first, between) if len(each.outputs) == 1]
     own = range(place, place + len(group))
     if len(kept) < 2 or any(each in returned or set(readers[each]) - set(own) for each in kept):
         return None
-    heads, rows = _rows_of(first.nest)
+    heads, rows = _rows_of(first.loops)
     spans = [_span_of_row(each, group, heads * rows) for each in kept]
     if heads < 2 or spans != [each.spec.padded_shape[-1] for each in kept]:
         return None
     loops = _loops_around_rows(group, heads * rows, rows)
-    if not loops or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
+    if not loops or not _differs_by_head(first.loops) or not _differs_by_head(last.loops):
         return None
-    return _Scores(loops, rows, first.nest.extents[-1], tuple(kept))
+    return _Scores(loops, rows, first.loops.extents[-1], tuple(kept))
 
 
 def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tuple[tuple[int, int], ...]:
     """The loops over heads that those of all launches are made of; none where one has rows in several loops."""
     spans = {total, rows}
     for launch in group:
-        extents = launch.kernel.nest.extents[: _outer_loops(launch.kernel.nest, total)]
+        extents = launch.bound.loops.extents[: _outer_loops(launch.bound.loops, total)]
         spans.update(itertools.accumulate(reversed(extents), int.__mul__))
     ordered = sorted(spans)
     if any(above % below for below, above in itertools.pairwise(ordered)) or ordered[0] != rows:
@@ -127,22 +127,22 @@ def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tu
     return tuple((above // below, below) for below, above in itertools.pairwise(ordered))[::-1]
 
 
-def _has_packed_rows(product: Kernel) -> bool:
-    left, _ = product.body.contracted_streams
-    return product.body.streams[left].dtype.is_block_float
+def _has_packed_rows(product: BoundKernel) -> bool:
+    left, _ = product.kernel.contracted_streams
+    return product.kernel.streams[left].dtype.is_block_float
 
 
-def _rows_of(nest: LoopNest) -> tuple[int, int]:
+def _rows_of(nest: LaunchLoops) -> tuple[int, int]:
     """How many heads, and rows of one, a product has: its loops before those of a row."""
     outer = [extent for place, extent in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced]
     return (math.prod(outer[:-1]), outer[-1]) if outer else (0, 0)
 
 
-def _loop(nest: LoopNest, place: int) -> int:
+def _loop(nest: LaunchLoops, place: int) -> int:
     return len(nest.extents) - 1 - place
 
 
-def _differs_by_head(nest: LoopNest) -> bool:
+def _differs_by_head(nest: LaunchLoops) -> bool:
     """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
     along = max(place for place, _ in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
@@ -152,26 +152,26 @@ def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> i
     """The elements from a row of a value to the next, where all launches meet its rows one after the other; else 0."""
     spans = set()
     for launch in group:
-        nest = launch.kernel.nest
+        nest = launch.bound.loops
         depth = _outer_loops(nest, total)
-        for operand, strides, offset in zip(_operands(launch.kernel), nest.strides, nest.offsets, strict=True):
+        for operand, strides, offset in zip(_operands(launch.bound), nest.strides, nest.offsets, strict=True):
             if operand.value is value:
                 spans.add(_span(nest, strides, depth) if depth and not offset else 0)
     return spans.pop() if len(spans) == 1 else 0
 
 
-def _span(nest: LoopNest, strides: Sequence[int], depth: int) -> int:
+def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
     """The stride of the last outer loop, where the others follow it and a row lies within it; else 0."""
     span = strides[depth - 1]
     inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
     return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
 
 
-def _operands(kernel: Kernel) -> tuple[Operand, ...]:
-    return (*kernel.inputs, *kernel.outputs)
+def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
+    return (*bound.inputs, *bound.outputs)
 
 
-def _outer_loops(nest: LoopNest, total: int) -> int:
+def _outer_loops(nest: LaunchLoops, total: int) -> int:
     """How many loops, the outermost ones, have so many indices together, and are not reduced; 0 if none."""
     count = 1
     for place, extent in enumerate(nest.extents):
@@ -208,7 +208,7 @@ def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Se
     """
     rows, every = scores.rows, (0, scores.columns)
     plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
-    if rows % TILE_HEIGHT and _has_packed_rows(group[0].kernel):
+    if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
         return plain  # which end, not begin, at whole tiles
     seen = seen_columns(group, launches)
     if seen((0, 1)) == every == seen((rows - 1, 1)):
@@ -230,19 +230,19 @@ def _in_blocks(
     return [
         replace(
             launch,
-            kernel=_with_values(launch.kernel, kept),
+            bound=_with_values(launch.bound, kept),
             blocks=blocks,
-            rounds=_Rows(launch.kernel, scores.count, kept).of_heads(scores.heads, 0, first, parts),
+            rounds=_Rows(launch.bound, scores.count, kept).of_heads(scores.heads, 0, first, parts),
         )
         for launch in group
     ]
 
 
-def _with_values(kernel: Kernel, others: Mapping[PlanValue, PlanValue]) -> Kernel:
+def _with_values(bound: BoundKernel, others: Mapping[PlanValue, PlanValue]) -> BoundKernel:
     """A kernel with other values in the place of some."""
-    operands = [Operand(others.get(each.value, each.value), each.view) for each in _operands(kernel)]
-    count = len(kernel.inputs)
-    return replace(kernel, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+    operands = [Operand(others.get(each.value, each.value), each.view) for each in _operands(bound)]
+    count = len(bound.inputs)
+    return replace(bound, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
 
 
 @dataclass(frozen=True)
@@ -250,12 +250,12 @@ class _Rows:
     """The rows that a kernel meets.
 
     Attributes:
-        kernel: What meets them.
+        bound: What meets them.
         count: Of all.
         kept: Values of which a block is in memory.
     """
 
-    kernel: Kernel
+    bound: BoundKernel
     count: int
     kept: Container[PlanValue]
 
@@ -271,37 +271,37 @@ class _Rows:
         rest = self.of_heads(inner, start + span, others, others)
         return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
 
-    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LoopNest | Again]:
+    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
         """The rounds of one head; of parts that differ in their rows alone, one is repeated."""
         for _, alike in itertools.groupby(parts, lambda part: (part.count, part.columns)):
             one, *more = alike
             nest = self._nest(start, one)
             yield Again(1 + len(more), self._moves(more[0].first - one.first), (nest,)) if more else nest
 
-    def _nest(self, start: int, part: _Part) -> LoopNest:
-        nest, depth = self.kernel.nest, _outer_loops(self.kernel.nest, self.count)
+    def _nest(self, start: int, part: _Part) -> LaunchLoops:
+        nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
         inner, offsets = list(nest.extents[depth:]), [*map(int.__add__, nest.offsets, self._moves(start + part.first))]
         if part.columns is not None:
-            across = _loop_of_columns(self.kernel, self.kept)
+            across = _loop_of_columns(self.bound, self.kept)
             first, inner[across - depth] = part.columns
             offsets = [offset + first * strides[across] for offset, strides in zip(offsets, nest.strides, strict=True)]
         return replace(nest, extents=(*(1,) * (depth - 1), part.count, *inner), offsets=tuple(offsets))
 
     def _moves(self, rows: int) -> tuple[int, ...]:
         """Per operand, the elements from one row to what is so many rows behind it."""
-        nest, depth = self.kernel.nest, _outer_loops(self.kernel.nest, self.count)
+        nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
         indices = [-index if rows < 0 else index for index in _indices(abs(rows), nest.extents[:depth])]
-        operands = zip(_operands(self.kernel), nest.strides, strict=True)
+        operands = zip(_operands(self.bound), nest.strides, strict=True)
         return tuple(
             0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
             for operand, strides in operands
         )
 
 
-def _loop_of_columns(kernel: Kernel, kept: Container[PlanValue]) -> int:
+def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
     """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
-    writes = kernel.body.contraction is not None and kernel.outputs[0].value in kept
-    return len(kernel.nest.extents) - 1 - (0 if writes else kernel.nest.reduced[0])
+    writes = bound.kernel.contraction is not None and bound.outputs[0].value in kept
+    return len(bound.loops.extents) - 1 - (0 if writes else bound.loops.reduced[0])
 
 
 def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.contracting import in_pairs
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.steps import Contract, Load, operands_of
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -39,23 +39,23 @@ class Packed:
     access: InnerAccess
 
 
-def with_packed(kernel: Kernel, packed: Mapping[int, Packed], nest: LoopNest) -> Kernel:
+def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLoops) -> BoundKernel:
     """A kernel over the loops of `nest` with some of its streams, by place, in their storage format."""
-    operands, strides, streams = [*kernel.inputs, *kernel.outputs], [*nest.strides], [*kernel.body.streams]
+    operands, strides, streams = [*bound.inputs, *bound.outputs], [*nest.strides], [*bound.kernel.streams]
     for place, each in packed.items():
         operands[place], strides[place] = each.operand, each.strides
         streams[place] = Stream(each.operand.view.spec.dtype, each.access, written=streams[place].written)
-    count = len(kernel.inputs)
+    count = len(bound.inputs)
     return replace(
-        kernel,
-        body=replace(kernel.body, streams=tuple(streams), rank=nest.rank),
+        bound,
+        kernel=replace(bound.kernel, streams=tuple(streams), rank=nest.rank),
         inputs=tuple(operands[:count]),
         outputs=tuple(operands[count:]),
-        nest=replace(nest, strides=tuple(strides)),
+        loops=replace(nest, strides=tuple(strides)),
     )
 
 
-def moves_of(nest: LoopNest, place: int, width: int) -> list[tuple[int, int]] | None:
+def moves_of(nest: LaunchLoops, place: int, width: int) -> list[tuple[int, int]] | None:
     """Per loop, the rows and columns by which an operand moves in a matrix of `width` columns.
 
     None if it begins elsewhere than at its start, or goes beyond a row's end.
@@ -84,17 +84,17 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
         return plan
     launches = plan.launches
     for launch in plan.launches:
-        unpacks = launch.kernel.body.packs_or_unpacks and launch.kernel.inputs[0].view.spec.dtype.is_block_float
-        if unpacks and launch.kernel.outputs[0].value not in plan.results:
+        unpacks = launch.bound.kernel.packs_or_unpacks and launch.bound.inputs[0].view.spec.dtype.is_block_float
+        if unpacks and launch.bound.outputs[0].value not in plan.results:
             launches = _without(launch, launches)
     return replace(plan, launches=launches)
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
     """The launches with what `unpacking` unpacks unpacked by its readers; as they are, where one cannot."""
-    value = unpacking.kernel.outputs[0].value
+    value = unpacking.bound.outputs[0].value
     others = [launch for launch in launches if launch is not unpacking]
-    readers = [launch for launch in others if any(each.value is value for each in launch.kernel.inputs)]
+    readers = [launch for launch in others if any(each.value is value for each in launch.bound.inputs)]
     unpacked = [_unpacked_by(launch, unpacking) for launch in readers]
     if not readers or None in unpacked:
         return tuple(launches)
@@ -104,26 +104,26 @@ def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[Hos
 
 def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None:
     """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
-    kernel, (packed,) = reader.kernel, unpacking.kernel.inputs
-    read = [k for k, each in enumerate(kernel.inputs) if each.value is unpacking.kernel.outputs[0].value]
-    if len(read) != 1 or not _is_factor(kernel, read[0]):
+    bound, (packed,) = reader.bound, unpacking.bound.inputs
+    read = [k for k, each in enumerate(bound.inputs) if each.value is unpacking.bound.outputs[0].value]
+    if len(read) != 1 or not _is_factor(bound, read[0]):
         return None
     (place,) = read
-    strides = _strides_of_factor(kernel, place, packed.view.spec)
+    strides = _strides_of_factor(bound, place, packed.view.spec)
     if strides is None:
         return None
-    access = kernel.body.streams[place].access
-    if kernel.body.contracted_streams[0] != place:
-        access = InnerAccess.CONTIGUOUS if kernel.nest.strides[place][-1] == 1 else InnerAccess.STRIDED
-    made = with_packed(kernel, {place: Packed(packed, strides, access)}, kernel.nest)
-    if in_pairs(made.body) is not in_pairs(kernel.body):
+    access = bound.kernel.streams[place].access
+    if bound.kernel.contracted_streams[0] != place:
+        access = InnerAccess.CONTIGUOUS if bound.loops.strides[place][-1] == 1 else InnerAccess.STRIDED
+    made = with_packed(bound, {place: Packed(packed, strides, access)}, bound.loops)
+    if in_pairs(made.kernel) is not in_pairs(bound.kernel):
         return None
-    return replace(reader, ops=(*unpacking.ops, *reader.ops), kernel=made, form=Form(made.body))
+    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made, form=Form(made.kernel))
 
 
-def _is_factor(kernel: Kernel, place: int) -> bool:
+def _is_factor(bound: BoundKernel, place: int) -> bool:
     """Whether a stream is one factor of a product, and nothing else."""
-    body = kernel.body
+    body = bound.kernel
     if body.contraction is None or body.contracted_streams.count(place) != 1:
         return False
     loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
@@ -131,21 +131,21 @@ def _is_factor(kernel: Kernel, place: int) -> bool:
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 
-def _strides_of_factor(kernel: Kernel, place: int, packed: TensorSpec) -> Strides | None:
+def _strides_of_factor(bound: BoundKernel, place: int, packed: TensorSpec) -> Strides | None:
     """The strides of a factor in packed tiles; None if it is not walked from its start, row by row of tiles.
 
     The loops of a right operand walk columns and rows of tiles, those of a left one rows, and terms along these. No
     pair of terms, and no step of the loop around them, may be in two tiles; nor may rows that are in several loops end
     inside of one. A right operand of one tile's columns has the strides of a column, which is none.
     """
-    nest, reduced, width = kernel.nest, kernel.body.reduced, packed.padded_shape[-1]
+    nest, reduced, width = bound.loops, bound.kernel.reduced, packed.padded_shape[-1]
     assert reduced is not None, "it contracts"
     moves = moves_of(nest, place, width)
     has_whole_steps = nest.extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) == 0
     if moves is None or reduced.is_dots or not has_whole_steps:
         return None
     *outer, terms, columns = moves
-    if kernel.body.contracted_streams[0] != place:
+    if bound.kernel.contracted_streams[0] != place:
         walks = {terms, columns} == {(0, 1), (1, 0)} and width > STRIDES_OF_A_TILE
     else:
         rows = nest.extents[-2 - len(nest.reduced)]
