@@ -228,9 +228,7 @@ def _is_any(f: FunctionBuilder, mask: Value) -> Value:
     return f.compare("ne", bits, 0, "has.odd")
 
 
-def _first_hit(
-    f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, is_odd: Value
-) -> Value:
+def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, is_odd: Value) -> Value:
     """The first element from `begin` on, where there is one, that is the one that is wanted; or a NaN, if `is_odd`."""
     lanes, many = elements.lanes, f.splat(wanted, elements.lanes, "wanted")
     bits = type_of(f"i{lanes}")

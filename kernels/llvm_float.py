@@ -6,9 +6,21 @@ import struct
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.builder import Builder, texts
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64
-from ttnn_jit.kernels.llvm.values import Body, Literal, Work, i32, integer, integers, literal, poison, real, real_text
+from ttnn_jit.kernels.llvm.values import (
+    Body,
+    Literal,
+    Work,
+    i32,
+    integer,
+    integers,
+    literal,
+    poison,
+    real,
+    real_text,
+    texts,
+)
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.vector_math import VectorMath

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, Bfloat16Power
-from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
 from ttnn_jit.kernels.llvm.types import BFLOAT, I8, I16, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import i32, integer, integers, operand, poison, zero
+from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
 from ttnn_jit.kernels.primitives import Int
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.target import Numerics
@@ -15,7 +15,9 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 class LlvmVector(LlvmFloat):
-    """Writes instructions on ``<lanes x float>``, bfloat16 words among them, into a body of its own or another's::
+    """Writes instructions on ``<lanes x float>``, bfloat16 words among them, into a body of its own or another's.
+
+    Use::
 
         module = ModuleText()
         b = LlvmVector(isa, module)               # or LlvmVector(isa, module, function.body)

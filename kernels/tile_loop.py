@@ -34,7 +34,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ttnn_jit.kernels.chunk_folds import ChunkFold, elements_alone
-from ttnn_jit.kernels.llvm.builder import Region
+from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero

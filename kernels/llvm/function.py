@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.kernels.llvm.builder import Builder, texts
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.types import VOID, Type
-from ttnn_jit.kernels.llvm.values import Body
+from ttnn_jit.kernels.llvm.values import Body, texts
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.process.dataclass import dataclass
 

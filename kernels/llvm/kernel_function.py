@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.types import I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Body, Value, i64
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -42,9 +43,7 @@ class KernelFunction(FunctionBuilder):
         taking_in: Body | None = None,
     ) -> None:
         """Begins the function; arguments as those of the base class, attributes as those of this one."""
-        super().__init__(
-            name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, taking_in=taking_in
-        )
+        super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, taking_in=taking_in)
         self.elements = elements
         self.rank = rank
         self._pointers, self._words = self.parameters

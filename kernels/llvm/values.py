@@ -172,7 +172,6 @@ class Instruction(NamedTuple):
         return f"  {body}" if self.result is None else f"  {self.result} = {body}"
 
 
-
 class Block:
     """A basic block, which takes arguments from every branch to it.
 
@@ -257,3 +256,8 @@ class Body:
             name = f"{hint}.{number}"
         self.names[name] = 1
         return name
+
+
+def texts(code: Iterable[Instruction | Block]) -> list[str]:
+    """The lines."""
+    return [item.text for item in code]

@@ -30,7 +30,7 @@ from ttnn_jit.codegen.steps import (
     operands_of,
 )
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
-from ttnn_jit.kernels.llvm.builder import Region
+from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.values import Value as LlvmValue
 from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.llvm_vector import LlvmVector

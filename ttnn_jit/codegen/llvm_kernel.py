@@ -199,10 +199,10 @@ def _moved(form: Transposed | Stepped | Repeated) -> _Draft:
     given = KERNEL, written.dtype, body.rank, form.lanes
     match form:
         case Transposed():
-            blocks = form.columns, written.nontemporal, form.together
-            loops: TransposingLoops | SteppingLoops | RepeatingLoops = TransposingLoops(*given, *blocks)
+            turned = TransposingLoops(*given, form.columns, module, written.nontemporal, form.together)
+            return _Draft([turned.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
         case Stepped():
-            loops = SteppingLoops(*given, form.step, written.nontemporal)
+            loops: SteppingLoops | RepeatingLoops = SteppingLoops(*given, form.step, written.nontemporal)
         case Repeated():
             loops = RepeatingLoops(*given, form.times)
     module.declarations.update(dict.fromkeys(loops.declarations))

@@ -88,7 +88,7 @@ def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function],
     word, value, holds = f.parameters
     with f.while_loop("look", ("looks", i64(0))) as look:
         (number,) = look.values
-        equal = f.compare("eq", f.atomic_load(I64, word, "now"), value)
+        equal = f.compare("eq", f.atomic_load(I64, word, hint="now"), value)
         still = f.compare("eq", equal, holds, "still")
         look.leave_unless(f.bit_and(still, f.compare("ult", number, looks, "patient")))
         wait(f)

@@ -72,7 +72,7 @@ LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbo
 """The functions that `launch_address` knows."""
 
 KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
-"""From a name, what assembles the code, and what an image of it must satisfy, to its image: a kept one, if there is one."""
+"""From a name, what assembles the code, and what an image of it must satisfy, to its image: kept, if there is one."""
 
 
 class _Loader:

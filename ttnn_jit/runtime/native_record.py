@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.types import type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.process.dataclass import dataclass
@@ -35,7 +36,7 @@ class NativeRecord:
 
     def load_atomic(self, field: Field, hint: str = "") -> Value:
         """What a field holds that others write without the mutex."""
-        return self.builder.atomic_load(type_of(field.kind), self.address(field), hint)
+        return self.builder.atomic_load(type_of(field.kind), self.address(field), hint=hint)
 
     def store(self, field: Field, value: Operand) -> None:
         """Writes a field."""
@@ -56,5 +57,3 @@ class NativeRecord:
         total = self.builder.add(self.load(field), step)
         self.store_atomic(field, total)
         return total
-
-

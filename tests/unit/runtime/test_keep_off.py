@@ -21,7 +21,6 @@ from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.structures import Pool
 
 
-
 def helper_text(architecture, threads):
     module = ModuleText()
     return "\n".join([*helper_functions(architecture, threads, module), module.text()])

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
-from ttnn_jit.kernels.swept_columns import LEVEL_BYTES, column_bytes
 from ttnn_jit.kernels.pairwise_folds import LEVELS
+from ttnn_jit.kernels.swept_columns import LEVEL_BYTES, column_bytes
 from ttnn_jit.kernels.swept_loops import MAX_STACK_BYTES, Buffer, BufferKind
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
