@@ -39,6 +39,7 @@ class FoundPlaces:
         largest: Whether it looks for the largest; else for the smallest.
         is_dense: Whether the elements that are compared lie together; else those along the next loop may.
         isa: Decides the lanes of a vector.
+        module: What it declares.
     """
 
     name: str
@@ -47,19 +48,17 @@ class FoundPlaces:
     largest: bool
     is_dense: bool
     isa: HostIsa
+    module: ModuleText
 
-    def text(self) -> str:
-        """The module."""
-        module = ModuleText()
+    def definitions(self) -> list[str]:
+        """The functions."""
         elements = _Elements(self.dtype, self.largest, self.isa.lanes)
-        definitions = [self._kernel(elements, module), _one_by_one(elements, module)]
-        if self.is_dense:
-            definitions.append(_in_blocks(elements, module))
-        return "\n".join([*definitions, module.text(), ""])
+        kernel, one_by_one = self._kernel(elements), _one_by_one(elements, self.module)
+        return [kernel, one_by_one, *([_in_blocks(elements, self.module)] if self.is_dense else [])]
 
-    def _kernel(self, elements: _Elements, module: ModuleText) -> str:
+    def _kernel(self, elements: _Elements) -> str:
         in_columns = self.rank > 0 and not self.is_dense
-        f = KernelFunction(self.name, module, (elements.stored, I32), self.rank)
+        f = KernelFunction(self.name, self.module, (elements.stored, I32), self.rank)
         n = f.extent(0, "n")
         with f.when(f.compare("sgt", n, 0, "some"), "any"):
             step = f.stride(0, 0, "step")

@@ -122,11 +122,13 @@ class ModuleText:
 
     Attributes:
         declarations: ``declare`` lines of intrinsics.
+        variables: Definitions of variables, which its functions alone see.
         rare_paths: By symbol; None while one is being written.
         scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
+    variables: dict[str, None] = field(default_factory=dict)
     rare_paths: dict[str, RarePath | None] = field(default_factory=dict)
     scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
 
@@ -138,24 +140,23 @@ class ModuleText:
     def add(self, other: ModuleText) -> None:
         """Adds everything of `other` to this module."""
         self.declarations |= other.declarations
+        self.variables |= other.variables
         self.rare_paths |= other.rare_paths
         self.scalar_functions |= other.scalar_functions
 
     def text(self) -> str:
-        """The text of the declarations, tables and rare paths."""
-        return "\n".join([*(rare.definition for rare in self._written), *self.declarations])
+        """The text of the declarations, variables and rare paths."""
+        return "\n".join([*(rare.definition for rare in self._written), *self.declarations, *self.variables])
 
-    def modules(
-        self, definitions: Sequence[str], after: Sequence[str] = (), *, fast_isel: bool = False
-    ) -> KernelModules:
-        """The modules of the functions `definitions` and, below what they share, `after`."""
+    def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
+        """The modules of the functions `definitions` and of what they share."""
         linked = tuple(map(llvm_text, self.scalar_functions.values()))
         apart = [rare for rare in self._written if rare.is_alone]  # others would have to be linked to what they call
-        whole = LlvmModule("\n".join([*definitions, self.text(), *after]), linked, fast_isel)
+        whole = LlvmModule("\n".join([*definitions, self.text()]), linked, fast_isel)
         if not apart:
             return KernelModules.of(whole)
         beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
-        kernel = "\n".join([*definitions, *beside, *self.declarations, *after])
+        kernel = "\n".join([*definitions, *beside, *self.declarations, *self.variables])
         needed = "\n".join(self.declarations)
         return KernelModules(
             whole,

@@ -91,13 +91,16 @@ class TransposingLoops:
         written = f.stride(1, 1, "down.written")
         is_some = f.compare("sge", f.smin(*last, "least"), 0, "is.some")
         streams = f.streams()
-        with f.when(is_some, "some"), f.outer_loops(streams, innermost=self._around) as (source, target):
-            with f.count("i", extents[0], step=self._step) as down:
-                at = f.smin(down.index, last[0], "i.at")
-                rows = self._rows(f, f.element(source, self._element, f.mul(at, strides[1])), strides)
-                columns = f.element(target, self._element, f.mul(at, self.lanes // self._step), "columns")
-                with f.count("j", extents[1], step=self.columns) as block:
-                    self._block(f, rows, columns, written, f.smin(block.index, last[1], "j.at"))
+        with (
+            f.when(is_some, "some"),
+            f.outer_loops(streams, innermost=self._around) as (source, target),
+            f.count("i", extents[0], step=self._step) as down,
+        ):
+            at = f.smin(down.index, last[0], "i.at")
+            rows = self._rows(f, f.element(source, self._element, f.mul(at, strides[1])), strides)
+            columns = f.element(target, self._element, f.mul(at, self.lanes // self._step), "columns")
+            with f.count("j", extents[1], step=self.columns) as block:
+                self._block(f, rows, columns, written, f.smin(block.index, last[1], "j.at"))
         if self.nontemporal:
             f.fence()  # other threads see these stores in no order otherwise
         f.give_back()

@@ -13,6 +13,7 @@ from ttnn_jit.kernels.llvm.values import (
     Value,
     Work,
     integer,
+    new_instruction,
 )
 from ttnn_jit.process.dataclass import dataclass
 
@@ -102,7 +103,8 @@ class Blocks(Instructions):
                 blocks[id(item)] = Block(item.label, item.arguments, item.work)
         for item in code:
             if not isinstance(item, Block):
-                self.body.code.append(item._replace(operands=places.of(item.operands)))
+                result, template, operands, work = item
+                self.body.code.append(new_instruction((result, template, places.of(operands), work)))
                 continue
             block = blocks[id(item)]
             block.incoming = [(blocks[id(before)], places.of(given)) for before, given in item.incoming]

@@ -17,7 +17,6 @@ from ttnn_jit.kernels.llvm.values import (
     FALSE,
     TRUE,
     Body,
-    Instruction,
     Literal,
     Value,
     Work,
@@ -25,6 +24,7 @@ from ttnn_jit.kernels.llvm.values import (
     integer,
     integers,
     literal,
+    new_instruction,
     operand,
 )
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -59,14 +59,19 @@ class Instructions:
     def _emit(self, type_: Type, template: str, *operands: Value, hint: str = "", work: Work = Work.ONE) -> Value:
         """An instruction with a result; what only it can use stands in `template`."""
         body = self.body
-        result = operand(f"%{body.named(hint)}", type_)
-        body.code.append(Instruction(result, template, operands, Work.NONE if body.is_rare else work))
+        if hint:
+            result = Value(f"%{body.named(hint)}")
+        else:
+            body.count += 1
+            result = Value(f"%v{body.count}")
+        result.type = type_
+        body.code.append(new_instruction((result, template, operands, Work.NONE if body.is_rare else work)))
         return result
 
     def _do(self, template: str, *operands: Value) -> None:
         """An instruction without a result."""
         body = self.body
-        body.code.append(Instruction(None, template, operands, Work.NONE if body.is_rare else Work.ONE))
+        body.code.append(new_instruction((None, template, operands, Work.NONE if body.is_rare else Work.ONE)))
 
     def new(self, type_: Type, hint: str) -> Value:
         """A value that no instruction makes: a parameter."""
@@ -82,10 +87,10 @@ class Instructions:
         """The sum."""
         left, right = _typed(a, b)
         if left.type.is_float:
-            return self._binary("fadd", left, right, hint)
-        if _number(left) == 0:
+            return self._emit(left.type, f"fadd {left.type} %s, %s", left, right, hint=hint)
+        if left.number == 0:
             return right
-        if _number(right) == 0:
+        if right.number == 0:
             return left
         return _folded(int.__add__, left, right) or self._binary("add", left, right, hint)
 
@@ -93,8 +98,8 @@ class Instructions:
         """The difference."""
         left, right = _typed(a, b)
         if left.type.is_float:
-            return self._binary("fsub", left, right, hint)
-        if _number(right) == 0:
+            return self._emit(left.type, f"fsub {left.type} %s, %s", left, right, hint=hint)
+        if right.number == 0:
             return left
         return _folded(int.__sub__, left, right) or self._binary("sub", left, right, hint)
 
@@ -102,10 +107,10 @@ class Instructions:
         """The product."""
         left, right = _typed(a, b)
         if left.type.is_float:
-            return self._binary("fmul", left, right, hint)
-        if _number(left) == 1:
+            return self._emit(left.type, f"fmul {left.type} %s, %s", left, right, hint=hint)
+        if left.number == 1:
             return right
-        if _number(right) == 1:
+        if right.number == 1:
             return left
         return _folded(int.__mul__, left, right) or self._binary("mul", left, right, hint)
 
@@ -176,7 +181,7 @@ class Instructions:
     def compare(self, predicate: str, a: Operand, b: Operand, hint: str = "") -> Value:
         """Whether LLVM's `predicate` holds: ``slt``, ``ult`` or ``eq`` of integers and pointers, ``olt`` of floats."""
         left, right = _typed(a, b)
-        if predicate in _SIGNED and (x := _number(left)) is not None and (y := _number(right)) is not None:
+        if predicate in _SIGNED and (x := left.number) is not None and (y := right.number) is not None:
             return TRUE if _SIGNED[predicate](x, y) else FALSE
         opcode = "fcmp" if left.type.is_float else "icmp"
         return self._emit(left.type.mask, f"{opcode} {predicate} {left.type} %s, %s", left, right, hint=hint)
@@ -184,7 +189,7 @@ class Instructions:
     def select(self, m: Value, a: Operand, b: Operand, hint: str = "") -> Value:
         """`a` where `m` is true, else `b`; `m` may be one truth for all lanes."""
         left, right = _typed(a, b)
-        if isinstance(m, Literal) and m.number is not None:
+        if m.number is not None:
             return left if m.number else right
         type_ = left.type
         return self._emit(type_, f"select {m.type} %s, {type_} %s, {type_} %s", m, left, right, hint=hint)
@@ -260,10 +265,16 @@ class Instructions:
             return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", count, hint=hint)
         return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", hint=hint)
 
+    def variable(self, name: str, type_: Type, count: int = 1, align: int = 0) -> Value:
+        """The address of `count` values that the module has, zeros at first."""
+        aligned = f", align {align}" if align else ""
+        self.module.variables[f"@{name} = internal global [{count} x {type_}] zeroinitializer{aligned}"] = None
+        return operand(f"@{name}", PTR)
+
     def element(self, base: Value, type_: Type, index: Operand, hint: str = "") -> Value:
         """The address of an element, counted in values of a type from `base`."""
-        number = _typed(index, I64_ZERO)[0]
-        if _number(number) == 0:
+        number = _word(index)
+        if number.number == 0:
             return base
         return self._emit(PTR, f"getelementptr {type_}, ptr %s, {number.type} %s", base, number, hint=hint)
 
@@ -363,9 +374,6 @@ class Instructions:
         return self.intrinsic(left.type, f"llvm.{name}.{left.type.suffix}", left, right, hint=hint)
 
 
-I64_ZERO = integer(0, I64)
-
-
 def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
     """Both as values: a number has the type of the other."""
     if isinstance(a, Value):
@@ -377,13 +385,8 @@ def _word(number: Operand) -> Value:
     return number if isinstance(number, Value) else integer(number, I64)
 
 
-def _number(operand: Value) -> int | None:
-    return operand.number if isinstance(operand, Literal) else None
-
-
 def _folded(operation: Callable[[int, int], int], a: Value, b: Value) -> Literal | None:
-    x, y = _number(a), _number(b)
-    return None if x is None or y is None else integer(operation(x, y), a.type)
+    return None if a.number is None or b.number is None else integer(operation(a.number, b.number), a.type)
 
 
 @lru_cache(maxsize=4096)

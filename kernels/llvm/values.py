@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
@@ -18,27 +18,27 @@ class Value(str):
     type: Type
 
     @property
-    def is_constant(self) -> bool:
-        """Whether its text is no name."""
-        return False
+    def number(self) -> int | None:
+        """Of an integer scalar that is constant; else None."""
+        return None
 
 
 class Literal(Value):
     """A constant.
 
     Attributes:
-        number: Of an integer scalar; else None.
+        known: Of an integer scalar; else None.
         is_zero: All of its bits are 0: made without memory.
     """
 
-    __slots__ = ("is_zero", "number")
-    number: int | None
+    __slots__ = ("is_zero", "known")
+    known: int | None
     is_zero: bool
 
     @property
-    def is_constant(self) -> bool:
+    def number(self) -> int | None:
         """See the base class."""
-        return True
+        return self.known
 
 
 def operand(text: str, type_: Type) -> Value:
@@ -51,7 +51,7 @@ def operand(text: str, type_: Type) -> Value:
 def literal(text: str, type_: Type, *, is_zero: bool = False, number: int | None = None) -> Literal:
     """The constant that `text` spells."""
     made = Literal(text)
-    made.type, made.is_zero, made.number = type_, is_zero, number
+    made.type, made.is_zero, made.known = type_, is_zero, number
     return made
 
 
@@ -146,8 +146,8 @@ class Places(NamedTuple):
         """The operands as they are there."""
         values, constants = self
         if not constants:
-            return tuple(values.get(each, each) for each in operands)
-        return tuple(constants.get((each.type, each)) or values.get(each, each) for each in operands)
+            return tuple([values.get(each, each) for each in operands])
+        return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
 
 
 class Instruction(NamedTuple):
@@ -164,12 +164,6 @@ class Instruction(NamedTuple):
     template: str
     operands: tuple[Value, ...]
     work: Work
-
-    @property
-    def text(self) -> str:
-        """A line."""
-        body = self.template % self.operands
-        return f"  {body}" if self.result is None else f"  {self.result} = {body}"
 
 
 class Block:
@@ -204,6 +198,9 @@ class Block:
         """The costs of its label and of its phi nodes."""
         return (self.work,) * (1 + len(self.arguments))
 
+
+new_instruction = partial(tuple.__new__, Instruction)
+"""``new_instruction((result, template, operands, work))``: faster than the class, and there are thousands."""
 
 Code = Sequence[Instruction | Block]
 
@@ -258,6 +255,14 @@ class Body:
         return name
 
 
-def texts(code: Iterable[Instruction | Block]) -> list[str]:
+def texts(code: Code) -> list[str]:
     """The lines."""
-    return [item.text for item in code]
+    lines = []
+    for item in code:
+        if isinstance(item, Block):
+            lines.append(item.text)
+            continue
+        result, template, operands, _ = item
+        body = template % operands
+        lines.append(f"  {body}" if result is None else f"  {result} = {body}")
+    return lines
