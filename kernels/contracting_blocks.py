@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, Product, part
+from ttnn_jit.kernels.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
@@ -43,23 +43,12 @@ class BlockedContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = (
-            self._packing("left", self.left, self._tile, DEPTH),
-            self._packing("right", self.right, self._panel_width, DEPTH),
-        )
-        return [self._kernel(), self._tiles(), *(each.definition() for each in packing)]
+        left = self._packing(LEFT, self._tile, DEPTH, ROWS)
+        return [self._kernel(), self._tiles(), left, self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def _tile(self) -> int:
         return tile_rows(self.isa)
-
-    @property
-    def _rows_kept(self) -> int:
-        return ROWS
-
-    @property
-    def _left_width(self) -> int:
-        return self._tile
 
     @property
     def pitch(self) -> int:
@@ -164,8 +153,7 @@ class BlockedContraction(ContractingLoops):
             following = b.element(at, I32, panel_words)
             column = b.add(column, self._panel_width)
             panel.again_if(b.compare("slt", column, width), column, following)
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _tile_of(
         self,
@@ -178,7 +166,7 @@ class BlockedContraction(ContractingLoops):
         height: Value,
     ) -> None:
         """The rows from `row` on by a panel."""
-        whole, one = (self._microkernel_of(rows, PANEL_VECTORS) for rows in (self._tile, 1))
+        whole, one = (self._microkernel(rows, PANEL_VECTORS, self._tile) for rows in (self._tile, 1))
         words, steps = left
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)

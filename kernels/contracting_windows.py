@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, Product
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, RIGHT, Product
 from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
-from ttnn_jit.kernels.llvm.types import I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.process.dataclass import dataclass
@@ -32,8 +32,7 @@ class WindowContraction(BlockedContraction):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = self._packing("right", self.right, self._panel_width, DEPTH)
-        return [self._kernel(), self._tiles(), packing.definition()]
+        return [self._kernel(), self._tiles(), self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def panels(self) -> None:
@@ -81,7 +80,7 @@ class WindowContraction(BlockedContraction):
         element = self.element(self.left)
         rows = [b.element(start, element, b.load(I64, b.element(offsets, I64, number))) for number in numbers]
         kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa)
-        kernel.over_runs(b, element, rows, panel, results, is_first, runs, count)
+        kernel.over_runs(b, rows, panel, results, is_first, runs, count)
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,6 @@ class WindowMicrokernel(Microkernel):
     def over_runs(
         self,
         b: Builder,
-        element: Type,
         rows: Sequence[Value],
         right: Value,
         results: Value,
@@ -103,8 +101,7 @@ class WindowMicrokernel(Microkernel):
 
         Args:
             b: Of the function.
-            element: Type of the left operand's elements.
-            rows: Where those of each row begin.
+            rows: Where the elements of each row begin.
             right: Where the first step's words are.
             results: Where the tile is.
             is_first: Whether its chains begin here.
@@ -122,9 +119,8 @@ class WindowMicrokernel(Microkernel):
                 behind = b.load(I64, b.element(listed, I64, 1))
                 with b.loop("term", *self._named([*before, at, first])) as loop:
                     *totals, at, term = loop.values
-                    columns = self._packed(b, at)
-                    right_next = b.element(at, I32, self.vectors * self.isa.lanes)
-                    totals = self._added(math, totals, self._words_of(b, element, rows, term), columns)
+                    columns, right_next = self._right(math, at, 0)
+                    totals = self._added(math, totals, self._words_of(b, rows, term), columns)
                     following = b.add(term, 2 if self.in_pairs else 1)
                     loop.again_if(b.compare("slt", following, behind), *totals, right_next, following)
                 following = b.add(number, 1)
@@ -133,9 +129,9 @@ class WindowMicrokernel(Microkernel):
 
         self._continued(b, results, is_first, parts)
 
-    def _words_of(self, b: Builder, element: Type, rows: Sequence[Value], term: Value) -> list[Value]:
+    def _words_of(self, b: Builder, rows: Sequence[Value], term: Value) -> list[Value]:
         """Each row's word, in all lanes."""
-        align = 2 if self.in_pairs else 4
+        element, align = (I16, 2) if self.in_pairs else (FLOAT, 4)
         words = (b.load(self._word, b.element(row, element, term), align) for row in rows)
         return [b.splat(word, self.isa.lanes) for word in words]
 
