@@ -30,13 +30,13 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, kernel, launch, vector_loop
+from ttnn_jit.codegen import body_emitter, bound_kernel, launch, vector_loop
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
@@ -107,11 +107,11 @@ CHOICES: Mapping[str, Choice] = {
         over(["exp(transpose(a, 0, 1))"], "f32 bf16", [512, 2048]),
     ),
     "far transposes": Choice(
-        [(kernel, "SHARE_OF_TRANSPOSES", math.inf)], over(["transpose(a, 0, 1)"], "f32 bf16", [2048])
+        [(bound_kernel, "SHARE_OF_TRANSPOSES", math.inf)], over(["transpose(a, 0, 1)"], "f32 bf16", [2048])
     ),
     "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(
-        [(kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
+        [(bound_kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
     ),
     "loop fission": Choice(
         [(fission, "MAX_STAGE_INSTRUCTIONS", {1: math.inf, 2: math.inf}), (fission, "MAX_STAGE_INPUTS", math.inf)],
@@ -186,7 +186,7 @@ def scheduled(case: Case) -> Any:
     function = eval(f"lambda {', '.join(case.inputs)}: {case.text}", names)
     spec = TensorSpec(case.shape, DTYPES[case.dtype], Layout.TILE)
     arguments = {name: TensorArgument(spec) for name in case.inputs}
-    module = lower(function, arguments, PRESETS[case.target], graph_capture=True).module
+    module = lower(FrontendRequest(function, arguments, PRESETS[case.target], graph_capture=True)).module
     pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED)
     return module
 

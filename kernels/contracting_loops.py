@@ -29,7 +29,7 @@ from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.staged_loops import StageCall
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH

@@ -13,12 +13,11 @@ from ttnn_jit.kernels.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, Contr
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Value, i64
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.limits import MAX_ROWS
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
-MAX_ROWS = 8
-"""Rows up to which the right operand is read once: they are one tile."""
 COLUMNS = 2048
 """Of a block of results: 64 KB at most."""
 DEPTH = 4096
@@ -29,11 +28,6 @@ many in pairs."""
 STEPS_PACKED = 128
 """Steps at a time where they are not: a panel of 16 KB, or of 32 KB for up to half of `MAX_ROWS`, which stays in the
 first cache (benchmarks/matmul.py)."""
-
-
-def rows_of_a_tile(rows: int) -> int:
-    """Of a product of so many rows: the next power of two; 0 where they are too many for this kernel."""
-    return 1 << (rows - 1).bit_length() if rows <= MAX_ROWS else 0
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ttnn_jit.kernels.llvm.shuffles import interleaved
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, Type
 from ttnn_jit.kernels.llvm.values import Value, i64, zero
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.packing_blocks import LINE
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 

@@ -19,7 +19,7 @@ from ttnn_jit.kernels.llvm.shuffles import transposed
 from ttnn_jit.kernels.llvm.types import FLOAT, I8, I16, I32, I64, PTR, VOID, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, Value, integer, zero
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.packing_blocks import LINE
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import GROUPS, DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH

@@ -27,9 +27,6 @@ from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 
-TABLE = "ttnn_jit.results"
-"""Symbol of a module's table (kernels/lookup_table.py)."""
-
 
 class LlvmFloat(Builder, VectorMath):
     """Writes instructions on ``<lanes x float>``; see `ttnn_jit.kernels.llvm_vector`, which adds bfloat16."""

@@ -167,3 +167,16 @@ class ModuleText:
     @property
     def _written(self) -> list[RarePath]:
         return [rare for rare in self.rare_paths.values() if rare is not None]
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Functions that kernels take into their modules.
+
+    Attributes:
+        definitions: Their text.
+        module: What they need beside it.
+    """
+
+    definitions: tuple[str, ...]
+    module: ModuleText

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, Bfloat16Power
-from ttnn_jit.kernels.llvm.types import BFLOAT, I8, I16, I64, PTR, Type, type_of
-from ttnn_jit.kernels.llvm.values import i32, integer, integers, operand, poison, zero
-from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
+from ttnn_jit.kernels.llvm.types import BFLOAT, I8, I16, I64, Type, type_of
+from ttnn_jit.kernels.llvm.values import i32, integer, integers, poison, zero
+from ttnn_jit.kernels.llvm_float import LlvmFloat
+from ttnn_jit.kernels.lookup_table import results
 from ttnn_jit.kernels.primitives import Int
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.target import Numerics
@@ -94,10 +95,10 @@ class LlvmVector(LlvmFloat):
         return self.bitcast(self.int_or(low, self.bits(odd)), self._words)
 
     def looked_up(self, words: Value) -> Value:
-        """The entries of the module's table, kernels/lookup_table.py, for words, a multiple of 4 of them."""
+        """The entries of the module's table (kernels/lookup_table.py) for words, a multiple of 4 of them."""
         # Extracted four at a time and separated by shifts.
         count = words.type.lanes
-        result, table = poison(words.type), operand(f"@{TABLE}", PTR)
+        result, table = poison(words.type), results(self)
         indices = self.bitcast(words, I64.times(count // 4))
         for k in range(count):
             if k % 4 == 0:

@@ -13,16 +13,21 @@ has just computed wait in the reorder buffer for that computation. Rates: benchm
 from __future__ import annotations
 
 from ttnn_jit.kernels.llvm.function import FunctionBuilder
+from ttnn_jit.kernels.llvm.instructions import Instructions
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import I16, I32, VOID
-from ttnn_jit.kernels.llvm.values import i32
-from ttnn_jit.kernels.llvm_float import TABLE
+from ttnn_jit.kernels.llvm.values import Value, i32
 from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.nest.limits import ENTRIES
 
-ENTRIES = 1 << 16
 _BLOCK = 1 << 10  # words that are filled at once
 _LINE = 64  # bytes
 _FILL = "ttnn_jit.fill"
+
+
+def results(b: Instructions) -> Value:
+    """The address of the module's table."""
+    return b.variable("ttnn_jit.results", I16, ENTRIES, _LINE)
 
 
 def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> list[str]:
@@ -47,12 +52,12 @@ def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> 
 def _filling(function: str, module: ModuleText) -> str:
     # It runs once: optimising it would cost more than it saves.
     b = FunctionBuilder(_FILL, module, (), is_internal=True, attributes="noinline optnone cold nounwind")
-    table = b.variable(TABLE, I16, ENTRIES, _LINE)
-    words = b.alloca(I16, _BLOCK, _LINE, "words")
+    table = results(b)
+    arguments = b.alloca(I16, _BLOCK, _LINE, "arguments")
     call = NestedCall(b, function, 2, [_BLOCK, 1, 1])
     with b.count("first", ENTRIES, step=_BLOCK) as block:
         with b.count("at", _BLOCK) as word:
-            b.store(b.narrow(b.add(block.index, word.index), I16), b.element(words, I16, word.index))
-        call.run(words, b.element(table, I16, block.index))
+            b.store(b.narrow(b.add(block.index, word.index), I16), b.element(arguments, I16, word.index))
+        call.run(arguments, b.element(table, I16, block.index))
     b.give_back()
     return b.text

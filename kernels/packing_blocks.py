@@ -10,11 +10,9 @@ from ttnn_jit.kernels.llvm.types import I8, I64, PTR, array
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.packing_groups import GROUP, ROWS, WORDS, GroupPacking
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-
-LINE = 64
-"""Bytes of a cache line, of which a packed tile is a whole number."""
 
 STRIP = 16
 """Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
@@ -72,14 +70,14 @@ class _Rows(NamedTuple):
         first: Where the first tile has the first one.
         down: Elements from one to the next.
         across: Elements from tile to tile.
-        count: How many there are.
+        height: How many there are.
         groups: The numbers of the first one's groups in its tile.
     """
 
     first: Value
     down: Value
     across: Value
-    count: Value
+    height: Value
     groups: Sequence[Value]
 
 
@@ -121,15 +119,15 @@ class _Writer:
         groups = groups_of(b, r)
         is_last = b.compare("ugt", following, self.height, "is.last")
         is_cut = b.bit_or(is_last, is_narrow, "is.cut")
-        count = b.select(is_last, b.sub(self.height, r), ROWS, "rows")
+        height = b.select(is_last, b.sub(self.height, r), ROWS, "rows")
         down = b.select(is_cut, TILE_WIDTH, self.down, "down")
         across = b.select(is_cut, ROWS * TILE_WIDTH, self.across, "across")
         first = b.select(is_cut, self.edges, at, "first")
         with b.when(is_cut, "clear"):
-            self._copy_edges(at, count)
-        return _Rows(first, down, across, count, groups)
+            self._copy_edges(at, height)
+        return _Rows(first, down, across, height, groups)
 
-    def _copy_edges(self, at: Value, count: Value) -> None:
+    def _copy_edges(self, at: Value, height: Value) -> None:
         b, source = self.b, self.groups.source
         area = ROWS * TILE_WIDTH
         nbytes = b.mul(self.width, source.itemsize, "row.bytes")
@@ -137,7 +135,7 @@ class _Writer:
         with b.count("edge.tile", self.count) as tile:
             read = b.element(at, self.element, b.mul(tile.index, self.across))
             written = b.element(self.edges, self.element, b.mul(tile.index, area))
-            with b.count("edge.row", count) as row:
+            with b.count("edge.row", height) as row:
                 source_row = b.element(read, self.element, b.mul(row.index, self.down))
                 b.copy_bytes(b.element(written, self.element, b.mul(row.index, TILE_WIDTH)), source_row, nbytes)
 
@@ -158,7 +156,7 @@ class _Writer:
             codes = b.bytes_on(b.element(self.tiles, self.tile, tile.index), GROUPS)
             words = b.element(self.words, WORDS, tile.index)
             groups = [b.element(codes, code, group) for group in rows.groups]
-            with b.count("row", rows.count, ("dense", at), step=2) as row:
+            with b.count("row", rows.height, ("dense", at), step=2) as row:
                 (first,) = row.values
                 second = b.element(first, element, rows.down)
                 row.carry(b.element(second, element, rows.down, "dense.next"))

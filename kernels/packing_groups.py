@@ -97,8 +97,8 @@ class GroupPacking:
         """Sign, exponent and some of the fraction of a row's elements, in 16 bits."""
         if self.source.is_upper_half:
             return b.load(_HALVES, row, 2)
-        groups = [b.load(_HALVES, b.element(row, self.element, GROUP * h), 4) for h in range(2)]
-        return b.shuffle(*groups, range(1, 2 * _ROW, 2), "seen")
+        left, right = (b.load(_HALVES, b.element(row, self.element, GROUP * h), 4) for h in range(2))
+        return b.shuffle(left, right, range(1, 2 * _ROW, 2), "seen")
 
     def _words(self, b: Builder, less: Value) -> Value:
         """As words of the elements' width, two of 16 bits in one."""
@@ -140,8 +140,8 @@ class GroupPacking:
         found = []
         for (first, second, third, fourth), byte in ((sums, 0), (read, 3)):
             lanes = [of + byte + 4 * lane for of in (0, _CODES) for lane in range(GROUP)]
-            groups = b.shuffle(first, third, lanes), b.shuffle(second, fourth, lanes)
-            found.append(b.shuffle(*groups, range(_CODES)))
+            left, right = b.shuffle(first, third, lanes), b.shuffle(second, fourth, lanes)
+            found.append(b.shuffle(left, right, range(_CODES)))
         magnitudes, signs = found
         return magnitudes, signs
 
@@ -154,15 +154,15 @@ class GroupPacking:
         """
         cuts, read = [], []
         for row, exponents in zip(rows, less, strict=True):
-            groups = [b.splat(exponent, GROUP // 2) for exponent in exponents]
-            shared = b.bitcast(b.shuffle(*groups, range(GROUP)), _HALVES)
+            left, right = (b.splat(exponent, GROUP // 2) for exponent in exponents)
+            shared = b.bitcast(b.shuffle(left, right, range(GROUP)), _HALVES)
             bits, cut = self._cut(b, row, shared, 7, 8 + self._bits)
             cuts.append(b.bitcast(cut, _BYTES))
             read.append(b.bitcast(bits, _BYTES))
         starts = (0, _CODES, _ROW, _CODES + _ROW)  # a group of either row, then the other
         whole, lost, signs = (
-            b.shuffle(*pair, [start + byte + 2 * lane for start in starts for lane in range(GROUP)])
-            for pair, byte in ((cuts, 1), (cuts, 0), (read, 1))
+            b.shuffle(first, second, [start + byte + 2 * lane for start in starts for lane in range(GROUP)])
+            for (first, second), byte in ((cuts, 1), (cuts, 0), (read, 1))
         )
         is_up = b.compare("ugt", b.bit_or(lost, b.bit_and(whole, 1)), 0x80, "is.up")
         return b.select(is_up, b.add(whole, 1), whole), signs

@@ -17,8 +17,9 @@ from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import FLOAT, I8, I16, I32, VOID, Type, array, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64, zero
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.packing_blocks import GROUPS, LINE, STRIP, PackedBlocks, groups_of
+from ttnn_jit.kernels.packing_blocks import GROUPS, STRIP, PackedBlocks, groups_of
 from ttnn_jit.kernels.packing_groups import GROUP, GroupPacking
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
@@ -146,8 +147,8 @@ class PackingLoops:
                 codes = b.bytes_on(tile, GROUPS, "codes")
                 places = ((b.bytes_on(tile, group), b.element(codes, code, group)) for group in groups)
                 if self.target.is_upper_half:
-                    halves = [b.narrow(b.shift_right_zero(self._words(b, *place), 16), _HALVES) for place in places]
-                    self._store(b, b.shuffle(*halves, range(2 * GROUP)), dense)  # both groups in one line
+                    left, right = (b.narrow(b.shift_right_zero(self._words(b, *each), 16), _HALVES) for each in places)
+                    self._store(b, b.shuffle(left, right, range(2 * GROUP)), dense)  # both groups in one line
                 else:
                     for h, place in enumerate(places):
                         self._store(b, self._words(b, *place), b.element(dense, self._element, GROUP * h))

@@ -14,9 +14,6 @@ from ttnn_jit.kernels.llvm.types import FLOAT, I1, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import TRUE, Value
 from ttnn_jit.kernels.llvm_module import ModuleText
 
-LEVELS = 52
-"""Of neighbouring blocks: more than 2**63 elements have."""
-
 
 class Results(Protocol):
     """What the results of blocks are.

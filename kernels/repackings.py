@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import NestedCall
 from ttnn_jit.kernels.llvm.types import type_of
 from ttnn_jit.kernels.llvm.values import Value
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 

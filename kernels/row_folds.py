@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ttnn_jit.kernels.chunk_folds import halved
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR
 from ttnn_jit.kernels.llvm.values import Value, integer, zero
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.pairwise_folds import finish, push
 from ttnn_jit.kernels.tail_copies import TailCopies
@@ -22,6 +23,16 @@ from ttnn_jit.process.dataclass import dataclass
 
 _CHAINS_AT_ONCE = 8
 """Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
+
+
+@lru_cache(maxsize=64)
+def row_functions(
+    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, of_words: bool, isa: HostIsa
+) -> Functions:
+    """Those of `RowFold`."""
+    module = ModuleText()
+    fold = RowFold(name, combine, identity, in_any_order, of_words, isa, module)
+    return Functions(fold.definitions(), module)
 
 
 @dataclass(frozen=True)
@@ -49,11 +60,11 @@ class RowFold:
     isa: HostIsa
     module: ModuleText
 
-    def definitions(self) -> Sequence[str]:
+    def definitions(self) -> tuple[str, ...]:
         """The functions."""
         numbers = _Numbers(self)
         last = finish(self.name, numbers, self.module, lambda f, at: f.load(FLOAT, at))
-        return [self._fold(), push(self.name, numbers, self.module), last]
+        return self._fold(), push(self.name, numbers, self.module), last
 
     @property
     def _vectors(self) -> int:

@@ -8,27 +8,15 @@ Bound: the bytes of the streams, packed as they are, or the instructions of kern
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ttnn_jit.kernels.llvm.builder import Operand
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import I8, array
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.repackings import Repackings
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.nest.limits import MOST_COLUMNS
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-
-MOST_COLUMNS = 4096
-"""Of rows that are kept: with one stream of bfloat16 read and one of float32 written 768 KB, which stay in the second
-cache. Rows are cut there, so that no launch can leave the stack."""
-_MOST_SCRATCH_BYTES = 768 << 10
-"""Of all streams of block floats: they are on the stack of the thread that runs the kernel."""
-
-
-def fit_stack(scratches: Iterable[Stream]) -> bool:
-    """Whether rows of these elements may be kept together."""
-    return sum(each.dtype.itemsize for each in scratches) * TILE_HEIGHT * MOST_COLUMNS <= _MOST_SCRATCH_BYTES
 
 
 @dataclass(frozen=True)

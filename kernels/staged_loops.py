@@ -16,14 +16,8 @@ from collections.abc import Sequence
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import type_of
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
-
-MANY_STREAMS_BLOCK = 1 << 13
-"""Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/choices.py: `loop fission`)."""
-
-CHAIN_BLOCK = 1 << 10
-"""Elements of a block of a chain: small enough that what crosses stages stays in the first cache."""
 
 _MAX_SCRATCH_ELEMENTS = 1 << 16
 """Elements of all scratch buffers, 256 KB: they are on the stack of the thread that runs the kernel."""

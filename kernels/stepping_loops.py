@@ -12,12 +12,9 @@ from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import Type, type_of
 from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.transposing_loops import LINE
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
-
-STEPS = (-1, 2)
-"""From one element that is read to the next, of those that this kernel has vectors for."""
 
 
 @dataclass(frozen=True)

@@ -8,29 +8,19 @@ Bound: the bytes of the streams, packed as they are; in a cache the instructions
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ttnn_jit.kernels.llvm.builder import Operand
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import I8, array
 from ttnn_jit.kernels.llvm.values import i64
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.repackings import Repackings
 from ttnn_jit.kernels.staged_loops import StageCall
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import TILES
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
-TILES = 8
-"""Of a strip: 16 KB of bfloat16, which stay in the first cache."""
 _WIDTH = TILES * TILE_WIDTH
-_MAX_SCRATCH_BYTES = 1 << 18
-"""Of all strips that are kept: they are on the stack of the thread that runs the kernel."""
-
-
-def fit_stack(scratches: Iterable[Stream]) -> bool:
-    """Whether strips of these elements may be kept together."""
-    return sum(each.dtype.itemsize for each in scratches) * TILE_HEIGHT * _WIDTH <= _MAX_SCRATCH_BYTES
 
 
 @dataclass(frozen=True)

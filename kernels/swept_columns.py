@@ -11,31 +11,21 @@ Bound: the bytes of the tensors; for every element a load and a store in the sec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import FLOAT, I64, PTR, VOID, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.pairwise_folds import LEVELS, finish, push
-from ttnn_jit.kernels.swept_loops import Buffer, BufferKind, SweepCall
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.kernels.pairwise_folds import finish, push
+from ttnn_jit.kernels.swept_loops import SweepCall
+from ttnn_jit.nest.buffers import COLUMNS, LEVELS, Buffer, BufferKind
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.process.dataclass import dataclass
-
-COLUMNS = 512
-"""Columns of a block: 64 KB of chains."""
-
-
-LEVEL_BYTES = 4 * LEVELS * COLUMNS
-"""Of the results of blocks that wait for their neighbours, for every reduction."""
-
-
-def column_bytes(buffer: Buffer) -> int:
-    """The size of a buffer in a kernel of columns."""
-    return COLUMNS * (CHAINS if buffer.kind is BufferKind.TERMS else 1) * buffer.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -180,9 +170,10 @@ class _Columns:
         call.run(*operands)
 
 
+@lru_cache(maxsize=64)
 def column_functions(
-    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
-) -> Sequence[str]:
+    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, isa: HostIsa
+) -> Functions:
     """What the sweeps call for a reduction: ``fill`` chains, ``halve`` them, ``push`` a block's result, ``finish``.
 
     Args:
@@ -191,21 +182,22 @@ def column_functions(
         identity: What chains begin with.
         in_any_order: Whether there is one chain instead of `CHAINS`.
         isa: Decides the lanes of a vector.
-        module: Gets the declarations that `combine` needs.
     """
     chains, rows, target = 1 if in_any_order else CHAINS, _Rows(name), Parameter("result", PTR)
+    module = ModuleText()
 
     def copied(f: FunctionBuilder, lowest: Value) -> Value:
         f.copy_bytes(f.parameters[2], lowest, i64(FLOAT.nbytes * COLUMNS))
         return f.parameters[2]
 
-    return [
+    definitions = (
         _combine(name, combine, isa, module),
         _fill(name, identity, chains, isa, module),
         _halve(name, chains, module),
         push(name, rows, module),
         finish(name, rows, module, copied, target),
-    ]
+    )
+    return Functions(definitions, module)
 
 
 @dataclass(frozen=True)

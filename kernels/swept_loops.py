@@ -12,48 +12,16 @@ number of a row is loaded as it was stored: what loads more waits for the rows' 
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import FLOAT, VOID, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.pairwise_folds import LEVELS
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.ops.reduction import BLOCK, SHORT_ROW
+from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
+from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops.reduction import BLOCK
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType
-
-MAX_STACK_BYTES = 1 << 19
-"""Of the buffers of a kernel: they are on the stack of the thread that runs it."""
-
-
-class BufferKind(enum.Enum):
-    """What a buffer of a kernel holds: values of a row, one of a row, a block of what is reduced, or its result."""
-
-    ROW = SHORT_ROW, "row"
-    ELEMENT = 1, "element"
-    TERMS = BLOCK, "terms"
-    FOLDED = 1, "folded"
-
-    @property
-    def count(self) -> int:
-        """Elements of a buffer in a kernel of rows."""
-        return self.value[0]
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """Memory of a kernel's own, on the stack."""
-
-    kind: BufferKind
-    dtype: DataType
-
-    @property
-    def row_bytes(self) -> int:
-        """Its size in a kernel of rows."""
-        return self.kind.count * self.dtype.itemsize
 
 
 @dataclass(frozen=True)

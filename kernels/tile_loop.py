@@ -29,7 +29,6 @@ store per element of a strided stream.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
@@ -40,42 +39,11 @@ from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.tail_copies import TailCopies
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType
 
 Chunk = Sequence[Value]
 """A stream's chunk: `unroll` vectors of its elements or of a scalar, or one of all bfloat16 words."""
-
-
-class InnerAccess(enum.Enum):
-    """How a stream is accessed along the innermost dimension."""
-
-    CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
-    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes; written, of a row of one element
-    STRIDED = "strided"  # any other stride: one load and one store an element
-    FOLDED = "folded"  # written, one number: what all elements of a row are reduced to
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """One operand of a kernel.
-
-    Attributes:
-        dtype: Element type.
-        access: Along the innermost dimension.
-        written: Whether the kernel writes it.
-        nontemporal: Its stores bypass the caches, which saves reading each line before it is written and does not evict
-            other data. Only for a contiguous stream each of whose rows begins at a multiple of 64 bytes: an unaligned
-            store faults. Code generators ignore it on aarch64 unless two stores make a pair.
-        forwarded: Scratch memory between two stages of a kernel that holds registers as they are: chunks of the same
-            size on both sides, lanes in the body's order. Only for a contiguous stream.
-    """
-
-    dtype: DataType
-    access: InnerAccess
-    written: bool = False
-    nontemporal: bool = False
-    forwarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -383,5 +351,3 @@ _LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set
 _MAX_PIPELINED = 4  # streams
-PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-NONTEMPORAL = "!0 = !{i32 1}"

@@ -18,13 +18,12 @@ from ttnn_jit.kernels.llvm.shuffles import transposed
 from ttnn_jit.kernels.llvm.types import Type, type_of
 from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 PIECE = 16
 """Bytes that are loaded at once: what shuffles of bytes, on every host, are fastest within."""
-LINE = 64
-"""Bytes of a line of the cache."""
 AHEAD = 128
 """Bytes from a row that is read to what is prefetched, where results are stored past the caches: blocks that follow lie
 beside each other then (benchmarks/movement.py)."""
@@ -32,7 +31,7 @@ beside each other then (benchmarks/movement.py)."""
 
 @dataclass(frozen=True)
 class TransposingLoops:
-    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
+    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/llvm/kernel_function.py.
 
     Stream 1 is written, contiguous along loop 0; stream 0 is read, contiguous along loop 1.
 

@@ -9,6 +9,7 @@ No IR pass runs over the text: it is compiled as it is written, block after bloc
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -30,15 +31,17 @@ from ttnn_jit.kernels.llvm.values import (
 from ttnn_jit.kernels.llvm_module import ModuleText
 
 Operand = Value | int
+_NOTHING = literal("", VOID)
+_NONE, _ONE = Work.NONE, Work.ONE
 
 NONTEMPORAL = "!0 = !{i32 1}"
-_SIGNED = {
-    "slt": int.__lt__,
-    "sle": int.__le__,
-    "sgt": int.__gt__,
-    "sge": int.__ge__,
-    "eq": int.__eq__,
-    "ne": int.__ne__,
+_PREDICATES = {
+    "slt": operator.lt,
+    "sle": operator.le,
+    "sgt": operator.gt,
+    "sge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
 }
 
 
@@ -56,7 +59,7 @@ class Instructions:
 
     # --- Writing ----------------------------------------------------------------------------------------------------
 
-    def _emit(self, type_: Type, template: str, *operands: Value, hint: str = "", work: Work = Work.ONE) -> Value:
+    def _emit(self, type_: Type, template: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
         """An instruction with a result; what only it can use stands in `template`."""
         body = self.body
         if hint:
@@ -65,13 +68,14 @@ class Instructions:
             body.count += 1
             result = Value(f"%v{body.count}")
         result.type = type_
-        body.code.append(new_instruction((result, template, operands, Work.NONE if body.is_rare else work)))
+        body.code.append(new_instruction((result, template, operands, _NONE if body.is_rare else work)))
         return result
 
-    def _do(self, template: str, *operands: Value) -> None:
-        """An instruction without a result."""
+    def _do(self, template: str, *operands: Value) -> Value:
+        """An instruction without a result, for which nothing stands."""
         body = self.body
-        body.code.append(new_instruction((None, template, operands, Work.NONE if body.is_rare else Work.ONE)))
+        body.code.append(new_instruction((None, template, operands, _NONE if body.is_rare else _ONE)))
+        return _NOTHING
 
     def new(self, type_: Type, hint: str) -> Value:
         """A value that no instruction makes: a parameter."""
@@ -79,40 +83,38 @@ class Instructions:
 
     # --- Arithmetic -------------------------------------------------------------------------------------------------
 
-    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = Work.ONE) -> Value:
+    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = _ONE) -> Value:
         left, right = _typed(a, b)
         return self._emit(left.type, f"{opcode} {left.type} %s, %s", left, right, hint=hint, work=work)
 
     def add(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The sum."""
         left, right = _typed(a, b)
-        if left.type.is_float:
-            return self._emit(left.type, f"fadd {left.type} %s, %s", left, right, hint=hint)
         if left.number == 0:
             return right
         if right.number == 0:
             return left
-        return _folded(int.__add__, left, right) or self._binary("add", left, right, hint)
+        return _folded(operator.add, left, right) or self._arithmetic("add", left, right, hint)
 
     def sub(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The difference."""
         left, right = _typed(a, b)
-        if left.type.is_float:
-            return self._emit(left.type, f"fsub {left.type} %s, %s", left, right, hint=hint)
         if right.number == 0:
             return left
-        return _folded(int.__sub__, left, right) or self._binary("sub", left, right, hint)
+        return _folded(operator.sub, left, right) or self._arithmetic("sub", left, right, hint)
 
     def mul(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The product."""
         left, right = _typed(a, b)
-        if left.type.is_float:
-            return self._emit(left.type, f"fmul {left.type} %s, %s", left, right, hint=hint)
         if left.number == 1:
             return right
         if right.number == 1:
             return left
-        return _folded(int.__mul__, left, right) or self._binary("mul", left, right, hint)
+        return _folded(operator.mul, left, right) or self._arithmetic("mul", left, right, hint)
+
+    def _arithmetic(self, opcode: str, left: Value, right: Value, hint: str) -> Value:
+        type_ = left.type
+        return self._emit(type_, f"{'f' * type_.is_float}{opcode} {type_} %s, %s", left, right, hint=hint)
 
     def div(self, a: Value, b: Value, hint: str = "") -> Value:
         """The quotient of floats."""
@@ -141,12 +143,12 @@ class Instructions:
     def bit_and(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """Bitwise."""
         left, right = _typed(a, b)
-        return _folded(int.__and__, left, right) or self._binary("and", left, right, hint)
+        return _folded(operator.and_, left, right) or self._binary("and", left, right, hint)
 
     def bit_or(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """Bitwise."""
         left, right = _typed(a, b)
-        return _folded(int.__or__, left, right) or self._binary("or", left, right, hint)
+        return _folded(operator.or_, left, right) or self._binary("or", left, right, hint)
 
     def bit_xor(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """Bitwise."""
@@ -181,8 +183,8 @@ class Instructions:
     def compare(self, predicate: str, a: Operand, b: Operand, hint: str = "") -> Value:
         """Whether LLVM's `predicate` holds: ``slt``, ``ult`` or ``eq`` of integers and pointers, ``olt`` of floats."""
         left, right = _typed(a, b)
-        if predicate in _SIGNED and (x := left.number) is not None and (y := right.number) is not None:
-            return TRUE if _SIGNED[predicate](x, y) else FALSE
+        if left.number is not None and right.number is not None and predicate in _PREDICATES:
+            return TRUE if _PREDICATES[predicate](left.number, right.number) else FALSE
         opcode = "fcmp" if left.type.is_float else "icmp"
         return self._emit(left.type.mask, f"{opcode} {predicate} {left.type} %s, %s", left, right, hint=hint)
 
@@ -196,7 +198,7 @@ class Instructions:
 
     # --- Conversions ------------------------------------------------------------------------------------------------
 
-    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", work: Work = Work.ONE) -> Value:
+    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", work: Work = _ONE) -> Value:
         """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; what has the type already is itself."""
         if a.type is to:
             return a
@@ -335,27 +337,24 @@ class Instructions:
 
     # --- Calls ------------------------------------------------------------------------------------------------------
 
-    def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = Work.ONE) -> Value:
+    def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
         """A call of a function that the module declares: an intrinsic, or one of a library."""
-        declaration, template = _call_texts(result, name, tuple(each.type for each in operands))
+        declaration, template = _call_texts(result, name, tuple([each.type for each in operands]))
         self.module.declarations[declaration] = None
-        return self._called(result, template, operands, hint, work)
+        if result is VOID:
+            return self._do(template, *operands)
+        return self._emit(result, template, *operands, hint=hint, work=work)
 
     def call(self, result: Type, name: str, *operands: Value, hint: str = "") -> Value:
         """A call of a function that the module defines."""
-        _, template = _call_texts(result, name, tuple(each.type for each in operands))
-        return self._called(result, template, operands, hint, Work.ONE)
+        _, template = _call_texts(result, name, tuple([each.type for each in operands]))
+        return self._do(template, *operands) if result is VOID else self._emit(result, template, *operands, hint=hint)
 
     def call_at(self, address: Value, result: Type, *operands: Value, hint: str = "") -> Value:
         """A call of the function at an address."""
         arguments = ", ".join(f"{each.type} %s" for each in operands)
-        return self._called(result, f"call {result} %s({arguments})", (address, *operands), hint, Work.ONE)
-
-    def _called(self, result: Type, template: str, operands: tuple[Value, ...], hint: str, work: Work) -> Value:
-        if result is not VOID:
-            return self._emit(result, template, *operands, hint=hint, work=work)
-        self._do(template, *operands)
-        return literal("void", VOID)
+        template, given = f"call {result} %s({arguments})", (address, *operands)
+        return self._do(template, *given) if result is VOID else self._emit(result, template, *given, hint=hint)
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""

@@ -16,13 +16,15 @@ class Type(str):
         lanes: Of a vector; 0 of a scalar.
         is_float: Whether arithmetic on it is that of floats.
         bits: Of an element.
+        suffix: How the names of intrinsics spell it: ``v16f32``.
     """
 
-    __slots__ = ("bits", "element", "is_float", "lanes")
+    __slots__ = ("bits", "element", "is_float", "lanes", "suffix")
     element: str
     lanes: int
     is_float: bool
     bits: int
+    suffix: str
 
     @property
     def scalar(self) -> Type:
@@ -33,12 +35,6 @@ class Type(str):
     def mask(self) -> Type:
         """The type of a truth for each element."""
         return type_of("i1", self.lanes)
-
-    @property
-    def suffix(self) -> str:
-        """How the names of intrinsics spell it: ``v16f32``."""
-        element = _SUFFIXES.get(self.element, self.element)
-        return f"v{self.lanes}{element}" if self.lanes else element
 
     @property
     def nbytes(self) -> int:
@@ -57,6 +53,7 @@ def type_of(element: str, lanes: int = 0) -> Type:
     made.element, made.lanes = element, lanes
     made.is_float = element in {"half", "bfloat", "float", "double"}
     made.bits = int(element[1:]) if element[0] == "i" else _BITS.get(element, 0)
+    made.suffix = f"{f'v{lanes}' * bool(lanes)}{_SUFFIXES.get(element, element)}"
     return made
 
 

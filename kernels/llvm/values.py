@@ -12,33 +12,28 @@ from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
 
 
 class Value(str):
-    """An operand's text, ``%sum`` or ``splat (i32 3)``, and its type."""
+    """An operand's text, ``%sum`` or ``splat (i32 3)``.
+
+    Attributes:
+        type: Its type.
+        number: What it is, if it is an integer scalar that is constant.
+    """
 
     __slots__ = ("type",)
     type: Type
 
-    @property
-    def number(self) -> int | None:
-        """Of an integer scalar that is constant; else None."""
-        return None
+    number: int | None = None
 
 
 class Literal(Value):
     """A constant.
 
     Attributes:
-        known: Of an integer scalar; else None.
         is_zero: All of its bits are 0: made without memory.
     """
 
-    __slots__ = ("is_zero", "known")
-    known: int | None
+    __slots__ = ("is_zero", "number")
     is_zero: bool
-
-    @property
-    def number(self) -> int | None:
-        """See the base class."""
-        return self.known
 
 
 def operand(text: str, type_: Type) -> Value:
@@ -51,7 +46,7 @@ def operand(text: str, type_: Type) -> Value:
 def literal(text: str, type_: Type, *, is_zero: bool = False, number: int | None = None) -> Literal:
     """The constant that `text` spells."""
     made = Literal(text)
-    made.type, made.is_zero, made.known = type_, is_zero, number
+    made.type, made.is_zero, made.number = type_, is_zero, number
     return made
 
 
@@ -207,7 +202,13 @@ Code = Sequence[Instruction | Block]
 
 def usual_instructions(code: Code) -> int:
     """The number of instructions that every chunk executes."""
-    return sum(work is not Work.NONE for work in works(code))
+    count, rare = 0, Work.NONE
+    for item in code:
+        if isinstance(item, Block):
+            count += sum(work is not rare for work in item.works())
+        elif item[3] is not rare:
+            count += 1
+    return count
 
 
 def works(code: Code) -> Iterable[Work]:

@@ -90,7 +90,7 @@ def test_what_another_launch_reads_too_is_unpacked_for_both():
     launches = generate(
         scheduled(ADDED_UP, [*calls, ("max", 0, (0,), True)], results=(-2, -1)), host_isa()
     ).host.launches
-    assert launches[0].kernel.body.packs_or_unpacks
+    assert launches[0].bound.kernel.packs_or_unpacks
     assert not any(isinstance(launch.form, InStrips) for launch in launches)
 
 

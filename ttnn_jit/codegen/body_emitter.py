@@ -34,7 +34,8 @@ from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.values import Value as LlvmValue
 from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import Chunk, InnerAccess, Stream, chunk_types
+from ttnn_jit.kernels.tile_loop import Chunk, chunk_types
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import Numerics
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.contracting import in_pairs
@@ -37,10 +36,10 @@ from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
-from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
+from ttnn_jit.kernels.lookup_table import lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
-from ttnn_jit.kernels.row_folds import RowFold
+from ttnn_jit.kernels.row_folds import row_functions
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
@@ -48,11 +47,13 @@ from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import FoldCall, SweepCall, SweptLoops
 from ttnn_jit.kernels.tile_copies import TileCopies
-from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
+from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -79,7 +80,7 @@ class LlvmKernel:
         return self.modules.whole.listing
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     """The kernel of a body in its form."""
     if isinstance(form, RoutineForm):
@@ -300,10 +301,9 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
-        if in_rows:
-            definitions += RowFold(*named, of_words, isa, module).definitions()
-        else:
-            definitions += column_functions(*named, isa, module)
+        functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
+        definitions += functions.definitions
+        module.add(functions.module)
     given = symbol, body.streams, body.rank, calls, parts.buffers, module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [_rows_remark(body.reduced)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +12,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 
 Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
 """What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
@@ -43,7 +43,7 @@ def texts_kept_by(keep: Keep | None) -> Iterator[None]:
         _KEEPS.clear()
 
 
-@cache
+@memoized
 def numba_module(name: str, source: PythonSource) -> LlvmModule:
     """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
 
@@ -59,7 +59,7 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
     )
 
 
-@cache
+@memoized
 def _called(text: str) -> dict[str, Any]:
     """What the functions of a source are that its kernel calls; numba compiles them once a process."""
     scope: dict[str, Any] = {}

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
@@ -81,7 +81,7 @@ class HostLaunch:
     """
 
     ops: tuple[Operation, ...]
-    kernel: Kernel
+    bound: BoundKernel
     form: Form
     blocks: ScoreBlocks | None = None
 
@@ -108,7 +108,7 @@ def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
     """
     readers, writers = defaultdict[PlanValue, list[int]](list), defaultdict[PlanValue, list[int]](list)
     for place, launch in enumerate(launches):
-        for places, operands in ((readers, launch.kernel.inputs), (writers, launch.kernel.outputs)):
+        for places, operands in ((readers, launch.bound.inputs), (writers, launch.bound.outputs)):
             for value in dict.fromkeys(operand.value for operand in operands):
                 places[value].append(place)
     return readers, writers

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -15,16 +16,14 @@ from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
 from ttnn_jit.codegen.host.score_blocks import in_order, kept_specs
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
-from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
@@ -78,24 +77,24 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
-    launches = tuple(HostLaunch((op,), kernel, Form(kernel.body)) for op, kernel in own)
+    launches = tuple(HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own)
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
-    written = tuple(_written(launch.kernel for launch in launches))
-    read = {operand.value for launch in launches for operand in launch.kernel.inputs}
+    written = tuple(_written(launch.bound for launch in launches))
+    read = {operand.value for launch in launches for operand in launch.bound.inputs}
     if not read.union(results) <= {*arguments, *written}:
         raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
     name = function.sym_name.data
     return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
 
 
-def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, Kernel]]:
+def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, BoundKernel]]:
     refuse_packed(op)
     match op:
         case GenericOp():
             return launches_of(op, reader)
         case _ if has_kernels(op):
-            return ((op, kernel) for kernel in kernels_of(op, reader))
+            return ((op, bound) for bound in kernels_of(op, reader))
         case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():
             return ()
         case _:
@@ -115,7 +114,7 @@ def program_plan(
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
         panels: By kernel that has them, as `Launch` does.
     """
-    kernels = [launch.kernel for launch in host.launches]
+    kernels = [launch.bound for launch in host.launches]
     written = _written(kernels)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
     kept = kept_specs(host.launches)
@@ -157,21 +156,9 @@ def program_plan(
     )
 
 
-def _values(kernel: Kernel) -> tuple[PlanValue, ...]:
+def _values(kernel: BoundKernel) -> tuple[PlanValue, ...]:
     return tuple(each.value for each in (*kernel.inputs, *kernel.outputs))
 
 
-def _written(kernels: Iterable[Kernel]) -> list[PlanValue]:
+def _written(kernels: Iterable[BoundKernel]) -> list[PlanValue]:
     return list(dict.fromkeys(output.value for kernel in kernels for output in kernel.outputs))
-
-
-def the_function(module: ModuleOp) -> FuncOp:
-    """The one function with a body.
-
-    Raises:
-        CompileError: The module has none, or several.
-    """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
-    if len(functions) != 1:
-        raise CompileError(f"a program is one function, the module has {len(functions)}", location=location_of(module))
-    return functions[0]

@@ -7,7 +7,7 @@ Every step is a function from a plan to a plan. `plan.launches[k].form.remark` s
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, reduce
+from functools import reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
@@ -31,6 +31,7 @@ from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.reduction import CHAINS
+from ttnn_jit.process.memoized import memoized
 
 FormStep = Callable[[Form, HostIsa], Form]
 HostStep = Callable[[HostPlan], HostPlan]
@@ -48,7 +49,7 @@ def vectorize(form: Form, isa: HostIsa) -> Form:
     return _vectorized(form.body, isa)
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
     if isinstance(body.steps[0], Call):
         return RoutineForm(body)
@@ -73,7 +74,7 @@ def _loop_of_sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> VectorLoop |
     return vector_loop(body, isa, vectors, prefetches=prefetches) if body.steps else None
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def tabulate(form: Form, isa: HostIsa) -> Form:
     """A function of 16-bit elements as look-ups, where a table pays for a loop over many elements."""
     if not isinstance(form, OneLoop) or form.body.size_class is not SizeClass.LARGE:
@@ -85,7 +86,7 @@ def tabulate(form: Form, isa: HostIsa) -> Form:
     return Tabulated(form.body, form.loop, split, function, looking_up(split, isa))
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def split_loops(form: Form, isa: HostIsa) -> Form:
     """Loop fission: a long body, or one that reads many inputs from memory, as several loops."""
     if not isinstance(form, OneLoop):
@@ -97,7 +98,7 @@ def split_loops(form: Form, isa: HostIsa) -> Form:
     return Staged(form.body, fission, tuple(loops))
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def choose_tier(form: Form, isa: HostIsa) -> Form:
     """How much LLVM does for what is left as one loop."""
     if not isinstance(form, OneLoop):

@@ -13,10 +13,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.host.copy_folding import only_moves
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.row_blocks import changed, of_rows, rows_of
-from ttnn_jit.codegen.kernel import Operand
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -50,21 +50,21 @@ def block_images(plan: HostPlan) -> HostPlan:
 
 def _padding(before: Sequence[HostLaunch], product: HostLaunch, readers: Readers) -> list[HostLaunch]:
     """The last launches, which write images that a product has as its left operand, and nothing else reads; or none."""
-    if product.kernel.body.contraction is None:
+    if product.bound.kernel.contraction is None:
         return []
-    padded = product.kernel.inputs[product.kernel.body.contracted_streams[0]]
-    is_alone = len(readers(padded.value)) == [each.value for each in product.kernel.inputs].count(padded.value) == 1
+    padded = product.bound.inputs[product.bound.kernel.contracted_streams[0]]
+    is_alone = len(readers(padded.value)) == [each.value for each in product.bound.inputs].count(padded.value) == 1
     if not (is_alone and _is_far(padded.view.spec) and _reads_images_in_turn(product, padded)):
         return []
     reverse = itertools.takewhile(lambda launch: _writes(launch, padded.value), reversed(before))
     found = list(reverse)[::-1]
-    are_numbers = [not launch.kernel.inputs for launch in found]
+    are_numbers = [not launch.bound.inputs for launch in found]
     # What copies write over stays so for all images.
     return found if all(map(_is_of_images, found)) and are_numbers == sorted(are_numbers, reverse=True) else []
 
 
 def _writes(launch: HostLaunch, value: PlanValue) -> bool:
-    return [each.value for each in launch.kernel.outputs] == [value]
+    return [each.value for each in launch.bound.outputs] == [value]
 
 
 def _reads_images_in_turn(product: HostLaunch, padded: Operand) -> bool:
@@ -82,14 +82,14 @@ def _is_far(padded: TensorSpec) -> bool:
 
 def _is_of_images(launch: HostLaunch) -> bool:
     """Whether a launch does the same to every image: copies it, or writes one number."""
-    (operand,) = launch.kernel.outputs
+    (operand,) = launch.bound.outputs
     access = operand.view.access
     is_alike = access is not None and access.coordinates[0] == Dim(0)
     return is_alike and operand.view.shape[0] == operand.view.spec.shape[0] and _moves(launch)
 
 
 def _moves(launch: HostLaunch) -> bool:
-    return not launch.kernel.inputs or only_moves(launch.kernel)
+    return not launch.bound.inputs or only_moves(launch.bound)
 
 
 def _images(padded: TensorSpec) -> int:
@@ -98,7 +98,7 @@ def _images(padded: TensorSpec) -> int:
 
 
 def _rows(product: HostLaunch) -> int:
-    *_, rows, _ = (1, *product.kernel.outputs[0].view.shape)
+    *_, rows, _ = (1, *product.bound.outputs[0].view.shape)
     return rows
 
 
@@ -115,13 +115,13 @@ def _by_image(padding: Sequence[HostLaunch], product: HostLaunch) -> Iterator[Ho
     Raises:
         NotStridedError: No loops walk an image.
     """
-    padded = product.kernel.inputs[product.kernel.body.contracted_streams[0]]
+    padded = product.bound.inputs[product.bound.kernel.contracted_streams[0]]
     (count, *extents), rows = padded.view.spec.shape, _rows(product)
     spec = TensorSpec((1, *extents), padded.view.spec.dtype)
     value = PlanValue(spec)
-    yield from (_of_image(each, 0, value, spec) for each in padding if not each.kernel.inputs)
+    yield from (_of_image(each, 0, value, spec) for each in padding if not each.bound.inputs)
     for number in range(count):
-        yield from (_of_image(each, number, value, spec) for each in padding if each.kernel.inputs)
+        yield from (_of_image(each, number, value, spec) for each in padding if each.bound.inputs)
         part = range(number * rows // count, (number + 1) * rows // count)
         access = rows_of(padded, rows, part).view.access
         assert access is not None, "it reads windows"
@@ -131,8 +131,8 @@ def _by_image(padding: Sequence[HostLaunch], product: HostLaunch) -> Iterator[Ho
 
 def _of_image(launch: HostLaunch, number: int, value: PlanValue, spec: TensorSpec) -> HostLaunch:
     """What a launch does to one image, to the only one in `value`."""
-    inputs = tuple(_image_of(each, number, each.value, each.view.spec) for each in launch.kernel.inputs)
-    return changed(launch, inputs, (_image_of(launch.kernel.outputs[0], 0, value, spec),))
+    inputs = tuple(_image_of(each, number, each.value, each.view.spec) for each in launch.bound.inputs)
+    return changed(launch, inputs, (_image_of(launch.bound.outputs[0], 0, value, spec),))
 
 
 def _image_of(operand: Operand, number: int, value: PlanValue, spec: TensorSpec) -> Operand:

@@ -20,7 +20,7 @@ from ttnn_jit.codegen.steps import (
 )
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 

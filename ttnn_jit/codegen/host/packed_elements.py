@@ -9,16 +9,16 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.host.forms import InStrips, OneLoop
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
-from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.strip_loops import fit_stack
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import strips_fit_stack
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -37,7 +37,7 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     converted: set[int] = set()
     readers = plan.readers
     for loop in plan.launches:
-        if isinstance(loop.form, OneLoop) and _walks_storage(loop.kernel):
+        if isinstance(loop.form, OneLoop) and _walks_storage(loop.bound):
             found = _own_conversions(loop, around, converted, readers)
             if found:
                 joined[id(loop)] = _joined(loop, found, plan.isa)
@@ -50,20 +50,20 @@ def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[PlanValue, list
     """What packs and unpacks, by what it reads and by what it writes."""
     found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
-        if each.kernel.body.packs_or_unpacks:
-            for operand in (*each.kernel.inputs, *each.kernel.outputs):
+        if each.bound.kernel.packs_or_unpacks:
+            for operand in (*each.bound.inputs, *each.bound.outputs):
                 found.setdefault(operand.value, []).append(each)
     return found
 
 
-def _walks_storage(kernel: Kernel) -> bool:
+def _walks_storage(bound: BoundKernel) -> bool:
     """Whether it is one loop over all that is stored."""
-    operands = (*kernel.inputs, *kernel.outputs)
+    operands = (*bound.inputs, *bound.outputs)
     return (
-        kernel.nest.rank == 0
-        and not any(kernel.nest.offsets)
+        bound.loops.rank == 0
+        and not any(bound.loops.offsets)
         and not any(each.view.access is not None for each in operands)
-        and not any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
+        and not any(stream.access is InnerAccess.STRIDED for stream in bound.kernel.streams)
     )
 
 
@@ -71,32 +71,32 @@ def _own_conversions(
     loop: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], taken: Container[int], readers: Readers
 ) -> dict[int, HostLaunch]:
     """The conversions that `loop` can do itself, by the place of its operand; none that are `taken`, by their ids."""
-    kernel = loop.kernel
+    bound = loop.bound
     found: dict[int, HostLaunch] = {}
-    for place, operand in enumerate((*kernel.inputs, *kernel.outputs)):
+    for place, operand in enumerate((*bound.inputs, *bound.outputs)):
         near = conversions.get(operand.value, ())
-        around = [each for each in near if id(each) not in taken and _is_alike(each.kernel, kernel)]
-        conversion = _conversion_of(operand, loop, around, readers, written=place >= len(kernel.inputs))
-        if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
+        around = [each for each in near if id(each) not in taken and _is_alike(each.bound, bound)]
+        conversion = _conversion_of(operand, loop, around, readers, written=place >= len(bound.inputs))
+        if conversion is not None and bound.kernel.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
-    kept = [kernel.body.streams[place] for place in found]
-    return found if found and fit_stack(kept) and not exceeds_last_cache(kernel, found) else {}
+    kept = [bound.kernel.streams[place] for place in found]
+    return found if found and strips_fit_stack(kept) and not exceeds_last_cache(bound, found) else {}
 
 
-def exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
+def exceeds_last_cache(bound: BoundKernel, converted: Container[int]) -> bool:
     """Whether what stays as it is comes from memory, which is as fast as rows are long, and strips have short ones."""
-    operands = enumerate((*kernel.inputs, *kernel.outputs))
+    operands = enumerate((*bound.inputs, *bound.outputs))
     nbytes = sum(each.view.spec.nbytes for place, each in operands if place not in converted)
     return nbytes > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _is_alike(conversion: Kernel, loop: Kernel) -> bool:
+def _is_alike(conversion: BoundKernel, loop: BoundKernel) -> bool:
     """Whether a conversion is of as many elements as are stored of what a loop walks, in the same order."""
     (source,), (result,) = conversion.inputs, conversion.outputs
-    if source.view.access or result.view.access or conversion.nest.extents[-2:] != (TILE_HEIGHT, TILE_WIDTH):
+    if source.view.access or result.view.access or conversion.loops.extents[-2:] != (TILE_HEIGHT, TILE_WIDTH):
         return False  # tiles that are not whole are packed without what a loop leaves in their padding
     shapes = {tuple(each.view.spec.padded_shape) for each in (source, result)}
-    return len(shapes) == 1 and loop.nest.extents == (math.prod(shapes.pop()),) != (0,)
+    return len(shapes) == 1 and loop.loops.extents == (math.prod(shapes.pop()),) != (0,)
 
 
 def _conversion_of(
@@ -104,7 +104,7 @@ def _conversion_of(
 ) -> HostLaunch | None:
     """The launch that unpacks an operand for `loop` alone, or alone reads it, to pack it; None if there is none."""
     for each in around:
-        own = each.kernel.inputs if written else each.kernel.outputs
+        own = each.bound.inputs if written else each.bound.outputs
         alone = (each if written else loop).ops[-1]
         if own[0] == operand and readers(operand.value) <= {alone} and own[0].view.spec.strides is None:
             return each
@@ -112,12 +112,12 @@ def _conversion_of(
 
 
 def _joined(loop: HostLaunch, conversions: dict[int, HostLaunch], isa: HostIsa) -> HostLaunch:
-    kernel, body = loop.kernel, loop.kernel.body
-    count = len(kernel.inputs)
+    bound, body = loop.bound, loop.bound.kernel
+    count = len(bound.inputs)
     packed = {
-        place: (each.kernel.outputs if place >= count else each.kernel.inputs)[0] for place, each in conversions.items()
+        place: (each.bound.outputs if place >= count else each.bound.inputs)[0] for place, each in conversions.items()
     }
-    operands = [packed.get(place, each) for place, each in enumerate((*kernel.inputs, *kernel.outputs))]
+    operands = [packed.get(place, each) for place, each in enumerate((*bound.inputs, *bound.outputs))]
     streams = tuple(
         replace(stream, dtype=packed[place].view.spec.dtype, access=InnerAccess.SCALAR, nontemporal=False)
         if place in packed
@@ -131,7 +131,7 @@ def _joined(loop: HostLaunch, conversions: dict[int, HostLaunch], isa: HostIsa) 
     form = InStrips(whole, scratches, _numbers(whole, len(scratches)), vector_loop(strip, isa))
     ops = [each.ops for place, each in conversions.items() if place < count]
     ops += [loop.ops, *(each.ops for place, each in conversions.items() if place >= count)]
-    made = Kernel(whole, tuple(operands[:count]), tuple(operands[count:]), nest)
+    made = BoundKernel(whole, tuple(operands[:count]), tuple(operands[count:]), nest)
     return HostLaunch(tuple(dict.fromkeys(op for own in ops for op in own)), made, form)
 
 
@@ -141,7 +141,7 @@ def _numbers(body: KernelBody, scratches: int) -> tuple[int, ...]:
     return tuple(next(behind) if stream.dtype.is_block_float else k for k, stream in enumerate(body.streams))
 
 
-def _nest_of_tiles(spec: TensorSpec, streams: Sequence[Stream]) -> LoopNest:
+def _nest_of_tiles(spec: TensorSpec, streams: Sequence[Stream]) -> LaunchLoops:
     """Rows of tiles, tiles in a row, and in each its rows and columns."""
     *batch, height, width = spec.padded_shape
     columns = width // TILE_WIDTH
@@ -152,4 +152,4 @@ def _nest_of_tiles(spec: TensorSpec, streams: Sequence[Stream]) -> LoopNest:
         for stream in streams
     )
     extents = (math.prod(batch) * (height // TILE_HEIGHT), columns, TILE_HEIGHT, TILE_WIDTH)
-    return LoopNest(extents, strides, (0,) * len(streams), _OWN_LOOPS)
+    return LaunchLoops(extents, strides, (0,) * len(streams), _OWN_LOOPS)

@@ -9,15 +9,15 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.packed_elements import conversions_by_value
 from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
-from ttnn_jit.codegen.kernel import Kernel
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.kernels.row_strips import MOST_COLUMNS, fit_stack
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -32,7 +32,7 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
     converted: set[int] = set()
     readers = plan.readers
     for launch in plan.launches:
-        if isinstance(launch.form, Swept) and launch.kernel.nest.reduced == (0,):
+        if isinstance(launch.form, Swept) and launch.bound.loops.reduced == (0,):
             found = _with_own_conversions(launch, conversions, readers, launch.form)
             if found is not None:
                 joined[id(launch)] = found[0]
@@ -46,27 +46,27 @@ def _with_own_conversions(
     sweeps: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], readers: Readers, form: Swept
 ) -> tuple[HostLaunch, Iterable[HostLaunch]] | None:
     """Sweeps with the conversions of their operands, and these; None where there are none that they can do."""
-    kernel, nest = sweeps.kernel, _in_rows_of_tiles(sweeps.kernel.nest)
+    bound, nest = sweeps.bound, _in_rows_of_tiles(sweeps.bound.loops)
     if nest is None or not 0 < nest.extents[-1] <= MOST_COLUMNS:
         return None
-    operands = dict.fromkeys(each.value for each in (*kernel.inputs, *kernel.outputs))
+    operands = dict.fromkeys(each.value for each in (*bound.inputs, *bound.outputs))
     found: dict[int, HostLaunch] = {}
     strides = dict(enumerate(nest.strides))
     for each in itertools.chain.from_iterable(conversions.get(value, ()) for value in operands):
         places = _converted_by(each, sweeps, readers)
-        own = [_in_packed_tiles(nest, place, each.kernel) for place in places]
+        own = [_in_packed_tiles(nest, place, each.bound) for place in places]
         if None not in own:
             found |= dict.fromkeys(places, each)
             strides |= {place: moves for place, moves in zip(places, own, strict=True) if moves is not None}
     found = dict(sorted(found.items()))
-    scratches = tuple(Stream(kernel.body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
-    if not found or not fit_stack(scratches):
+    scratches = tuple(Stream(bound.kernel.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
+    if not found or not rows_fit_stack(scratches):
         return None
     joined = _joined(sweeps, found, replace(nest, strides=tuple(strides.values())), scratches, form)
     return joined, found.values()
 
 
-def _in_rows_of_tiles(nest: LoopNest) -> LoopNest | None:
+def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
     """The loops with that of rows cut into rows of tiles; None where a row of tiles would have rows of the next."""
     *outer, columns = nest.extents
     rows = outer.pop() if outer else 1
@@ -77,21 +77,21 @@ def _in_rows_of_tiles(nest: LoopNest) -> LoopNest | None:
     for each in nest.strides:
         *before, down, along = each if len(each) > 1 else (0, *each)
         strides.append((*before, *([down * TILE_HEIGHT] if around else []), down, along))
-    return LoopNest((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
+    return LaunchLoops((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
 
 
 def _converted_by(conversion: HostLaunch, sweeps: HostLaunch, readers: Readers) -> list[int]:
     """The places of the operands that a launch unpacks for the sweeps alone, or alone reads of them, to pack them."""
-    kernel, unpacks = sweeps.kernel, conversion.kernel.inputs[0].view.spec.dtype.is_block_float
-    elements = (conversion.kernel.outputs if unpacks else conversion.kernel.inputs)[0]
+    bound, unpacks = sweeps.bound, conversion.bound.inputs[0].view.spec.dtype.is_block_float
+    elements = (conversion.bound.outputs if unpacks else conversion.bound.inputs)[0]
     alone = (sweeps if unpacks else conversion).ops[-1]
     if elements.view.spec.strides is not None or not readers(elements.value) <= {alone}:
         return []
-    first, operands = (0, kernel.inputs) if unpacks else (len(kernel.inputs), kernel.outputs)
+    first, operands = (0, bound.inputs) if unpacks else (len(bound.inputs), bound.outputs)
     return [place for place, each in enumerate(operands, first) if each.value is elements.value]
 
 
-def _in_packed_tiles(nest: LoopNest, place: int, conversion: Kernel) -> tuple[int, ...] | None:
+def _in_packed_tiles(nest: LaunchLoops, place: int, conversion: BoundKernel) -> tuple[int, ...] | None:
     """The strides of an operand in packed tiles; None where its rows are not those of tiles, from their first on.
 
     What is written has no padding: all columns of its tiles are the row's, and all rows.
@@ -108,7 +108,7 @@ def _in_packed_tiles(nest: LoopNest, place: int, conversion: Kernel) -> tuple[in
     return in_tiles(moves, width) if all(map(is_whole, moves[:-2])) else None
 
 
-def _fills(nest: LoopNest, spec: TensorSpec) -> bool:
+def _fills(nest: LaunchLoops, spec: TensorSpec) -> bool:
     """Whether the loops meet all that whole tiles hold."""
     elements = 1
     for extent in nest.extents:
@@ -117,19 +117,23 @@ def _fills(nest: LoopNest, spec: TensorSpec) -> bool:
 
 
 def _joined(
-    sweeps: HostLaunch, conversions: dict[int, HostLaunch], nest: LoopNest, scratches: tuple[Stream, ...], form: Swept
+    sweeps: HostLaunch,
+    conversions: dict[int, HostLaunch],
+    nest: LaunchLoops,
+    scratches: tuple[Stream, ...],
+    form: Swept,
 ) -> HostLaunch:
-    kernel, body = sweeps.kernel, sweeps.kernel.body
-    count = len(kernel.inputs)
-    operands = [*kernel.inputs, *kernel.outputs]
+    bound, body = sweeps.bound, sweeps.bound.kernel
+    count = len(bound.inputs)
+    operands = [*bound.inputs, *bound.outputs]
     streams = list(body.streams)
     for place, each in conversions.items():
-        operands[place] = (each.kernel.outputs if place >= count else each.kernel.inputs)[0]
+        operands[place] = (each.bound.outputs if place >= count else each.bound.inputs)[0]
         streams[place] = replace(streams[place], dtype=operands[place].view.spec.dtype, nontemporal=False)
     whole = replace(body, streams=tuple(streams), rank=nest.rank, joined=True)
     rows = replace(form, body=replace(body, rank=1))
     before = [each.ops for place, each in conversions.items() if place < count]
     behind = [each.ops for place, each in conversions.items() if place >= count]
     ops = tuple(dict.fromkeys(itertools.chain(*before, sweeps.ops, *behind)))
-    made = replace(kernel, body=whole, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]), nest=nest)
+    made = replace(bound, kernel=whole, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]), loops=nest)
     return HostLaunch(ops, made, RowsInStrips(whole, scratches, rows))

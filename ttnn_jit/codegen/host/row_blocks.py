@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, substitute, total
@@ -45,9 +45,9 @@ def block_rows(plan: HostPlan) -> HostPlan:
 
 def _blocks(copy: HostLaunch, product: HostLaunch, readers: Readers) -> list[HostLaunch] | None:
     """Both launches block by block; None if they run whole."""
-    if product.kernel.body.contraction is None or not _is_read_as_rows(copy, product, readers):
+    if product.bound.kernel.contraction is None or not _is_read_as_rows(copy, product, readers):
         return None
-    for size in _sizes(copy.kernel):
+    for size in _sizes(copy.bound):
         try:
             return list(_cut(copy, product, size))
         except NotStridedError:
@@ -57,14 +57,14 @@ def _blocks(copy: HostLaunch, product: HostLaunch, readers: Readers) -> list[Hos
 
 def _is_read_as_rows(copy: HostLaunch, product: HostLaunch, readers: Readers) -> bool:
     """Whether a product has what a launch copies as its left operand, and nothing else reads it."""
-    if not only_copies(copy.kernel):
+    if not only_copies(copy.bound):
         return False
-    value, (left, _) = copy.kernel.outputs[0].value, product.kernel.body.contracted_streams
-    places = [k for k, each in enumerate(product.kernel.inputs) if each.value is value]
+    value, (left, _) = copy.bound.outputs[0].value, product.bound.kernel.contracted_streams
+    places = [k for k, each in enumerate(product.bound.inputs) if each.value is value]
     return places == [left] and len(readers(value)) == 1
 
 
-def _sizes(copy: Kernel) -> Iterator[int]:
+def _sizes(copy: BoundKernel) -> Iterator[int]:
     """The rows that a block may have, all blocks alike: the most that fit first, then more, where too many are left."""
     spec = copy.outputs[0].view.spec
     *batch, rows, columns = (1, 1, *spec.shape)
@@ -83,19 +83,19 @@ def _cut(copy: HostLaunch, product: HostLaunch, size: int) -> Iterator[HostLaunc
     Raises:
         NotStridedError: No loops walk a block.
     """
-    whole = copy.kernel.outputs[0].view.spec
+    whole = copy.bound.outputs[0].view.spec
     *batch, rows, columns = tuple(whole.shape)
     block = TensorSpec((*batch, size, columns), whole.dtype)
     rows_of_copy = Operand.new(block)
     for first in range(0, rows, size):
         part = range(first, first + size)
-        yield changed(copy, (rows_of(copy.kernel.inputs[0], rows, part),), (rows_of_copy,))
+        yield changed(copy, (rows_of(copy.bound.inputs[0], rows, part),), (rows_of_copy,))
         yield of_rows(product, _of_block(product, rows_of_copy), rows, part)
 
 
 def _of_block(product: HostLaunch, block: Operand) -> Operand:
     """The rows of a block as a product's left operand."""
-    access = product.kernel.inputs[product.kernel.body.contracted_streams[0]].view.access
+    access = product.bound.inputs[product.bound.kernel.contracted_streams[0]].view.access
     if access is None:
         return block
     extents = (*access.extents[:-2], block.view.shape[-2], access.extents[-1])
@@ -104,10 +104,10 @@ def _of_block(product: HostLaunch, block: Operand) -> Operand:
 
 def of_rows(product: HostLaunch, left: Operand, rows: int, part: range) -> HostLaunch:
     """These of the rows that a product's result has, with `left` as the rows of the left operand."""
-    place, _ = product.kernel.body.contracted_streams
-    inputs = [rows_of(each, rows, part) for each in product.kernel.inputs]
+    place, _ = product.bound.kernel.contracted_streams
+    inputs = [rows_of(each, rows, part) for each in product.bound.inputs]
     inputs[place] = left
-    return changed(product, tuple(inputs), tuple(rows_of(each, rows, part) for each in product.kernel.outputs))
+    return changed(product, tuple(inputs), tuple(rows_of(each, rows, part) for each in product.bound.outputs))
 
 
 def changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
@@ -116,10 +116,10 @@ def changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Oper
     Raises:
         NotStridedError: No loops walk them.
     """
-    kernel = launch.kernel
-    body = kernel.body
-    made = kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
-    return HostLaunch(launch.ops, made, Form(made.body))
+    bound = launch.bound
+    body = bound.kernel
+    made = kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
+    return HostLaunch(launch.ops, made, Form(made.kernel))
 
 
 def rows_of(operand: Operand, rows: int, part: range) -> Operand:

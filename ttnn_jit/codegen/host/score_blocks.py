@@ -13,10 +13,10 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, ScoreBlocks, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
-from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -52,7 +52,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
 
 def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     """Whether launches are a product, a pass over rows, and a product."""
-    bodies = [launch.kernel.body for launch in group]
+    bodies = [launch.bound.kernel for launch in group]
     multiply = [body.contraction is not None for body in bodies] == [True, False, True]
     return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
 
@@ -61,29 +61,29 @@ def _blocks_of(
     group: Sequence[HostLaunch], place: int, readers: Places, returned: Container[PlanValue]
 ) -> ScoreBlocks | None:
     """The blocks that three launches run in, of which the first stands at `place`; None if they are no such."""
-    first, between, last = (launch.kernel for launch in group)
+    first, between, last = (launch.bound for launch in group)
     kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
     own = range(place, place + len(group))
     if len(kept) < 2 or any(each.value in returned or set(readers[each.value]) - set(own) for each in kept):
         return None
-    heads, rows = _rows_of(first.nest)
+    heads, rows = _rows_of(first.loops)
     spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
     if heads < 2 or spans != [each.value.spec.padded_shape[-1] for each in kept]:
         return None
-    if not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
+    if not _differs_by_head(first.loops) or not _differs_by_head(last.loops):
         return None
     bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
     if heads * rows * bytes_of_row < least_bytes():
         return None
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
     size = min(rows, -(-size // _ROWS) * _ROWS)
-    columns = first.nest.extents[-1]
+    columns = first.loops.extents[-1]
     return ScoreBlocks(heads, rows, columns, size, tuple(each.value for each in kept))
 
 
 def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> ScoreBlocks:
     """The blocks with the columns that take part, unless all do."""
-    if blocks.rows % TILE_HEIGHT and _has_packed_rows(group[0].kernel):
+    if blocks.rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
         return blocks  # which end, not begin, at whole tiles
     seen = seen_columns(group, launches)
     every = (0, blocks.columns)
@@ -93,22 +93,22 @@ def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: 
     return replace(blocks, seen=tuple(map(seen, from_last.of_head)))
 
 
-def _has_packed_rows(product: Kernel) -> bool:
-    left, _ = product.body.contracted_streams
-    return product.body.streams[left].dtype.is_block_float
+def _has_packed_rows(product: BoundKernel) -> bool:
+    left, _ = product.kernel.contracted_streams
+    return product.kernel.streams[left].dtype.is_block_float
 
 
-def _rows_of(nest: LoopNest) -> tuple[int, int]:
+def _rows_of(nest: LaunchLoops) -> tuple[int, int]:
     """How many heads, and rows of one, a product has: its loops before those of a row."""
     outer = [extent for place, extent in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced]
     return (math.prod(outer[:-1]), outer[-1]) if outer else (0, 0)
 
 
-def _loop(nest: LoopNest, place: int) -> int:
+def _loop(nest: LaunchLoops, place: int) -> int:
     return len(nest.extents) - 1 - place
 
 
-def _differs_by_head(nest: LoopNest) -> bool:
+def _differs_by_head(nest: LaunchLoops) -> bool:
     """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
     along = max(place for place, _ in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
@@ -118,26 +118,26 @@ def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> i
     """The elements from a row of a value to the next, where all launches meet its rows one after the other; else 0."""
     spans = set()
     for launch in group:
-        nest = launch.kernel.nest
+        nest = launch.bound.loops
         depth = _outer_loops(nest, total)
-        for operand, strides, offset in zip(_operands(launch.kernel), nest.strides, nest.offsets, strict=True):
+        for operand, strides, offset in zip(_operands(launch.bound), nest.strides, nest.offsets, strict=True):
             if operand.value is value:
                 spans.add(_span(nest, strides, depth) if depth and not offset else 0)
     return spans.pop() if len(spans) == 1 else 0
 
 
-def _span(nest: LoopNest, strides: Sequence[int], depth: int) -> int:
+def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
     """The stride of the last outer loop, where the others follow it and a row lies within it; else 0."""
     span = strides[depth - 1]
     inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
     return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
 
 
-def _operands(kernel: Kernel) -> tuple[Operand, ...]:
-    return (*kernel.inputs, *kernel.outputs)
+def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
+    return (*bound.inputs, *bound.outputs)
 
 
-def _outer_loops(nest: LoopNest, total: int) -> int:
+def _outer_loops(nest: LaunchLoops, total: int) -> int:
     """How many loops, the outermost ones, have so many indices together, and are not reduced; 0 if none."""
     count = 1
     for place, extent in enumerate(nest.extents):
@@ -149,7 +149,7 @@ def _outer_loops(nest: LoopNest, total: int) -> int:
     return 0
 
 
-def in_order(launches: Sequence[HostLaunch]) -> Iterator[tuple[int, LoopNest]]:
+def in_order(launches: Sequence[HostLaunch]) -> Iterator[tuple[int, LaunchLoops]]:
     """What runs one after the other: which launch, and over which loops."""
     for blocks, group in itertools.groupby(enumerate(launches), key=lambda each: each[1].blocks):
         own = [[(place, nest) for nest in _nests_of(launch)] for place, launch in group]
@@ -157,16 +157,16 @@ def in_order(launches: Sequence[HostLaunch]) -> Iterator[tuple[int, LoopNest]]:
             yield from runs
 
 
-def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
+def _nests_of(launch: HostLaunch) -> Iterator[LaunchLoops]:
     """The loops of a launch, block by block; those that it has, without blocks."""
-    nest, blocks = launch.kernel.nest, launch.blocks
+    nest, blocks = launch.bound.loops, launch.blocks
     if blocks is None:
         yield nest
         return
     kept = set(blocks.kept)
     depth = _outer_loops(nest, blocks.heads * blocks.rows)
-    shifts = [operand.value not in kept for operand in _operands(launch.kernel)]
-    across = _loop_of_columns(launch.kernel, kept)
+    shifts = [operand.value not in kept for operand in _operands(launch.bound)]
+    across = _loop_of_columns(launch.bound, kept)
     for start, count, part in blocks.blocks:
         indices = _indices(start, nest.extents[:depth])
         inner = list(nest.extents[depth:])
@@ -180,10 +180,10 @@ def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
         yield replace(nest, extents=(*(1,) * (depth - 1), count, *inner), offsets=offsets)
 
 
-def _loop_of_columns(kernel: Kernel, kept: Container[PlanValue]) -> int:
+def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
     """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
-    writes = kernel.body.contraction is not None and kernel.outputs[0].value in kept
-    return len(kernel.nest.extents) - 1 - (0 if writes else kernel.nest.reduced[0])
+    writes = bound.kernel.contraction is not None and bound.outputs[0].value in kept
+    return len(bound.loops.extents) - 1 - (0 if writes else bound.loops.reduced[0])
 
 
 def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.loop_constants import constants_of
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 
 
 class Tier(enum.Enum):

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.contracting import in_pairs
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.steps import Contract, Load, operands_of
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -27,20 +27,20 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
         return plan
     launches = plan.launches
     for launch in plan.launches:
-        if _unpacks(launch.kernel) and launch.kernel.outputs[0].value not in plan.results:
+        if _unpacks(launch.bound) and launch.bound.outputs[0].value not in plan.results:
             launches = _without(launch, launches)
     return replace(plan, launches=launches)
 
 
-def _unpacks(kernel: Kernel) -> bool:
-    return kernel.body.packs_or_unpacks and kernel.inputs[0].view.spec.dtype.is_block_float
+def _unpacks(bound: BoundKernel) -> bool:
+    return bound.kernel.packs_or_unpacks and bound.inputs[0].view.spec.dtype.is_block_float
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
     """The launches with what `unpacking` unpacks unpacked by its readers; as they are, where one cannot."""
-    value = unpacking.kernel.outputs[0].value
+    value = unpacking.bound.outputs[0].value
     others = [launch for launch in launches if launch is not unpacking]
-    readers = [launch for launch in others if any(each.value is value for each in launch.kernel.inputs)]
+    readers = [launch for launch in others if any(each.value is value for each in launch.bound.inputs)]
     unpacked = [_unpacked_by(launch, unpacking) for launch in readers]
     if not readers or None in unpacked:
         return tuple(launches)
@@ -50,29 +50,29 @@ def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[Hos
 
 def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None:
     """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
-    kernel, (packed,) = reader.kernel, unpacking.kernel.inputs
-    read = [k for k, each in enumerate(kernel.inputs) if each.value is unpacking.kernel.outputs[0].value]
-    if len(read) != 1 or not _is_factor(kernel, read[0]):
+    bound, (packed,) = reader.bound, unpacking.bound.inputs
+    read = [k for k, each in enumerate(bound.inputs) if each.value is unpacking.bound.outputs[0].value]
+    if len(read) != 1 or not _is_factor(bound, read[0]):
         return None
     (place,) = read
-    is_left, reduced = kernel.body.contracted_streams[0] == place, kernel.body.reduced
+    is_left, reduced = bound.kernel.contracted_streams[0] == place, bound.kernel.reduced
     assert reduced is not None, "it contracts"
     if reduced.is_dots:
         return None
-    operand = kernel.nest, place, packed.view.spec
+    operand = bound.loops, place, packed.view.spec
     strides = _strides_of_rows(*operand, reduced.row_loops) if is_left else _strides_of_columns(*operand)
     if strides is None:
         return None
-    stream = replace(kernel.body.streams[place], dtype=packed.view.spec.dtype)
+    stream = replace(bound.kernel.streams[place], dtype=packed.view.spec.dtype)
     if not is_left:
-        access = InnerAccess.CONTIGUOUS if kernel.nest.strides[place][-1] == 1 else InnerAccess.STRIDED
+        access = InnerAccess.CONTIGUOUS if bound.loops.strides[place][-1] == 1 else InnerAccess.STRIDED
         stream = replace(stream, access=access)
-    body = replace(kernel.body, streams=_with(kernel.body.streams, place, stream))
-    if in_pairs(body) is not in_pairs(kernel.body):
+    body = replace(bound.kernel, streams=_with(bound.kernel.streams, place, stream))
+    if in_pairs(body) is not in_pairs(bound.kernel):
         return None
-    nest = replace(kernel.nest, strides=_with(kernel.nest.strides, place, strides))
-    inputs = _with(kernel.inputs, place, Operand(packed.value, packed.view))
-    changed = replace(kernel, body=body, inputs=inputs, nest=nest)
+    nest = replace(bound.loops, strides=_with(bound.loops.strides, place, strides))
+    inputs = _with(bound.inputs, place, Operand(packed.value, packed.view))
+    changed = replace(bound, kernel=body, inputs=inputs, loops=nest)
     return HostLaunch((*unpacking.ops, *reader.ops), changed, Form(body))
 
 
@@ -83,9 +83,9 @@ def _with(values: tuple[_T, ...], place: int, value: _T) -> tuple[_T, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def _is_factor(kernel: Kernel, place: int) -> bool:
+def _is_factor(bound: BoundKernel, place: int) -> bool:
     """Whether a stream is one factor of a product, and nothing else."""
-    body = kernel.body
+    body = bound.kernel
     if body.contraction is None or body.contracted_streams.count(place) != 1:
         return False
     loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
@@ -93,7 +93,7 @@ def _is_factor(kernel: Kernel, place: int) -> bool:
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 
-def _strides_of_columns(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
+def _strides_of_columns(nest: LaunchLoops, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
     """The strides of a right operand in packed tiles, whose loops walk columns and rows of them.
 
     None if they do not: from anywhere but its start, from inside of a tile, beyond a row's end, or with pairs of terms
@@ -110,7 +110,7 @@ def _strides_of_columns(nest: LoopNest, place: int, packed: TensorSpec) -> tuple
     return in_tiles((*outer, terms, columns), width)
 
 
-def _strides_of_rows(nest: LoopNest, place: int, packed: TensorSpec, row_loops: int) -> tuple[int, ...] | None:
+def _strides_of_rows(nest: LaunchLoops, place: int, packed: TensorSpec, row_loops: int) -> tuple[int, ...] | None:
     """The strides of a left operand in packed tiles, whose loops walk rows of them, and terms along these.
 
     None if they do not: from anywhere but its start, from inside of a tile, beyond a row's end, or with pairs of terms
@@ -131,7 +131,7 @@ def _strides_of_rows(nest: LoopNest, place: int, packed: TensorSpec, row_loops: 
     return in_tiles(moves, width)
 
 
-def _has_whole_steps(nest: LoopNest) -> bool:
+def _has_whole_steps(nest: LaunchLoops) -> bool:
     """Whether no pair of terms, and no step of the loop around them, is in two tiles."""
     return nest.extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) == 0
 

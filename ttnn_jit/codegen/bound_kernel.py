@@ -1,4 +1,4 @@
-"""One launch as codegen sees it: a body, what it reads and writes, and the loops over that."""
+"""One launch as codegen sees it: a kernel, what it reads and writes, and the loops over that."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation
 
 from ttnn_jit.codegen.launch import (
-    LoopNest,
+    LaunchLoops,
     View,
     blocked,
-    contraction_nest_of,
+    contraction_loops_of,
     in_transposed_blocks,
     interchanged,
-    loop_nest_of,
-    reduction_nest_of,
+    launch_loops_of,
+    reduction_loops_of,
     row_loops,
 )
 from ttnn_jit.codegen.plan_value import PlanValue
@@ -39,9 +39,8 @@ from ttnn_jit.codegen.steps import (
     contracted_streams,
 )
 from ttnn_jit.dialects.d2m import GenericOp
-from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
-from ttnn_jit.kernels.packing_blocks import LINE
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import LINE, rows_of_a_tile
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
@@ -83,21 +82,21 @@ def is_elementwise(op: Operation) -> bool:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """One launch: a body, the tensors that it reads and writes, and the loops over them.
+class BoundKernel:
+    """One launch: a kernel, the tensors that it reads and writes, and the loops over them.
 
     Attributes:
-        body: The kernel.
-        inputs: What is read, distinct, in the order of the body's streams.
+        kernel: What runs.
+        inputs: What is read, distinct, in the order of the kernel's streams.
         outputs: What is written: `d2m.generic`'s results, by position.
-        nest: The loops over them: extents, strides and offsets.
+        loops: Those over them: extents, strides and offsets.
         axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
     """
 
-    body: KernelBody
+    kernel: KernelBody
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
-    nest: LoopNest
+    loops: LaunchLoops
     axis: int | None = None
 
     @property
@@ -118,7 +117,7 @@ def kernel_over(
     *,
     joined: bool = False,
     axis: int | None = None,
-) -> Kernel:
+) -> BoundKernel:
     """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
 
     Raises:
@@ -126,7 +125,7 @@ def kernel_over(
     """
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
-        nest = loop_nest_of(*views)
+        nest = launch_loops_of(*views)
         if all(isinstance(step, Load | Store) for step in steps):
             nest = _copying(nest, inputs, outputs)
         else:
@@ -137,11 +136,11 @@ def kernel_over(
         if any(isinstance(step, Contract) for step in steps):
             nest, steps = _contraction(every, shape, steps)
         else:
-            nest = reduction_nest_of(every, shape, axis)
-    return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+            nest = reduction_loops_of(every, shape, axis)
+    return kernel_of_loops(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
 
 
-def _copying(nest: LoopNest, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LoopNest:
+def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:
     """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
     if len(inputs) == len(outputs) == 1:
         read, written = inputs[0].view.spec, outputs[0].view.spec
@@ -163,31 +162,31 @@ def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
 
 def _contraction(
     operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
-) -> tuple[LoopNest, Sequence[Step]]:
+) -> tuple[LaunchLoops, Sequence[Step]]:
     """The loops, and the steps over them: rows beside a single column are columns of the product turned around.
 
     It has the same bits, for the factors of a product commute.
     """
     left, right = contracted_streams(steps)
-    nest = contraction_nest_of(operands, shape, left, right)
+    nest = contraction_loops_of(operands, shape, left, right)
     if nest.extents[-1] > 1 or not nest.reduced:
         return nest, steps
-    turned = contraction_nest_of(operands, shape, right, left)
+    turned = contraction_loops_of(operands, shape, right, left)
     if turned.extents[-1] == 1:
         return nest, steps
     return turned, [step.turned if isinstance(step, Contract) else step for step in steps]
 
 
-def kernel_of_nest(
+def kernel_of_loops(
     inputs: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
     steps: Sequence[Step],
     numerics: Numerics,
-    nest: LoopNest,
+    nest: LaunchLoops,
     *,
     joined: bool = False,
     axis: int | None = None,
-) -> Kernel:
+) -> BoundKernel:
     """The kernel of `steps` over the loops of `nest`; see `kernel_over`."""
     reducing = any(isinstance(step, Accumulate | Contract | Call) for step in steps)
     if reducing and not nest.reduced:  # no result has an element
@@ -207,10 +206,10 @@ def kernel_of_nest(
     size_class = SizeClass.of(math.prod(nest.extents))
     has_tails = nest.rank > 0 and len(streams) > MANY_STREAMS and nest.extents[-1] % TWO_VECTORS != 0
     body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced, has_tails)
-    return Kernel(body, inputs, outputs, nest, axis)
+    return BoundKernel(body, inputs, outputs, nest, axis)
 
 
-def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
+def _reduced(nest: LaunchLoops, steps: Sequence[Step]) -> Reduced:
     loop, count = nest.reduced[0], len(nest.reduced)
     is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
     if not any(isinstance(step, Contract) for step in steps):
@@ -248,7 +247,7 @@ def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _begins_lines(spec: TensorSpec, nest: LoopNest, place: int) -> bool:
+def _begins_lines(spec: TensorSpec, nest: LaunchLoops, place: int) -> bool:
     """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
     begins = (nest.offsets[place], *nest.strides[place][:-1])
     return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
