@@ -44,22 +44,13 @@ class BlockedContraction(ContractingLoops):
     def definitions(self) -> list[str]:
         """See the base class."""
         left = self._packing(LEFT, self._tile, DEPTH, ROWS)
-        return [self._kernel(), self._tiles(), left, self._packing(RIGHT, self._panel_width, DEPTH)]
+        packed = {"left_packed": ROWS * DEPTH, "right_packed": COLUMNS * DEPTH}
+        kernel = self._kernel(COLUMNS, **packed, block=ROWS * COLUMNS, offsets=2 * ROWS)
+        return [kernel, self._tiles(), left, self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def _tile(self) -> int:
         return tile_rows(self.isa)
-
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return COLUMNS
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"left.packed": ROWS * DEPTH, "right.packed": COLUMNS * DEPTH}
-        return {**packed, "block": ROWS * COLUMNS, "offsets": 2 * ROWS}
 
     def _blocks(self, p: Product) -> None:
         with p.count("first.row", p.rows.steps, step=ROWS) as row:
@@ -106,7 +97,7 @@ class BlockedContraction(ContractingLoops):
 
     def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
         """So many terms of the left operand, which lie at an offset, for the steps from one on."""
-        target = p.element(p.memory["left.packed"], I32, p.mul(step, self._tile))
+        target = p.element(p.memory["left_packed"], I32, p.mul(step, self._tile))
         source = p.moved(self.left, p.at[self.left], offset)
         along = p.depth.strides[self.left][0]
         p.call(VOID, "ttnn_jit.pack_left", target, source, height, run, p.memory["offsets"], along)
@@ -114,7 +105,7 @@ class BlockedContraction(ContractingLoops):
     def _take_right(self, p: Product, source: Value, width: Value, run: Value, step: Value) -> None:
         """So many terms of the right operand, unless they come in panels."""
         with p.when(p.is_plain, "pack") if self.panels else nullcontext():
-            target = p.element(p.memory["right.packed"], I32, p.mul(step, self._panel_width))
+            target = p.element(p.memory["right_packed"], I32, p.mul(step, self._panel_width))
             strides = p.across[self.right], p.depth.strides[self.right][0]
             p.call(VOID, "ttnn_jit.pack_right", target, source, width, run, *strides)
 
@@ -123,7 +114,7 @@ class BlockedContraction(ContractingLoops):
 
         Where panels come packed, all terms of a part of the depth are one run, and `given` is where it begins.
         """
-        packed, words = p.memory["right.packed"], i64(DEPTH * self._panel_width)
+        packed, words = p.memory["right_packed"], i64(DEPTH * self._panel_width)
         if not self.panels:
             return packed, words
         own = p.mul(p.across[self.right], self._panel_width // self._terms)
@@ -131,7 +122,7 @@ class BlockedContraction(ContractingLoops):
 
     def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
         """What the function of tiles is told of the left operand's terms."""
-        return p.memory["left.packed"], steps
+        return p.memory["left_packed"], steps
 
     @property
     def _left_parameters(self) -> Sequence[Parameter]:
@@ -166,7 +157,7 @@ class BlockedContraction(ContractingLoops):
         height: Value,
     ) -> None:
         """The rows from `row` on by a panel."""
-        whole, one = (self._microkernel(rows, PANEL_VECTORS, self._tile) for rows in (self._tile, 1))
+        whole, one = (self._microkernel(rows, PANEL_VECTORS, self._tile, COLUMNS) for rows in (self._tile, 1))
         words, steps = left
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)

@@ -42,11 +42,9 @@ class DotContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        return [
-            self._kernel(),
-            self._tile(),
-            *(self._packing(side, self._panel, self._steps) for side in (LEFT, RIGHT)),
-        ]
+        words, sides = self._steps * self._panel, (LEFT, RIGHT)
+        kernel = self._kernel(self._panel, left_packed=words, right_packed=words, block=self._panel)
+        return [kernel, self._tile(), *(self._packing(side, self._panel, self._steps) for side in sides)]
 
     @property
     def panels(self) -> None:
@@ -60,17 +58,6 @@ class DotContraction(ContractingLoops):
     def _steps(self) -> int:
         return TILE_WIDTH // self._terms if self._rounds_tiles else DEPTH
 
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return self._panel
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        words = self._steps * self._panel
-        return {"left.packed": words, "right.packed": words, "block": self._panel}
-
     def _blocks(self, p: Product) -> None:
         with p.count("column", p.columns, step=self._panel) as column:
             width = part(p, p.columns, column.index, self._panel)
@@ -81,8 +68,8 @@ class DotContraction(ContractingLoops):
                 for name, k in (("left", self.left), ("right", self.right)):
                     source = p.moved(k, starts[name], p.depth.offset(index, k))
                     words = width, run, p.across[k], p.depth.strides[k][0]
-                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}.packed"], source, *words)
-                packed = p.memory["left.packed"], p.memory["right.packed"], p.memory["block"]
+                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}_packed"], source, *words)
+                packed = p.memory["left_packed"], p.memory["right_packed"], p.memory["block"]
                 p.call(VOID, "ttnn_jit.tile", *packed, p.compare("eq", depth.index, 0), self._steps_of(p, run))
             p.finish(i64(0), i64(1), column.index, width)
 
@@ -90,5 +77,5 @@ class DotContraction(ContractingLoops):
         factors = (Parameter(name, PTR, "noalias readonly") for name in ("left", "right"))
         rest = Parameter("block", PTR, "noalias"), Parameter("is.first", I1), Parameter("steps", I64)
         b = self._function("tile", [*factors, *rest])
-        self._microkernel(1, _VECTORS, self._panel, kind=DotMicrokernel).over_steps(b, *b.parameters)
+        self._microkernel(1, _VECTORS, self._panel, self._panel, kind=DotMicrokernel).over_steps(b, *b.parameters)
         return b.ended()

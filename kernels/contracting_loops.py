@@ -13,7 +13,7 @@ kernels/tile_loop.py, takes the finished block to where results lie.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 
@@ -79,22 +79,18 @@ class ContractingLoops:
     def definitions(self) -> list[str]:
         """The function and those that it calls, but for the epilogue."""
 
-    @property
-    @abstractmethod
-    def pitch(self) -> int:
-        """Results from one row of the block to the next."""
-
-    @property
-    @abstractmethod
-    def memory(self) -> dict[str, int]:
-        """Names of arrays on the stack, ``block`` among them, and their words."""
-
     @abstractmethod
     def _blocks(self, p: Product) -> None:
         """Writes all blocks of one product."""
 
-    def _kernel(self) -> str:
-        p = Product(self)
+    def _kernel(self, pitch: int, **memory: int) -> str:
+        """The function.
+
+        Args:
+            pitch: Results from one row of the block to the next.
+            memory: Names of arrays on the stack, ``block`` among them, and their words.
+        """
+        p = Product(self, pitch, memory)
         streams = p.streams()
         with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.at:
             self._blocks(p)
@@ -158,12 +154,12 @@ class ContractingLoops:
     def _microkernel(
         self, *shape: int, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
     ) -> Microkernel:
-        """Of so many rows, vectors of a row, and packed words of a step of the left operand."""
+        """One with so many rows, vectors of a row, words of the left operand at a step, and results from row to row."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
         cut = self._cut(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
         own_part = self.in_pairs, self.isa, in_place, rounds, own.dropped, cut
-        return kind(*shape, self.pitch, *own_part)
+        return kind(*shape, *own_part)
 
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
         """Of the kernel's module alone."""
@@ -219,10 +215,10 @@ class Product(KernelFunction):
     at: Sequence[Value]
     is_plain: Value
 
-    def __init__(self, kernel: ContractingLoops) -> None:
+    def __init__(self, kernel: ContractingLoops, pitch: int, memory: Mapping[str, int]) -> None:
         numbers = range(len(kernel.streams))
         super().__init__(kernel.name, kernel.module, [kernel.element(k) for k in numbers], kernel.rank)
-        self.memory = {name: self.alloca(I32, words, 64, name) for name, words in kernel.memory.items()}
+        self.memory = {name: self.alloca(I32, words, 64, name) for name, words in memory.items()}
         self.columns = self.extent(0, "columns")
         self.depth, self.rows = (
             Walk(self, range(first, first + count))
@@ -231,7 +227,7 @@ class Product(KernelFunction):
         self.across = [self.stride(k, 0) for k in numbers]
         if kernel.panels:
             self.is_plain = self.compare("eq", self.rows.strides[kernel.right][0], 0, "is.plain")
-        self._pitch = kernel.pitch
+        self._pitch = pitch
         self._streams_of_epilogue = kernel.epilogue.operands
         count = len(self._streams_of_epilogue)
         self._epilogue = NestedCall(self, kernel.epilogue.function, count, 2 + 2 * count)

@@ -42,7 +42,9 @@ class FewRowsContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        functions = [self._kernel(), self._sweep(), self._tile_function("tile", self._vectors)]
+        packed = {"packed_left": self.tile * DEPTH, "panel": self._columns_packed * self._steps}
+        kernel = self._kernel(COLUMNS, **packed, offsets=2 * self.tile, block=self.tile * COLUMNS)
+        functions = [kernel, self._sweep(), self._tile_function("tile", self._vectors)]
         if self._is_in_place:
             functions.append(self._tile_function("tile_in_place", self._vectors, self.element(self.right)))
         if self.panels:
@@ -91,17 +93,6 @@ class FewRowsContraction(ContractingLoops):
             return STEPS_PACKED
         return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return COLUMNS
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"packed.left": self.tile * DEPTH, "panel": self._columns_packed * self._steps}
-        return {**packed, "offsets": 2 * self.tile, "block": self.tile * COLUMNS}
-
     def _blocks(self, p: Product) -> None:
         with p.count("first.row", p.rows.steps, step=self.tile) as tile:
             row = tile.index
@@ -126,7 +117,7 @@ class FewRowsContraction(ContractingLoops):
             p.moved(k, start, p.depth.offset(index, k))
             for k, start in ((self.left, p.at[self.left]), (self.right, right))
         )
-        packed, block = p.memory["packed.left"], p.memory["block"]
+        packed, block = p.memory["packed_left"], p.memory["block"]
         along = p.depth.strides[self.left][0]
         p.call(VOID, "ttnn_jit.pack_left", packed, source, height, run, p.memory["offsets"], along)
         is_first = p.compare("eq", term, 0)
@@ -208,7 +199,7 @@ class FewRowsContraction(ContractingLoops):
     def _tile_function(self, name: str, vectors: int, in_place: Type | None = None) -> str:
         words = Parameter("steps", I64), Parameter("along", I64)
         b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *words])
-        self._microkernel(self.tile, vectors, self.tile, in_place=in_place).over_steps(b, *b.parameters)
+        self._microkernel(self.tile, vectors, self.tile, COLUMNS, in_place=in_place).over_steps(b, *b.parameters)
         return b.ended()
 
 

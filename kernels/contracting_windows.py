@@ -32,17 +32,13 @@ class WindowContraction(BlockedContraction):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        return [self._kernel(), self._tiles(), self._packing(RIGHT, self._panel_width, DEPTH)]
+        own = {"block": ROWS * COLUMNS, "runs": 4 * DEPTH, "offsets": 2 * ROWS}
+        kernel = self._kernel(COLUMNS, right_packed=COLUMNS * DEPTH, **own)
+        return [kernel, self._tiles(), self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def panels(self) -> None:
         """None: the terms of a part of the depth are several runs."""
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"right.packed": COLUMNS * DEPTH, "block": ROWS * COLUMNS}
-        return {**packed, "runs": 4 * DEPTH, "offsets": 2 * ROWS}
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:
         """That terms lie beside each other: a launch from a file may say otherwise, and reads no memory then."""
