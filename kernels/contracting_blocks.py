@@ -82,17 +82,8 @@ class BlockedContraction(ContractingLoops):
             fill.again_if(p.bit_and(p.compare("slt", packed, most), more), packed, count)
         steps = self._steps_of(p, packed)
         is_first = p.compare("eq", term, 0)
-        panels = self._panels(p, run_at)
-        p.call(
-            VOID,
-            "ttnn_jit.tiles",
-            *self._left_taken(p, steps, count),
-            *panels,
-            p.memory["block"],
-            is_first,
-            height,
-            width,
-        )
+        factors = *self._left_taken(p, steps, count), *self._panels(p, run_at)
+        p.call(VOID, "ttnn_jit.tiles", *factors, p.memory["block"], is_first, height, width)
         return following, more
 
     def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
@@ -139,30 +130,21 @@ class BlockedContraction(ContractingLoops):
             column, at = panel.values
             below = b.element(results, FLOAT, column)
             with b.count("row", height, step=self._tile) as row:
-                tile = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
-                self._tile_of(b, left, at, tile, is_first, row.index, height)
+                place = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
+                self._tile_of(b, left, (at, place, is_first), row.index, height)
             following = b.element(at, I32, panel_words)
             column = b.add(column, self._panel_width)
             panel.again_if(b.compare("slt", column, width), column, following)
         return b.ended()
 
-    def _tile_of(
-        self,
-        b: Builder,
-        left: Sequence[Value],
-        panel: Value,
-        results: Value,
-        is_first: Value,
-        row: Value,
-        height: Value,
-    ) -> None:
-        """The rows from `row` on by a panel."""
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Sequence[Value], row: Value, height: Value) -> None:
+        """The rows from `row` on by a panel: `tile` is that, the place of the results, and whether they begin."""
         whole, one = (self._microkernel(rows, PANEL_VECTORS, self._tile, COLUMNS) for rows in (self._tile, 1))
-        words, steps = left
+        (words, steps), (panel, results, is_first) = left, tile
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)
         with b.choose(b.compare("sge", rest, _MIN_TILE_ROWS), "whole") as many:
-            whole.over_steps(b, at, panel, results, is_first, steps)
+            whole.over_steps(b, at, *tile, steps)
             many.otherwise()
             with b.count("lane", rest) as lane:
                 place = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))

@@ -129,15 +129,13 @@ class ContractingLoops:
 
     def _packing(self, side: int, width: int, steps: int, rows_listed: int = 0) -> str:
         """The function that packs groups of columns of a factor, or of its rows, which are listed so many together."""
-        name, k, cut = ("left", "right")[side], (self.left, self.right)[side], self._cut(side)
+        symbol = f"ttnn_jit.pack_{('left', 'right')[side]}"
+        k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
         stream, own = self.streams[k], (width, self.in_pairs, steps * width, self.module)
         if stream.dtype.is_block_float:
             turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(rows_listed or TILE_WIDTH, TILE_HEIGHT)
-            return Unpacking(
-                f"ttnn_jit.pack_{name}", stream.dtype, *own, turned, rows_listed > 0, kept, cut
-            ).definition()
-        packed = f"ttnn_jit.pack_{name}", self.element(k), *own, self.isa.lanes
-        return Packing(*packed, rows_listed > 0, cut).definition()
+            return Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut).definition()
+        return Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut).definition()
 
     def _cut(self, side: int) -> FactorCut | None:
         """What a chip leaves of the words of a factor."""
@@ -158,8 +156,7 @@ class ContractingLoops:
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
         cut = self._cut(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
-        own_part = self.in_pairs, self.isa, in_place, rounds, own.dropped, cut
-        return kind(*shape, *own_part)
+        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, cut)
 
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
         """Of the kernel's module alone."""

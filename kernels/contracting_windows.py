@@ -59,16 +59,7 @@ class WindowContraction(BlockedContraction):
         lists = (Parameter(name, PTR, "noalias readonly") for name in ("left", "offsets", "runs"))
         return *lists, Parameter("count", I64)
 
-    def _tile_of(
-        self,
-        b: Builder,
-        left: Sequence[Value],
-        panel: Value,
-        results: Value,
-        is_first: Value,
-        row: Value,
-        height: Value,
-    ) -> None:
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Sequence[Value], row: Value, height: Value) -> None:
         start, offsets, runs, count = left
         last = b.sub(height, 1)
         # Rows beyond the block's last one are the last one.
@@ -76,7 +67,7 @@ class WindowContraction(BlockedContraction):
         element = self.element(self.left)
         rows = [b.element(start, element, b.load(I64, b.element(offsets, I64, number))) for number in numbers]
         kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa)
-        kernel.over_runs(b, rows, panel, results, is_first, runs, count)
+        kernel.over_runs(b, rows, *tile, runs, count)
 
 
 @dataclass(frozen=True)
@@ -84,14 +75,7 @@ class WindowMicrokernel(Microkernel):
     """Continues the chains of a tile of results over runs of terms, at least one."""
 
     def over_runs(
-        self,
-        b: Builder,
-        rows: Sequence[Value],
-        right: Value,
-        results: Value,
-        is_first: Value,
-        runs: Value,
-        count: Value,
+        self, b: Builder, rows: Sequence[Value], right: Value, results: Value, is_first: Value, *runs: Value
     ) -> None:
         """Continues the chains.
 
@@ -101,16 +85,16 @@ class WindowMicrokernel(Microkernel):
             right: Where the first step's words are.
             results: Where the tile is.
             is_first: Whether its chains begin here.
-            runs: The list of runs.
-            count: How many it has.
+            runs: The list of runs, and how many it has.
         """
         math = LlvmVector(self.isa, b.module, b.body)
+        places, count = runs
 
         def parts(chains: Chains) -> Chains:
             carried = [("run.total", chain) for chain in chains]
             with b.loop("run", *carried, ("run.right", right), ("number", i64(0))) as run:
                 *before, at, number = run.values
-                listed = b.element(runs, _RUN, number)
+                listed = b.element(places, _RUN, number)
                 first = b.load(I64, listed)
                 behind = b.load(I64, b.element(listed, I64, 1))
                 with b.loop("term", *self._named([*before, at, first])) as loop:
