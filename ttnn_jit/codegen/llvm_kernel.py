@@ -26,7 +26,7 @@ from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import PythonSource, numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
-from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
+from ttnn_jit.codegen.vector_loop import KERNEL
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_dots import DotContraction
 from ttnn_jit.kernels.contracting_loops import ContractingLoops
@@ -173,7 +173,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
             return _rows_in_strips(form, isa)
         case OneLoop():
             remarks = ["; code generator: level 0"] if form.tier is Tier.FAST_ISEL else []
-            module = _shared([form.loop])
+            module = ModuleText()
+            module.add(form.loop.module)
             return _Draft([form.definition], module, form.loop.picoseconds, remarks=remarks, tier=form.tier)
         case _:
             raise AssertionError("the loops of a body are chosen before its text is written")
@@ -219,8 +220,7 @@ def _in_strips(form: InStrips) -> _Draft:
     repackings = _repackings(form, module)
     names = {k: loops.name for k, loops in repackings.items()}
     kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names, module)
-    definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
-    module.add(form.loop.module)
+    definitions = [kernel.text(), form.loop.define(name, module), *(loops.text() for loops in repackings.values())]
     picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
     return _Draft(definitions, module, picoseconds, remarks=[_types_remark(body)])
 
@@ -256,8 +256,8 @@ def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
 
 def _tabulated(form: Tabulated) -> _Draft:
     """A kernel with a lookup table."""
-    module, names = _shared([form.look_up, form.function]), ("ttnn_jit.look_up", "ttnn_jit.function")
-    loops = form.look_up.loop.definition(names[0]), form.function.loop.definition(names[1])
+    module, names = ModuleText(), ("ttnn_jit.look_up", "ttnn_jit.function")
+    loops = [form.look_up.define(names[0], module), form.function.define(names[1], module)]
     definitions = [*loops, *lookup_table(KERNEL, *names, module)]
     picoseconds = form.direct.picoseconds - form.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(form.looked_up)}"
@@ -269,10 +269,10 @@ def _staged(form: Staged) -> _Draft:
     fission, loops = form.fission, form.loops
     names = [f"ttnn_jit.part{k}" for k in range(len(loops))]
     calls = [StageCall(name, stage.operands) for name, stage in zip(names, fission.stages, strict=True)]
-    module = _shared(loops)
+    module = ModuleText()
+    definitions = [loop.define(name, module) for name, loop in zip(names, loops, strict=True)]
     kernel = staged_loops(KERNEL, module, form.body.streams, fission.scratches, calls, fission.block)
-    definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
-    return _Draft(definitions, module, sum(loop.picoseconds for loop in loops))
+    return _Draft([kernel, *definitions], module, sum(loop.picoseconds for loop in loops))
 
 
 def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
@@ -286,8 +286,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
         name = ""
         if loop is not None:
             name = f"ttnn_jit.part{number}"
-            definitions.append(loop.loop.definition(name))
-            module.add(loop.module)
+            definitions.append(loop.define(name, module))
             picoseconds += loop.picoseconds if sweep.whole_row else 0
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
         reductions = []
@@ -333,8 +332,7 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
         kernel: ContractingLoops = DotContraction(*arguments)
     else:
         kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
-    definitions = [*kernel.definitions(), loop.loop.definition(name)]
-    module.add(loop.module)
+    definitions = [*kernel.definitions(), loop.define(name, module)]
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
@@ -353,11 +351,3 @@ def _reads_windows(body: KernelBody, left: int, *, pairs: bool) -> bool:
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2
 """A fused multiply-add and its share of loads, for a vector of products or of pairs of them."""
-
-
-def _shared(loops: Sequence[VectorLoop]) -> ModuleText:
-    """The declarations, tables and rare paths of all loops, each once."""
-    module = ModuleText()
-    for own in loops:
-        module.add(own.module)
-    return module

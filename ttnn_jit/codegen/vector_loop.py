@@ -53,6 +53,12 @@ class VectorLoop:
     instructions: Mapping[int, int]
     module: ModuleText
 
+    def define(self, name: str, module: ModuleText) -> str:
+        """The loop's definition as a function of `module`, which gets what it needs."""
+        definition = self.loop.definition(name)
+        module.add(self.module)
+        return definition
+
     @property
     def picoseconds(self) -> float:
         """The predicted arithmetic per element, every instruction counted alike."""
