@@ -10,7 +10,8 @@ from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.decomposition import Ops
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 from ttnn_jit.ttnn import eager_functions
 
 
@@ -43,3 +44,10 @@ class EagerOps(Ops):
         """A tensor of one number."""
         program = maker()
         return storage.filled(number, spec, self._device) if program is None else program.filled(number, spec)
+
+
+def placed(result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None) -> Tensor:
+    """What several operations give, in the place or the tensor that the call names; itself where it names none."""
+    if memory_config is None and output_tensor is None:
+        return result
+    return eager_functions.identity(result, memory_config=memory_config, output_tensor=output_tensor)

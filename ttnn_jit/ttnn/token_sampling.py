@@ -9,7 +9,7 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn import eager_functions as ttnn
-from ttnn_jit.ttnn.eager_ops import place_of
+from ttnn_jit.ttnn.eager_ops import place_of, placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.random_tensors import rand
 from ttnn_jit.ttnn.tensor_creation import arange
@@ -61,7 +61,7 @@ def sampling(
     chosen = _drawn(_column(k), _column(p), _column(temp), input_values_tensor, seed)
     tokens = typecast(ttnn.gather(_tiled(typecast(input_indices_tensor, DataType.INT32)), 3, chosen), DataType.UINT32)
     found: Tensor = to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR)
-    return found if output_tensor is None else ttnn.identity(found, output_tensor=output_tensor)
+    return placed(found, None, output_tensor)
 
 
 def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None) -> Tensor:

@@ -225,7 +225,7 @@ def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> M
     return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
-@host_function(over_meshes=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, over_meshes=True, of_a_chip="sub_core_grids")
 def typecast(
     input_tensor: Tensor,
     dtype: DataType,
@@ -252,17 +252,12 @@ def typecast(
         DTypeError: An element type that torch and numpy alone have.
         DeallocatedError: The tensor was deallocated.
     """
-    tracer = getattr(input_tensor, "__ttnn_call__", None)
-    if tracer is not None:
-        given = {} if memory_config is None else {"memory_config": memory_config}
-        traced: Tensor = tracer(typecast, (input_tensor, dtype), given)
-        return traced
-    check_of_ttnn(dtype)
-    input_tensor.memory(TYPECAST.name)
-    device = input_tensor.device()
-    if device is None:
-        spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
-        return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
+    if type(input_tensor) is Tensor:  # and does not stand for one that is traced
+        check_of_ttnn(dtype)
+        input_tensor.memory(TYPECAST.name)
+        if input_tensor.device() is None:
+            spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
+            return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
     placed = {} if memory_config is None else {"memory_config": memory_config}
     result: Tensor = _ON_DEVICE(input_tensor, dtype, **placed)
     return result
