@@ -30,7 +30,7 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, kernel, launch, vector_loop
+from ttnn_jit.codegen import body_emitter, bound_kernel, launch, vector_loop
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
@@ -107,11 +107,11 @@ CHOICES: Mapping[str, Choice] = {
         over(["exp(transpose(a, 0, 1))"], "f32 bf16", [512, 2048]),
     ),
     "far transposes": Choice(
-        [(kernel, "SHARE_OF_TRANSPOSES", math.inf)], over(["transpose(a, 0, 1)"], "f32 bf16", [2048])
+        [(bound_kernel, "SHARE_OF_TRANSPOSES", math.inf)], over(["transpose(a, 0, 1)"], "f32 bf16", [2048])
     ),
     "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(
-        [(kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
+        [(bound_kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
     ),
     "loop fission": Choice(
         [(fission, "MAX_STAGE_INSTRUCTIONS", {1: math.inf, 2: math.inf}), (fission, "MAX_STAGE_INPUTS", math.inf)],
@@ -240,7 +240,7 @@ import sys, time
 import torch
 from ttnn_jit import jit, ttnn
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.helper_ir import HostThreads
+from ttnn_jit.runtime.launch_symbols import HostThreads
 if sys.argv[1] == "off":
     native.HOST_THREADS = HostThreads.POSIX
 torch.set_num_threads(2)

@@ -37,7 +37,7 @@ from ttnn_jit.codegen.host.host_steps import chosen_form
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, SizeClass, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops import Operation, operations_on
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.specs.dtypes import FLOATS

@@ -7,8 +7,8 @@ from dataclasses import field
 from functools import partial
 
 from ttnn_jit.kernels.bfloat16_powers import Bfloat16Power
+from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
@@ -36,10 +36,10 @@ class Bfloat16Words:
     numerics: Numerics
     interleaved: bool
     leaves_nan: bool = False
-    _loaded: dict[Vectors, str] = field(default_factory=dict)
-    _converted: dict[Vectors, str] = field(default_factory=dict)
+    _loaded: dict[Vectors, Value] = field(default_factory=dict)
+    _converted: dict[Vectors, Value] = field(default_factory=dict)
 
-    def widened(self, words: str, count: int) -> Vectors:
+    def widened(self, words: Value, count: int) -> Vectors:
         """The `count` vectors of ``<chunk x i16>`` words."""
         b, lanes = self.builder, self.builder.isa.lanes
         if count == 1:
@@ -47,7 +47,7 @@ class Bfloat16Words:
         elif self.interleaved:
             vectors = b.halves(words)
         else:
-            parts = (b.shuffled(2 * lanes, [words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
+            parts = (b.shuffled([words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
             vectors = tuple(b.load_bf16(part) for part in parts)
         self._loaded[vectors] = words
         return vectors
@@ -67,13 +67,11 @@ class Bfloat16Words:
         b = self.builder
         if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing words
             return self.rounded(vectors, DataType.BFLOAT16)
-        words = b.flushed(self.narrowed(vectors), len(vectors) * b.isa.lanes)
-        return self.widened(words, len(vectors))
+        return self.widened(b.flushed(self.narrowed(vectors)), len(vectors))
 
     def looked_up(self, vectors: Vectors) -> Vectors:
         """The entries of the module's lookup table for vectors of bfloat16 numbers."""
-        count = len(vectors) * self.builder.isa.lanes
-        return self.widened(self.builder.looked_up(self.narrowed(vectors), count), len(vectors))
+        return self.widened(self.builder.looked_up(self.narrowed(vectors)), len(vectors))
 
     def power(self, vectors: Vectors, power: float, name: str, emit: Callable[..., Value]) -> Vectors:
         """The rounded power of each vector of bfloat16 numbers; `name` says which, `emit` is its float32 body."""
@@ -81,14 +79,14 @@ class Bfloat16Words:
         whole = 2 * b.isa.lanes
         words = self.narrowed(vectors)
         if count < whole:
-            words = b.shuffled(count, [words], [k % count for k in range(whole)])
+            words = b.shuffled([words], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
         result = b.bfloat16_power(words, Bfloat16Power.of(power), name, partial(_words_of, emit, self.numerics))
         if count < whole:
-            result = b.shuffled(whole, [result], range(count))
+            result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
 
-    def narrowed(self, vectors: Vectors) -> str:
+    def narrowed(self, vectors: Vectors) -> Value:
         """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
         b, lanes = self.builder, self.builder.isa.lanes
         if vectors in self._loaded:
@@ -97,11 +95,11 @@ class Bfloat16Words:
             return self._converted[vectors] if vectors in self._converted else b.high_words(vectors)
         if vectors in self._converted:
             order = [half + k for k in range(lanes) for half in (0, lanes)]
-            return b.shuffled(2 * lanes, [self._converted[vectors]], order)
+            return b.shuffled([self._converted[vectors]], order)
         return b.interleaved_high_words(*vectors)
 
 
-def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: str) -> str:
+def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: Value) -> Value:
     """The words of a function of two vectors of words, computed with float32."""
     both = Bfloat16Words(builder, numerics, interleaved=True)
     results = tuple(emit(builder, vector) for vector in both.widened(words, 2))

@@ -11,7 +11,7 @@ import torch
 
 from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen import kernel
+from ttnn_jit.codegen import bound_kernel
 from ttnn_jit.compiler import driver, stored_programs
 from ttnn_jit.diagnostics.errors import ArgumentError
 
@@ -23,7 +23,7 @@ def nothing_fits(monkeypatch):
     """Every kernel counts as larger than the caches; nothing compiled before or after is taken for it."""
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
-    monkeypatch.setattr(kernel, "SHARE_OF_LAST_CACHE", 0)
+    monkeypatch.setattr(bound_kernel, "SHARE_OF_LAST_CACHE", 0)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def nothing_fits(monkeypatch):
     [(cosh, 192, False), (cosh, 193, True), (add_tree_8_to_1, 24, False), (add_tree_8_to_1, 25, True)],
 )
 def test_a_kernel_stores_non_temporally_where_it_reads_or_writes_too_much_for_them(monkeypatch, function, rows, around):
-    monkeypatch.setattr(kernel, "last_cache_bytes", lambda: 16 << 20)
+    monkeypatch.setattr(bound_kernel, "last_cache_bytes", lambda: 16 << 20)
     inputs = [torch.empty(rows, 1 << 14) for _ in range(1 if function is cosh else 8)]  # rows of 64 KB
     text = jit(function).ir(*inputs, stage="codegen")
     assert ("!nontemporal" in text) is around
@@ -51,7 +51,7 @@ def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dty
     x = torch.randn(2 * MEGABYTE_OF_ELEMENTS + extra).to(dtype)
     around = jit(cosh)(x)
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
-    monkeypatch.setattr(kernel, "SHARE_OF_LAST_CACHE", 1e9)
+    monkeypatch.setattr(bound_kernel, "SHARE_OF_LAST_CACHE", 1e9)
     assert torch.equal(jit(cosh)(x), around)
 
 

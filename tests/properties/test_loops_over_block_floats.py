@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.host import packed_elements
+from ttnn_jit.codegen.host import compute_at
 from ttnn_jit.codegen.host.forms import InStrips
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
@@ -90,14 +90,14 @@ def test_what_another_launch_reads_too_is_unpacked_for_both():
     launches = generate(
         scheduled(ADDED_UP, [*calls, ("max", 0, (0,), True)], results=(-2, -1)), host_isa()
     ).host.launches
-    assert launches[0].kernel.body.packs_or_unpacks
+    assert launches[0].bound.kernel.packs_or_unpacks
     assert not any(isinstance(launch.form, InStrips) for launch in launches)
 
 
 def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
     module = scheduled(ADDED_UP, [("add", 0, 1)])
     assert len(generate(module, host_isa()).plan.launches) == 1
-    monkeypatch.setattr(packed_elements, "last_cache_bytes", lambda: 0)
+    monkeypatch.setattr(compute_at, "last_cache_bytes", lambda: 0)
     assert len(generate(module, host_isa()).plan.launches) == 3
 
 

@@ -75,12 +75,12 @@ def test_rows_that_are_reduced_are_one_launch_before_they_are_packed_however_man
     spec = TensorSpec((8, 197, 197), DataType.FLOAT32, Layout.TILE)
     calls = [("softmax", 0, -1, True), ("typecast", 1, DataType.BFLOAT8_B)]
     softmax, *packing = generate(scheduled([spec], calls), host_isa()).host.launches
-    assert not softmax.kernel.body.packs_or_unpacks
-    assert [launch.kernel.body.packs_or_unpacks for launch in packing] == [True] * 4
+    assert not softmax.bound.kernel.packs_or_unpacks
+    assert [launch.bound.kernel.packs_or_unpacks for launch in packing] == [True] * 4
 
 
 def test_heads_are_packed_as_they_are_split():
     spec = TensorSpec((2, 37, 6 * 64), DataType.FLOAT32, Layout.TILE)
     calls = [("reshape", 0, (2, 37, 6, 64)), ("permute", 1, (0, 2, 1, 3)), ("typecast", 2, DataType.BFLOAT8_B)]
     launches = generate(scheduled([spec], calls), host_isa()).host.launches
-    assert not any(only_copies(launch.kernel) for launch in launches)
+    assert not any(only_copies(launch.bound) for launch in launches)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from tests.unit.codegen.programs import host_isa, native, scheduled
-from ttnn_jit.codegen import kernel
+from ttnn_jit.codegen import bound_kernel
 from ttnn_jit.codegen.host import register_moves
 from ttnn_jit.codegen.host.forms import Transposed
 from ttnn_jit.codegen.host.host_program import generate
@@ -58,7 +58,7 @@ def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, s
     spec = TensorSpec(shape, dtype)
     axes = ORDERS[len(shape)][order % len(ORDERS[len(shape)])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "SHARE_OF_TRANSPOSES", 0 if far else 1e9)
+        patch.setattr(bound_kernel, "SHARE_OF_TRANSPOSES", 0 if far else 1e9)
         patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
         module, x = scheduled([spec], [("permute", 0, axes)]), numbers(spec)
         for isa in [host_isa(), NEON, *([AVX2] if host_isa().avx2 else [])]:
@@ -79,7 +79,7 @@ def test_rows_backwards_and_every_second_element_have_the_bits_of_numpys(dtype, 
     begin = min(begin, columns - 1)
     x = numbers(spec)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "SHARE_OF_LAST_CACHE", 0 if far else 1e9)
+        patch.setattr(bound_kernel, "SHARE_OF_LAST_CACHE", 0 if far else 1e9)
         patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
         for call, golden in (
             (("flip", 0, (1,)), x[:, ::-1]),
@@ -143,10 +143,10 @@ def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole
     def passes_caches(*shape):
         module = scheduled([TensorSpec(shape, DataType.FLOAT32)], [("permute", 0, (1, 0))])
         (launch,) = generate(module, host_isa()).host.launches
-        return launch.kernel.body.streams[1].nontemporal
+        return launch.bound.kernel.streams[1].nontemporal
 
     assert not passes_caches(1024, 512)
-    monkeypatch.setattr(kernel, "SHARE_OF_TRANSPOSES", 0)
+    monkeypatch.setattr(bound_kernel, "SHARE_OF_TRANSPOSES", 0)
     assert host_isa().lanes < 16 or passes_caches(1024, 512)
     assert not passes_caches(1000, 1000)
     assert not passes_caches(64, 64)

@@ -23,7 +23,7 @@ from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, NEON
-from ttnn_jit.kernels.row_strips import MOST_COLUMNS
+from ttnn_jit.nest.limits import MOST_COLUMNS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 TYPES = [*PACKED, DataType.FLOAT32, DataType.BFLOAT16]

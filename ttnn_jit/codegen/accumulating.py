@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.contracting import contracted_operands, contracting_steps
-from ttnn_jit.codegen.kernel import Operand
 from ttnn_jit.codegen.reduced_operands import ReducedOperands
 from ttnn_jit.codegen.reducing import reduced_operands, reducing_steps
 from ttnn_jit.codegen.steps import Constant, Step

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -11,6 +10,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.process.compile_lock import interrupts_postponed
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import elf_triple
 
@@ -62,13 +62,13 @@ def parsed(module: LlvmModule, isa: HostIsa, context: Any = None) -> Any:
     return first
 
 
-@cache
+@memoized
 def _target_lines(isa: HostIsa) -> str:
     machine = _target_machine(isa, fast_isel=False)
     return f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
 
 
-@cache
+@memoized
 def _target_machine(isa: HostIsa, fast_isel: bool) -> Any:
     return new_target_machine(isa, fast_isel=fast_isel)
 
@@ -82,7 +82,7 @@ def new_target_machine(isa: HostIsa, *, fast_isel: bool) -> Any:
     return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=opt, reloc="pic", codemodel="small")
 
 
-@cache
+@memoized
 def _initialize() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -21,6 +20,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.process.compile_lock import interrupts_postponed
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.threads import thread_count
 
@@ -121,7 +121,7 @@ class _Job:
             ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
-@cache
+@memoized
 @interrupts_postponed()
 def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 - each thread has its own
     """Target machines by whether fast instruction selection is used."""
@@ -138,7 +138,7 @@ def _own(llvm_object: Any) -> Any:
     return address
 
 
-@cache
+@memoized
 def _emit() -> Any:
     """LLVM's function, without llvmlite's lock around it."""
     library = ctypes.CDLL(ffi.lib._name, handle=ffi.lib._handle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
@@ -14,7 +14,7 @@ from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -24,7 +24,7 @@ from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[Kernel]:
+def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launch of a contraction, over the contracted dimension and then the result's."""
     left, right, result = (reader.operand(value) for value in (*op.operands, op.results[0]))
     named, extents = op.operation.extents([left.view.shape, right.view.shape], op.statics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, filled_with, kernel_over
+from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
@@ -15,7 +15,7 @@ from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[Kernel]:
+def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
 
     Raises:
@@ -34,16 +34,16 @@ def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[Kernel]:
     return kernels
 
 
-def filling_kernels(op: FullOp, reader: ModuleReader) -> list[Kernel]:
+def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launch that writes a tensor of one number."""
     return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
-def _fill(place: Operand, number: float, numerics: Numerics) -> Kernel:
+def _fill(place: Operand, number: float, numerics: Numerics) -> BoundKernel:
     return kernel_over((), (place,), filled_with(number, place.view.spec.dtype), numerics)
 
 
-def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel]:
+def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundKernel]:
     """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
     background = op.background
     if background is None:
@@ -56,7 +56,7 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel
     ]
 
 
-def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> Kernel:
+def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
     """The launch that makes a tensor of a view.
 
     Raises:
@@ -70,7 +70,7 @@ def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> Kernel:
         raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
 
 
-def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
+def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[BoundKernel]:
     """The launches that write what `access` names of `source`.
 
     Raises:

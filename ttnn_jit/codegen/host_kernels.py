@@ -7,9 +7,9 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.contracting import contracting_kernels
 from ttnn_jit.codegen.copies import copying_kernels, filling_kernels
-from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import packing_kernels
 from ttnn_jit.codegen.reducing import reducing_kernels
@@ -17,7 +17,7 @@ from ttnn_jit.codegen.routine_kernels import routine_kernels
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.ttir import FullOp
 
-_KERNELS_OF: dict[type[Operation], Callable[[Any, ModuleReader], Sequence[Kernel]]] = {
+_KERNELS_OF: dict[type[Operation], Callable[[Any, ModuleReader], Sequence[BoundKernel]]] = {
     FullOp: filling_kernels,
     MovementOp: copying_kernels,
     ReductionOp: reducing_kernels,
@@ -33,6 +33,6 @@ def has_kernels(op: Operation) -> bool:
     return isinstance(op, tuple(_KERNELS_OF))
 
 
-def kernels_of(op: Operation, reader: ModuleReader) -> Sequence[Kernel]:
+def kernels_of(op: Operation, reader: ModuleReader) -> Sequence[BoundKernel]:
     """The launches of an op that has kernels, in order; the last one writes its results."""
     return next(kernels for family, kernels in _KERNELS_OF.items() if isinstance(op, family))(op, reader)

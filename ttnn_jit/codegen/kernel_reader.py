@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith, memref, scf
@@ -19,9 +18,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType,
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.codegen.accumulating import accumulated_operands, accumulating_steps
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.copies import copy_of
 from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reader_values import (
@@ -57,6 +56,7 @@ from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.strided_walk import NotStridedError
 
 
@@ -67,10 +67,10 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
     reader = ModuleReader(system_desc_of(module).numerics)
-    return tuple(launches_of(op, reader)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
+    return tuple(launches_of(op, reader)[-1][1].kernel for op in module.walk() if isinstance(op, GenericOp))
 
 
-def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, Kernel]]:
+def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, BoundKernel]]:
     """The launch that `generic` describes, after those that copy views of its inputs which no loops walk together.
 
     Args:
@@ -80,7 +80,7 @@ def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operatio
     Raises:
         CompileError: As for `read_kernels`.
     """
-    copies: list[tuple[Operation, Kernel]] = []
+    copies: list[tuple[Operation, BoundKernel]] = []
     copied: dict[SSAValue, Operand] = {}
     if (reading := reader.readings.get(generic.lowered_as)) is None:
         reading = reader.readings[generic.lowered_as] = _read(generic.lowered_as)
@@ -110,7 +110,9 @@ def _read(generic: GenericOp) -> Reading:
     return Reading(reader.steps, None if reduced is None or accumulation is None else (accumulation.op, reduced))
 
 
-def _kernel(generic: GenericOp, reading: Reading, reader: ModuleReader, copied: Mapping[SSAValue, Operand]) -> Kernel:
+def _kernel(
+    generic: GenericOp, reading: Reading, reader: ModuleReader, copied: Mapping[SSAValue, Operand]
+) -> BoundKernel:
     inputs = tuple(copied.get(value) or reader.operand(value) for value in _streamed_inputs(generic))
     outputs = tuple(map(reader.operand, generic.results or generic.outputs))
     if reading.accumulated is None:
@@ -457,7 +459,7 @@ _FAMILIES: dict[type[DeclaredOp], Callable[[_Reader, Any], None]] = {
 }
 
 
-@cache
+@memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
     families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
     return _HANDLERS.get(kind) or next(families, None)

@@ -1,4 +1,4 @@
-"""The loop nest of a launch: extents and strides, and the words that pass them to the kernel.
+"""The loops of a launch: extents and strides, and the words that pass them to the kernel.
 
 A kernel holds no extent; one launch passes, as i64 words, strides counted in elements::
 
@@ -13,11 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, bounds, substitute, times, total
@@ -27,7 +27,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
 
 
 @dataclass(frozen=True, slots=True)
-class LoopNest:
+class LaunchLoops:
     """The loops of one launch.
 
     Attributes:
@@ -86,8 +86,8 @@ class View:
         return tuple(self.spec.shape) if self.access is None else self.access.extents
 
 
-@lru_cache(maxsize=4096)
-def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNest:
+@memoized(maxsize=4096)
+def launch_loops_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LaunchLoops:
     """The loops over all elements of `outputs`, to whose one shape the inputs are broadcast.
 
     One loop where the logical elements of all operands are contiguous; else one loop over the stored elements, padding
@@ -102,7 +102,7 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
     if math.prod(shape) == 0:
         # A scalar is loaded before the loop: only where there is one.
         strides = tuple((0 if math.prod(each.shape) == 1 and each.spec.volume else 1,) for each in operands)
-        return LoopNest((0,), strides, (0,) * len(operands))
+        return LaunchLoops((0,), strides, (0,) * len(operands))
     if any(operand.access is not None for operand in operands):
         walked = walk(shape, [_address(operand, shape) for operand in operands])
         return _merged(walked.extents, walked.strides, walked.offsets)
@@ -113,12 +113,12 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
     return _stored_run(specs, outputs[0].spec) or logical
 
 
-@lru_cache(maxsize=4096)
-def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LoopNest:
+@memoized(maxsize=4096)
+def reduction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LaunchLoops:
     """The loops over `shape`, to which the operands are broadcast, of which that over `axis` is reduced.
 
     It is the innermost one, or, where only another dimension is contiguous, the one around that. Results do not move
-    along a dimension of extent 1; the other loops are as in `loop_nest_of`.
+    along a dimension of extent 1; the other loops are as in `launch_loops_of`.
 
     Raises:
         NotStridedError: No loops make strides of all views together, or only ones that split the reduced dimension.
@@ -126,7 +126,7 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
     order = [dim for dim in range(len(shape)) if dim != axis] + [axis]
     extents = tuple(shape[dim] for dim in order)
     if math.prod(extents[:-1]) == 0:
-        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+        return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
     places = [Dim(order.index(dim)) for dim in range(len(shape))]
     addresses = [substitute(_address(each, shape), places) for each in operands]
     walked = walk((*extents[:-1], max(1, extents[-1])), addresses)
@@ -135,18 +135,18 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
     along = tuple(strides[-1] if extents[-1] != 1 else 0 for strides in walked.strides)
     outer = _merged(walked.extents[:-1], tuple(strides[:-1] for strides in walked.strides), walked.offsets)
     if math.prod(outer.extents) == 1:
-        return LoopNest((extents[-1],), tuple((stride,) for stride in along), walked.offsets, (0,))
+        return LaunchLoops((extents[-1],), tuple((stride,) for stride in along), walked.offsets, (0,))
     loops = (*outer.extents, extents[-1])
     strides = tuple((*own, last) for own, last in zip(outer.strides, along, strict=True))
     if extents[-1] > 1 and _has_columns(outer, along):
         loops = (*loops[:-2], loops[-1], loops[-2])
         strides = tuple((*own[:-2], own[-1], own[-2]) for own in strides)
-        return LoopNest(loops, strides, walked.offsets, (1,))
-    return LoopNest(loops, strides, walked.offsets, (0,))
+        return LaunchLoops(loops, strides, walked.offsets, (1,))
+    return LaunchLoops(loops, strides, walked.offsets, (0,))
 
 
-@lru_cache(maxsize=4096)
-def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LoopNest:
+@memoized(maxsize=4096)
+def contraction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LaunchLoops:
     """The loops of a contraction over `shape`, to which the operands are broadcast: its first dimension is contracted.
 
     The innermost first: columns; the contracted loops, which are reduced, one unless an operand splits them; rows, all
@@ -157,7 +157,7 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
         NotStridedError: No loops make strides of all views together, or only ones that split a pair of bfloat16.
     """
     if math.prod(shape[1:]) == 0:
-        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+        return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
     walked = walk(shape, [_address(each, shape) for each in operands])
     loops = range(len(walked.extents))
     contracted = next(k for k in loops if math.prod(walked.extents[: k + 1]) == shape[0]) + 1
@@ -177,7 +177,7 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
     columns = (column is not None and _loops(walked, [column])) or [(1, (1,) * len(operands))]
     nest = (*batches, *rows, *inner, *columns)
     strides = tuple(zip(*(column for _, column in nest), strict=True))
-    return LoopNest(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
+    return LaunchLoops(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
 
 
 DOTS_TOGETHER = 4
@@ -197,12 +197,12 @@ def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, 
     return longest if longest is not None and walked.extents[longest] >= DOTS_TOGETHER else None
 
 
-NO_TILES = LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), (0, 1))
+NO_TILES = LaunchLoops((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), (0, 1))
 """The loops over the tiles of a tensor without elements."""
 
 
-@lru_cache(maxsize=4096)
-def tile_nest_of(dense: View, packed: View) -> LoopNest:
+@memoized(maxsize=4096)
+def tile_loops_of(dense: View, packed: View) -> LaunchLoops:
     """The loops over the tiles of block floats that are made of `dense`, in blocks of whole tiles or within one.
 
     The innermost first: columns of a tile, its rows, tiles beside each other, and the others. Strides of what is packed
@@ -228,7 +228,7 @@ def tile_nest_of(dense: View, packed: View) -> LoopNest:
     outer = _merged(walked.extents[:-3], tuple(strides[:-3] for strides in walked.strides), walked.offsets)
     strides = tuple((*around, last) for around, (*_, last, _, _) in zip(outer.strides, walked.strides, strict=True))
     extents = (*outer.extents, *walked.extents[-3:])
-    return LoopNest(extents, ((*strides[0], down, 1), (*strides[1], 0, 0)), walked.offsets, (0, 1))
+    return LaunchLoops(extents, ((*strides[0], down, 1), (*strides[1], 0, 0)), walked.offsets, (0, 1))
 
 
 def _address_of_tiles(packed: View) -> Expr:
@@ -243,7 +243,7 @@ def _address_of_tiles(packed: View) -> Expr:
     return total(times(place, step * STRIDES_OF_A_TILE) for place, step in zip(places, steps, strict=True))
 
 
-def row_loops(nest: LoopNest, right: int) -> int:
+def row_loops(nest: LaunchLoops, right: int) -> int:
     """How many loops of a contraction walk rows, from the innermost of them on; operand `right` does not move there."""
     strides = nest.strides[right][: -1 - len(nest.reduced)]
     return len(list(itertools.takewhile(lambda stride: not stride, reversed(strides))))
@@ -269,7 +269,7 @@ MIN_COLUMNS = 16
 """Elements of rows that are added to each other; shorter ones are gathered along the reduced dimension instead."""
 
 
-def _has_columns(outer: LoopNest, along: Sequence[int]) -> bool:
+def _has_columns(outer: LaunchLoops, along: Sequence[int]) -> bool:
     """Whether the elements beside each other are of the innermost of the `outer` loops, not `along` the reduced one."""
     strided = any(stride not in {0, 1} for stride in along)
     across = [strides[-1] for strides in outer.strides]
@@ -300,7 +300,7 @@ def broadcast_strides(spec: TensorSpec, shape: Sequence[int]) -> tuple[int, ...]
     return (0,) * missing + tuple(0 if own != full else stride for own, stride, full in fitted)
 
 
-def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LoopNest | None:
+def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LaunchLoops | None:
     """One loop over the stored elements of `output`, if every operand is stored like it or is a single element."""
     strides = []
     for spec in operands:
@@ -310,7 +310,7 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LoopNest 
             strides.append((0,))
         else:
             return None
-    return LoopNest((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
+    return LaunchLoops((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
 LINE_BYTES = 64
@@ -328,7 +328,7 @@ FEW_MATRICES = 8
 """In memory, so many are transposed block by block in turn, so that threads have enough parts of them."""
 
 
-def in_transposed_blocks(nest: LoopNest, itemsize: int, *, far: bool) -> LoopNest | None:
+def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> LaunchLoops | None:
     """The loops of a copy that transposes, in blocks of which every line is read and written as a whole; None: no such.
 
     The loops of a block are the innermost ones: along what is written, and around it along what is read. Blocks follow
@@ -356,7 +356,7 @@ def in_transposed_blocks(nest: LoopNest, itemsize: int, *, far: bool) -> LoopNes
     block = [(wide, tuple(own[columns] for own in nest.strides)), (high, tuple(own[rows] for own in nest.strides))]
     found = [*(loop for loop in around if loop[0] != 1), *block]
     strides = zip(*(own for _, own in found), strict=True)
-    return LoopNest(tuple(extent for extent, _ in found), tuple(strides), nest.offsets)
+    return LaunchLoops(tuple(extent for extent, _ in found), tuple(strides), nest.offsets)
 
 
 def _part(extent: int, wanted: int, line: int) -> int:
@@ -367,7 +367,7 @@ def _part(extent: int, wanted: int, line: int) -> int:
     return min(near, key=lambda part: (-(-part // line) * line / part, part), default=extent)
 
 
-def blocked(nest: LoopNest) -> LoopNest:
+def blocked(nest: LaunchLoops) -> LaunchLoops:
     """The loops in blocks, where an operand is contiguous along another loop than the innermost: a transpose.
 
     Every cache line of it is used as long as it lies in the cache. Bound: a strided load per element.
@@ -382,7 +382,7 @@ def blocked(nest: LoopNest) -> LoopNest:
         (*(own[k] for k in others), own[across] * BLOCK, own[last] * BLOCK, own[across], own[last])
         for own in nest.strides
     ]
-    return LoopNest((*extents, BLOCK, BLOCK), tuple(strides), nest.offsets)
+    return LaunchLoops((*extents, BLOCK, BLOCK), tuple(strides), nest.offsets)
 
 
 MOST_STEPS, MOST_APART = 8, 32
@@ -391,7 +391,7 @@ LEAST_AROUND, MOST_AROUND = 16, 1024
 """Steps of a loop that trades places with it: what they touch stays in the first cache."""
 
 
-def interchanged(nest: LoopNest) -> LoopNest:
+def interchanged(nest: LaunchLoops) -> LaunchLoops:
     """The loops with a short innermost one around steps of the next, where operands lie near in these.
 
     Bound: a strided load and store per element, instead of a loop entered for a few of them.
@@ -405,7 +405,7 @@ def interchanged(nest: LoopNest) -> LoopNest:
     if steps is None:
         return nest
     strides = ((*own[:-2], own[-2] * steps, own[-1], own[-2]) for own in nest.strides)
-    whole = LoopNest((*around, across // steps, short, steps), tuple(strides), nest.offsets)
+    whole = LaunchLoops((*around, across // steps, short, steps), tuple(strides), nest.offsets)
     return _merged(whole.extents, whole.strides, whole.offsets)
 
 
@@ -413,7 +413,7 @@ def _crosses(strides: Sequence[int], loop: int) -> bool:
     return strides[loop] == 1 and abs(strides[-1]) >= LEAST_BLOCKED_STRIDE
 
 
-def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> LoopNest:
+def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> LaunchLoops:
     """Loops without extents of 1, adjacent ones merged where the outer stride is the inner one times its extent."""
     columns = zip(*strides, strict=True) if extents else ()
     loops = [(extent, column) for extent, column in zip(extents, columns, strict=True) if extent != 1]
@@ -425,6 +425,6 @@ def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offs
             merged.append((extent, column))
     if not merged:
         merged = [(1, (1,) * len(strides))]
-    return LoopNest(
+    return LaunchLoops(
         tuple(extent for extent, _ in merged), tuple(zip(*(column for _, column in merged), strict=True)), offsets
     )

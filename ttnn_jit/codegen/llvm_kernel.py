@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.contracting import in_pairs
@@ -27,7 +26,7 @@ from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import PythonSource, numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
-from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
+from ttnn_jit.codegen.vector_loop import KERNEL
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_dots import DotContraction
 from ttnn_jit.kernels.contracting_loops import ContractingLoops
@@ -36,24 +35,25 @@ from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
-from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
+from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
+from ttnn_jit.kernels.lookup_table import lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
-from ttnn_jit.kernels.row_folds import RowFold
+from ttnn_jit.kernels.row_folds import row_functions
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
-from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
-from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
+from ttnn_jit.kernels.swept_loops import FoldCall, SweepCall, SweptLoops
 from ttnn_jit.kernels.tile_copies import TileCopies
-from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
+from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -80,7 +80,7 @@ class LlvmKernel:
         return self.modules.whole.listing
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     """The kernel of a body in its form."""
     if isinstance(form, RoutineForm):
@@ -88,7 +88,7 @@ def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
     draft = _draft(form, isa)
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
-    modules = draft.module.modules([*head, *draft.definitions], draft.after, fast_isel=fast_isel)
+    modules = draft.module.modules([*head, *draft.definitions], fast_isel=fast_isel)
     name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
     return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)), draft.panels)
 
@@ -104,7 +104,8 @@ def _routine(body: KernelBody, isa: HostIsa) -> LlvmKernel:
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
     if call.native is not None:
-        modules = KernelModules.of(LlvmModule(f"; {made_for}\n{_native_text(body, call, call.native, isa)}"))
+        module = ModuleText()
+        modules = module.modules([f"; {made_for}", *_native_definitions(body, call, call.native, isa, module)])
         name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[call.native])
     source = f"# {made_for}\n{routine_source(body, call)}"
@@ -117,16 +118,18 @@ _NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoo
 """Of routines' loops that are LLVM text."""
 
 
-def _native_text(body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa) -> str:
-    """The LLVM text of a routine's loop."""
+def _native_definitions(
+    body: KernelBody, call: Call, native: NativeLoop, isa: HostIsa, module: ModuleText
+) -> Sequence[str]:
+    """The functions of a routine's loop, in a module."""
     first, *others = (stream.dtype for stream in body.streams)
     match native:
         case NativeLoop.ROWS_GATHERED:
-            return gathering_text(KERNEL, first, others[0], body.rank)
+            return [gathering_text(KERNEL, first, others[0], body.rank, module)]
         case NativeLoop.PLACES_FOUND:
             (largest,) = call.constants
             is_dense = body.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(KERNEL, first, body.rank, largest == str(True), is_dense, isa).text()
+            return FoundPlaces(KERNEL, first, body.rank, largest == str(True), is_dense, isa, module).definitions()
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,6 @@ class _Draft:
         definitions: Its functions.
         module: Declarations, tables and rare paths that they use.
         picoseconds: Predicted arithmetic per element.
-        after: Functions printed after what `module` holds.
         remarks: Comment lines for the head of the text.
         tier: How it is compiled.
         panels: As `Launch` has it.
@@ -146,7 +148,6 @@ class _Draft:
     definitions: Sequence[str]
     module: ModuleText
     picoseconds: float
-    after: Sequence[str] = ()
     remarks: Sequence[str] = ()
     tier: Tier = Tier.OPTIMISED
     panels: tuple[int, ...] = ()
@@ -172,7 +173,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
             return _rows_in_strips(form, isa)
         case OneLoop():
             remarks = ["; code generator: level 0"] if form.tier is Tier.FAST_ISEL else []
-            module = _shared([form.loop])
+            module = ModuleText()
+            module.add(form.loop.module)
             return _Draft([form.definition], module, form.loop.picoseconds, remarks=remarks, tier=form.tier)
         case _:
             raise AssertionError("the loops of a body are chosen before its text is written")
@@ -180,14 +182,13 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
 
 def _repacked(body: KernelBody) -> _Draft:
     """A kernel that packs, unpacks or copies block floats."""
+    module = ModuleText()
     read, written = (stream.dtype for stream in body.streams)
     if body.copies_tiles:
-        copies, module = TileCopies(KERNEL, read, body.rank), ModuleText()
-        module.declarations[TILES_COPIED] = None
+        copies = TileCopies(KERNEL, read, body.rank, module)
         return _Draft([copies.text()], module, _PICOSECONDS_OF_PACKING, remarks=[f"; stream: {read.mlir}"])
     nontemporal = body.streams[1].nontemporal
-    loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.rank, nontemporal), ModuleText()
-    module.declarations.update(dict.fromkeys(loops.declarations))
+    loops = PackingLoops(KERNEL, read, written, body.numerics, module, body.rank, nontemporal)
     streams = f"; streams: {read.mlir}, {written.mlir}"
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
 
@@ -199,14 +200,12 @@ def _moved(form: Transposed | Stepped | Repeated) -> _Draft:
     given = KERNEL, written.dtype, body.rank, form.lanes
     match form:
         case Transposed():
-            blocks = form.columns, written.nontemporal, form.together
-            loops: TransposingLoops | SteppingLoops | RepeatingLoops = TransposingLoops(*given, *blocks)
+            text = TransposingLoops(*given, form.columns, module, written.nontemporal, form.together).text()
         case Stepped():
-            loops = SteppingLoops(*given, form.step, written.nontemporal)
+            text = SteppingLoops(*given, form.step, module, written.nontemporal).text()
         case Repeated():
-            loops = RepeatingLoops(*given, form.times)
-    module.declarations.update(dict.fromkeys(loops.declarations))
-    return _Draft([loops.text()], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
+            text = RepeatingLoops(*given, form.times, module).text()
+    return _Draft([text], module, _PICOSECONDS_OF_MOVING, remarks=[_types_remark(body)])
 
 
 _PICOSECONDS_OF_MOVING = 100
@@ -220,9 +219,8 @@ def _in_strips(form: InStrips) -> _Draft:
     body, module, name = form.body, ModuleText(), "ttnn_jit.loop"
     repackings = _repackings(form, module)
     names = {k: loops.name for k, loops in repackings.items()}
-    kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names)
-    module.add(form.loop.module, form.loop.loop.declarations)
-    definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
+    kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names, module)
+    definitions = [kernel.text(), form.loop.define(name, module), *(loops.text() for loops in repackings.values())]
     picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
     return _Draft(definitions, module, picoseconds, remarks=[_types_remark(body)])
 
@@ -233,15 +231,14 @@ def _types_remark(body: KernelBody) -> str:
 
 
 def _repackings(form: InStrips | RowsInStrips, module: ModuleText) -> dict[int, PackingLoops]:
-    """By stream of block floats, what unpacks it, or packs it; `module` gets its declarations."""
+    """By stream of block floats, what unpacks it, or packs it, in a module."""
     body, found = form.body, dict[int, PackingLoops]()
     places = [k for k, stream in enumerate(body.streams) if stream.dtype.is_block_float]
     for k, scratch in zip(places, form.scratches, strict=True):
         stream = body.streams[k]
         types = (scratch.dtype, stream.dtype) if stream.written else (stream.dtype, scratch.dtype)
         own = f"ttnn_jit.{'pack' if stream.written else 'unpack'}{k}"
-        found[k] = PackingLoops(own, *types, body.numerics, is_internal=True)
-        module.declarations.update(dict.fromkeys(found[k].declarations))
+        found[k] = PackingLoops(own, *types, body.numerics, module, is_internal=True)
     return found
 
 
@@ -251,7 +248,7 @@ def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
     rows = _swept(form.rows, isa, name)
     repackings = _repackings(form, rows.module)
     names = {k: loops.name for k, loops in repackings.items()}
-    kernel = RowStrips(KERNEL, body.streams, form.scratches, body.rank, name, names)
+    kernel = RowStrips(KERNEL, body.streams, form.scratches, body.rank, name, names, rows.module)
     definitions = [kernel.text(), *rows.definitions, *(loops.text() for loops in repackings.values())]
     picoseconds = rows.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
     return _Draft(definitions, rows.module, picoseconds, remarks=[*rows.remarks, _types_remark(body)])
@@ -259,11 +256,12 @@ def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
 
 def _tabulated(form: Tabulated) -> _Draft:
     """A kernel with a lookup table."""
-    loops = form.look_up.loop.definition("ttnn_jit.look_up"), form.function.loop.definition("ttnn_jit.function")
-    chosen = lookup_table(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
+    module, names = ModuleText(), ("ttnn_jit.look_up", "ttnn_jit.function")
+    loops = [form.look_up.define(names[0], module), form.function.define(names[1], module)]
+    definitions = [*loops, *lookup_table(KERNEL, *names, module)]
     picoseconds = form.direct.picoseconds - form.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(form.looked_up)}"
-    return _Draft(loops, _shared([form.look_up, form.function]), picoseconds, after=[chosen], remarks=[remark])
+    return _Draft(definitions, module, picoseconds, remarks=[remark])
 
 
 def _staged(form: Staged) -> _Draft:
@@ -271,9 +269,10 @@ def _staged(form: Staged) -> _Draft:
     fission, loops = form.fission, form.loops
     names = [f"ttnn_jit.part{k}" for k in range(len(loops))]
     calls = [StageCall(name, stage.operands) for name, stage in zip(names, fission.stages, strict=True)]
-    kernel = staged_loops(KERNEL, form.body.streams, fission.scratches, calls, fission.block)
-    definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
-    return _Draft(definitions, _shared(loops), sum(loop.picoseconds for loop in loops))
+    module = ModuleText()
+    definitions = [loop.define(name, module) for name, loop in zip(names, loops, strict=True)]
+    kernel = staged_loops(KERNEL, module, form.body.streams, fission.scratches, calls, fission.block)
+    return _Draft([kernel, *definitions], module, sum(loop.picoseconds for loop in loops))
 
 
 def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
@@ -287,8 +286,7 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
         name = ""
         if loop is not None:
             name = f"ttnn_jit.part{number}"
-            definitions.append(loop.loop.definition(name))
-            module.add(loop.module, loop.loop.declarations)
+            definitions.append(loop.define(name, module))
             picoseconds += loop.picoseconds if sweep.whole_row else 0
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
         reductions = []
@@ -302,12 +300,10 @@ def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
-        if in_rows:
-            definitions += RowFold(*named, of_words, isa, module).definitions()
-        else:
-            definitions += column_functions(*named, isa, module)
-    module.declarations.update(dict.fromkeys(DECLARATIONS))
-    given = symbol, body.streams, body.rank, calls, parts.buffers
+        functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
+        definitions += functions.definitions
+        module.add(functions.module)
+    given = symbol, body.streams, body.rank, calls, parts.buffers, module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [_rows_remark(body.reduced)]
     return _Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)
@@ -336,8 +332,7 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
         kernel: ContractingLoops = DotContraction(*arguments)
     else:
         kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
-    definitions = [*kernel.definitions(), loop.loop.definition(name)]
-    module.add(loop.module, loop.loop.declarations)
+    definitions = [*kernel.definitions(), loop.define(name, module)]
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
@@ -356,11 +351,3 @@ def _reads_windows(body: KernelBody, left: int, *, pairs: bool) -> bool:
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2
 """A fused multiply-add and its share of loads, for a vector of products or of pairs of them."""
-
-
-def _shared(loops: Sequence[VectorLoop]) -> ModuleText:
-    """The declarations, tables and rare paths of all loops, each once."""
-    module = ModuleText()
-    for own in loops:
-        module.add(own.module, own.loop.declarations)
-    return module

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
 
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
@@ -16,6 +15,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.declared_ops import RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.process.memoized import memoized
 
 NOT_STRIDED = "no loops with strides meet the elements that it reads"
 """What is wrong with an access whose coordinates do not become sums over loops."""
@@ -45,7 +45,7 @@ def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
     return _words(array.data.data)
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def _words(data: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(data) // 8}q", data)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.codegen.kernel import Operand
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.reader_values import Reading

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,8 +23,9 @@ from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack
 from ttnn_jit.kernels.python_scalar import PythonScalar
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan
 
 _INDENT = "    "
@@ -38,14 +38,14 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
         CompileError: The module holds what is no scheduled kernel.
     """
     host = host_plan(module, None)
-    bodies = [kernel_source(launch.kernel.body) for launch in host.launches]
+    bodies = [kernel_source(launch.bound.kernel) for launch in host.launches]
     names = [f"py_{hashlib.sha256(source.text.encode()).hexdigest()[:16]}" for source in bodies]
     # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
     plan = program_plan(host, [(name, 0) for name in names])
     return host, plan, dict(zip(names, bodies, strict=True))
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def kernel_source(body: KernelBody) -> PythonSource:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     (first, *_) = body.steps

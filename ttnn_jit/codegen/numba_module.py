@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.types import PTR
 from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.numba_entry import numba_entry
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 
 Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
 """What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
@@ -43,7 +46,7 @@ def texts_kept_by(keep: Keep | None) -> Iterator[None]:
         _KEEPS.clear()
 
 
-@cache
+@memoized
 def numba_module(name: str, source: PythonSource) -> LlvmModule:
     """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
 
@@ -59,7 +62,7 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
     )
 
 
-@cache
+@memoized
 def _called(text: str) -> dict[str, Any]:
     """What the functions of a source are that its kernel calls; numba compiles them once a process."""
     scope: dict[str, Any] = {}
@@ -81,8 +84,5 @@ def _text(name: str, source: str) -> str:
         text, symbol = numba_text(scope["kernel"], types.void(words, words), is_kernel=True)
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
-    return (
-        f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
-        "  %result = alloca ptr\n  %error = alloca ptr\n"
-        f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'
-    )
+    parameters = Parameter("pointers", PTR), Parameter("params", PTR)
+    return f"{text}\n{numba_entry(name, symbol, parameters)}\n"

@@ -10,7 +10,7 @@ from ttnn_jit.codegen.host.sweeps import Fold, Sweep, swept
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.kernels.python_scalar import PythonScalar
-from ttnn_jit.kernels.swept_loops import LEVELS, BufferKind
+from ttnn_jit.nest.buffers import LEVELS, BufferKind
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 
-from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_of_nest, kernel_over
-from ttnn_jit.codegen.launch import NO_TILES, LoopNest, View, tile_nest_of
+from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, kernel_of_loops, kernel_over
+from ttnn_jit.codegen.launch import NO_TILES, LaunchLoops, View, tile_loops_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.steps import KernelBody, Repack
@@ -22,7 +22,7 @@ _OWN_LOOPS = (0, 1)
 _INDENT = "    "
 
 
-def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[Kernel]:
+def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launches of a cast between block floats and floats; what is packed has zeros around its elements.
 
     Raises:
@@ -38,12 +38,12 @@ def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[Kernel]:
     return packed_into(source, result, reader.numerics)
 
 
-def copied_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
+def copied_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
     """The launch that copies block floats as they lie."""
     return _over_tiles(source, result, numerics)
 
 
-def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Kernel]:
+def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[BoundKernel]:
     """The launches that pack `source`: of whole tiles, and of those at its edges.
 
     Elements that do not lie in rows of tiles are copied first.
@@ -76,7 +76,7 @@ def _lengths(extent: int, of_tile: int) -> list[tuple[int, int]]:
     return [each for each in ((0, whole), (whole, extent - whole)) if each[1]]
 
 
-def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -> Kernel:
+def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -> BoundKernel:
     """The launch that packs a block of `source`.
 
     Raises:
@@ -91,28 +91,28 @@ def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -
     return repacking(read, written, numerics)
 
 
-def repacking(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
+def repacking(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
     """The launch that packs what `source` reads into `result`.
 
     Raises:
         NotStridedError: It does not lie in rows of tiles.
     """
-    nest = tile_nest_of(source.view, result.view)
-    return kernel_of_nest((source,), (result,), (Repack(),), numerics, nest)
+    nest = tile_loops_of(source.view, result.view)
+    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
 
 
-def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
+def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
     """The launch over tiles: rows of them, tiles in a row, and in each its rows and columns."""
     batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
     rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
-        return kernel_of_nest((source,), (result,), (Repack(),), numerics, NO_TILES)
+        return kernel_of_loops((source,), (result,), (Repack(),), numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
     read, written = (packed if each.view.spec.dtype.is_block_float else dense for each in (source, result))
-    nest = LoopNest(extents, (read, written), (0, 0), _OWN_LOOPS)
-    return kernel_of_nest((source,), (result,), (Repack(),), numerics, nest)
+    nest = LaunchLoops(extents, (read, written), (0, 0), _OWN_LOOPS)
+    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
 
 
 def _matrix(spec: TensorSpec) -> tuple[int, int, int]:

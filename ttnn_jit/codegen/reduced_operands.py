@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ttnn_jit.codegen.kernel import Operand
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp
 from ttnn_jit.specs.target import TILE_HEIGHT

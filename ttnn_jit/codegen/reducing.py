@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
@@ -20,7 +20,7 @@ from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[Kernel]:
+def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launch of an op that reduces one dimension, as `ttir-decompose-composites` leaves them.
 
     Raises:

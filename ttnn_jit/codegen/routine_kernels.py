@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_of_loops
 from ttnn_jit.codegen.copies import copies_of
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
-from ttnn_jit.codegen.launch import LoopNest, View
+from ttnn_jit.codegen.launch import LaunchLoops, View
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import copied_tiles
@@ -27,7 +27,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 _INDENT = "    "
 
 
-def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
+def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launch of a routine; where it updates its first operand, behind launches that copy that.
 
     Raises:
@@ -55,11 +55,11 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
         op.operation.loaded,
     )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    called = kernel_of_nest(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
+    called = kernel_of_loops(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
     return [*(_begun(op, reader) if op.operation.updates else ()), called]
 
 
-def _begun(op: RoutineOp, reader: ModuleReader) -> list[Kernel]:
+def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launches that make the result the operand that the routine updates."""
     updated, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if op.packs_rows:
@@ -79,10 +79,10 @@ def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(last - loop for loop in own if loop in moving) for moving in dims)
 
 
-def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> LoopNest:
+def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> LaunchLoops:
     """The loops as they are, none merged: the routine counts on their number and order."""
     if any(each.view.spec.volume == 0 for each in operands[-len(op.results) :]):
-        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+        return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
     addresses = []
     for each in operands:
         access = each.view.access
@@ -97,7 +97,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
         walked = None
     if walked is None or len(walked.extents) != len(loops.extents):
         raise refusal(op, "no loops with strides walk what it reads", "copy the operand first: add 0 to it")
-    return LoopNest(loops.extents, walked.strides, walked.offsets, tuple(range(loops.own)))
+    return LaunchLoops(loops.extents, walked.strides, walked.offsets, tuple(range(loops.own)))
 
 
 def _strides(spec: TensorSpec) -> tuple[int, ...]:

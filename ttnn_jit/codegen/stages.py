@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, Load, Step, Store, with_operands
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 
 

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ttnn_jit.kernels.lookup_table import ENTRIES
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +59,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tiles import tile_extents
 
@@ -439,7 +439,7 @@ _FAMILIES: dict[type[DeclaredOp] | tuple[type[TensorOp], ...], Callable[[_Machin
 }
 
 
-@cache
+@memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Machine, Any], None] | None:
     families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
     return _HANDLERS.get(kind) or next(families, None)

@@ -285,7 +285,7 @@ def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
 def _launch(launch: HostLaunch) -> LaunchReport:
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
 
-    loops, nbytes = loops_text(launch.kernel.nest), bytes_of(launch.kernel)
+    loops, nbytes = loops_text(launch.bound.loops), bytes_of(launch.bound)
     return LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.remark)
 
 

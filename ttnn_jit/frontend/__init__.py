@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import logging
 import types
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.frontend.asked_results import activated, refuse_for_several, result_of
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.request import FrontendRequest
+from ttnn_jit.frontend.requested_results import activated, results_of
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = ["FrontendRequest", "FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
 
@@ -54,46 +54,34 @@ def lower(request: FrontendRequest) -> FrontendResult:
     return trace(request)
 
 
-def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
+def lower_operation(
     operation: Operation,
     operands: tuple[OperandSpec, ...],
     attributes: tuple[Any, ...],
     target: SystemDesc,
-    dtype: DataType | None = None,
-    layout: ResultLayout | None = None,
-    activations: Sequence[AppliedUnary] = (),
-    operand_activations: Sequence[Sequence[AppliedUnary]] = (),
-    *,
-    in_place: bool = False,
+    options: ResultOptions = NO_OPTIONS,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number a constant.
-
-    The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
-    operations that it goes through, `operand_activations` those of the first operands. With `in_place` the result is
-    written into an operand, a tensor: the one that the declaration says.
 
     Raises:
         ArgumentError: The numbers of an activation do not fit it.
         CompileError: The operands do not fit the operation or each other.
-        GridError: The config of `layout` does not hold the result.
+        GridError: The memory config that is asked for does not hold the result.
     """
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
     values: list[Any] = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
-    target = values[operation.written_operand]
-    for place, applied in enumerate(operand_activations):
+    written = values[operation.written_operand]
+    for place, applied in enumerate(options.operand_activations):
         values[place] = activated(builder, values[place], applied, None, None)
-    if not operation.gives_one_tensor:
-        refuse_for_several(operation, dtype, activations)
-        results = builder.results(operation, values, attributes, None)
-        return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
-    if in_place:  # what it computes by itself is what is stored
-        dtype = None
-    result = result_of(builder, operation, values, attributes, None, dtype, activations)
-    if in_place:
-        assert isinstance(target, tuple), "it is a tensor"
-        value, _ = builder.updated(result, target[1].with_(), None)
-        return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
-    return FrontendResult(builder.finish([result[0]], layout), (), None)
+    if options.in_place:
+        # What it computes by itself is what is stored.
+        (result,) = results_of(builder, operation, values, attributes, None, replace(options, dtype=None))
+        value, _ = builder.updated(result, written[1].with_(), None)
+        return FrontendResult(builder.finish([value], updates={written[0]: 0}), (), None)
+    results = results_of(builder, operation, values, attributes, None, options)
+    first = next(operand for operand in operands if isinstance(operand, TensorSpec))
+    layout = options.placement(operation, first, target.grid)
+    return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)

@@ -19,7 +19,6 @@ from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
-from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
 from ttnn_jit.frontend.creations import create
@@ -48,6 +47,7 @@ from ttnn_jit.frontend.unsupported import NO_AUTOCAST, function_of_the_host, uns
 from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 
 __all__ = ["ProxyTensor", "trace"]
 
@@ -68,12 +68,16 @@ class CaptureEmitter(Emitter):
         self._autocast = autocast_is_on()
 
     def emit(
-        self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any], asked: Asked = NOTHING
+        self,
+        overloads: Sequence[Operation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: ResultOptions = NO_OPTIONS,
     ) -> Any:
         """As `Emitter.emit`, unless the function has turned on what no program takes notice of."""
         if autocast_is_on() and not self._autocast:
             raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
-        return super().emit(overloads, args, kwargs, asked)
+        return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:
         """The place of the running instruction in the innermost function of the user's, and the calls above it."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
-from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.program_device import without_device
 from ttnn_jit.frontend.tensor_metadata import known_term
@@ -52,15 +51,6 @@ class _Maker:
     emitter: Emitter
     location: Location
 
-    def check_tensor(self, value: object) -> None:
-        """Refuses what is no tensor of the program.
-
-        Raises:
-            ArgumentError: It is something else.
-        """
-        if getattr(type(value), "__ttnn_call__", None) is None:
-            raise ArgumentError(f"the tensor that the result is like is a {type_name(value)}")
-
     def filled(self, number: float, spec: TensorSpec) -> Any:
         """A tensor of one number."""
         return self.emitter.tensor(self.emitter.builder.filled(number, spec, self.location))
@@ -90,7 +80,7 @@ class _Maker:
         operand = self.emitter.live_operand(tensor, "a move")
         return self.emitter.tensor(self.emitter.builder.laid_out(operand, spec, self.location))
 
-    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+    def with_requested_layout(self, tensor: Any, config: MemoryConfig) -> Any:
         """A result of the program's that says where it would lie eagerly, as those of `memory_config=` do."""
-        tensor.asked = checked(tensor.spec.with_(memory_config=config))
+        tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor

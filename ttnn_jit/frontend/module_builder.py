@@ -30,8 +30,9 @@ from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
 from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.promotion import met
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
-from ttnn_jit.ops.shorthand import Call, Value
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
+from ttnn_jit.ops.decomposition import Operand as Called
+from ttnn_jit.ops.decomposition import Ops, Value
 from ttnn_jit.specs.dtypes import TRUTHS
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
@@ -110,7 +111,7 @@ class ModuleBuilder(FunctionBuilder):
             CompileError: The operands do not fit the operation or each other, or a kernel of the target does not take
                 them.
         """
-        if isinstance(operation, Shorthand):
+        if isinstance(operation, MacroOperation):
             return self._written_out(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
@@ -120,21 +121,17 @@ class ModuleBuilder(FunctionBuilder):
 
     def _written_out(
         self,
-        operation: Shorthand,
+        operation: MacroOperation,
         operands: Sequence[Operand],
         attributes: Sequence[Any],
         location: Location | None,
     ) -> tuple[TensorOperand, ...]:
         """The results of the operations that it stands for."""
-
-        def made(inner: Operation, given: Sequence[Value | float | None], *statics: Any) -> list[Value]:
-            own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in given]
-            return [Value(spec, value) for value, spec in self.results(inner, own, statics, location)]
-
-        values = [Value(each[1], each[0]) if isinstance(each, tuple) else each for each in operands]
+        ops = ProgramOps(self, location)
+        values = [ops.value(each) if isinstance(each, tuple) else each for each in operands]
         self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
         try:
-            results = operation.written_out(Call(made), values, attributes)
+            results = operation.written_out(ops, values, attributes)
         except CompileError as error:
             if location is None:
                 raise
@@ -300,6 +297,32 @@ class ModuleBuilder(FunctionBuilder):
         if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self.block.args):
             return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)
         return spec if spec.memory_config != HOST_MEMORY_CONFIG else spec.with_(memory_config=MemoryConfig())
+
+
+class ProgramOps(Ops):
+    """What a decomposition calls becomes operations of a program.
+
+    Args:
+        builder: Of the program.
+        location: Of the call that is decomposed.
+    """
+
+    def __init__(self, builder: ModuleBuilder, location: Location | None) -> None:
+        self._builder = builder
+        self._location = location
+
+    def value(self, made: TensorOperand) -> Value:
+        """A value of the program."""
+        return Value(self, made[1], made[0])
+
+    def results(self, operation: Operation, operands: Sequence[Called], *statics: Any) -> list[Value]:
+        """Those of an operation of the program."""
+        own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in operands]
+        return [*map(self.value, self._builder.results(operation, own, statics, self._location))]
+
+    def filled(self, number: float, spec: TensorSpec) -> Value:
+        """That of a `ttnn.full`."""
+        return self.value(self._builder.filled(number, spec, self._location))
 
 
 class SpecBuilder(ModuleBuilder):

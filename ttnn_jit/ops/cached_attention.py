@@ -29,8 +29,7 @@ from ttnn_jit.ops.attention import (
     seen_in_torch,
 )
 from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -51,18 +50,10 @@ def _gathered(cache: Extents, table: Extents) -> tuple[int, ...]:
 # --- Of one position of every user ----------------------------------------------------------------------------------
 
 
-def _spelled_decode(  # noqa: PLR0913, PLR0917 - as it is called
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    mask: Extents | None,
-    positions: Extents | None,
-    sink: Extents | None,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
+def _spelled_decode(
+    query: Extents, key: Extents, value: Extents, mask: Any, positions: Extents | None, sink: Any, *statics: Any
 ) -> tuple[Any, ...]:
+    causal, listed, scale, window = statics
     if len(query) != 4 or query[0] != 1:
         raise ShapeError(
             f"queries of one position have shape {list(query)}", help="they are [1, users, heads, channels]"
@@ -89,67 +80,47 @@ def _spelled_decode(  # noqa: PLR0913, PLR0917 - as it is called
     return causal, tuple(listed), scale, window
 
 
-def _listed(ttnn: Any, numbers: Sequence[int], like: Any) -> Any:
+def _listed(ops: Ops, numbers: Sequence[int], like: Any) -> Any:
     """A tensor of these numbers."""
-    places = ttnn.places(len(numbers), like)
-    found = ttnn.multiply(places, 0.0)
+    places = ops.places(len(numbers), like)
+    found = places * 0.0
     for place, number in enumerate(numbers):
-        found = ttnn.where(ttnn.eq(places, float(place)), float(number), found)
+        found = ops.where(ops.eq(places, float(place)), float(number), found)
     return found
 
 
-def _sink_of_heads(ttnn: Any, sink: Any, heads: int) -> Any:
+def _sink_of_heads(ops: Ops, sink: Any, heads: int) -> Any:
     """A number for every head, [1, heads, 1, 1], of the first column of a row for each."""
     if len(sink.shape) == 2:
-        sink = ttnn.slice(sink, (0, 0), (heads, 1))
-    return reshaped(ttnn, sink, (1, heads, 1, 1))
+        sink = ops.slice(sink, (0, 0), (heads, 1))
+    return ops.reshaped(sink, (1, heads, 1, 1))
 
 
-def _decode(  # noqa: PLR0913, PLR0917 - as it is called
-    ttnn: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    positions: Any,
-    sink: Any,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
-) -> Any:
+def _decode(ops: Ops, query: Any, key: Any, value: Any, mask: Any, positions: Any, sink: Any, *statics: Any) -> Any:
+    causal, listed, scale, window = statics
     _, users, heads, width = query.shape
-    one = ttnn.reshape(query, (users, heads, 1, width))
+    one = ops.reshape(query, (users, heads, 1, width))
     rows = None
     if positions is not None:
-        rows = ttnn.reshape(ttnn.typecast(positions, COMPUTE_TYPE), (users, 1, 1, 1))
+        rows = ops.reshape(ops.typecast(positions, COMPUTE_TYPE), (users, 1, 1, 1))
     elif listed:
-        rows = ttnn.reshape(_listed(ttnn, listed, query), (users, 1, 1, 1))
+        rows = ops.reshape(_listed(ops, listed, query), (users, 1, 1, 1))
     seen = Seen(rows, causal, window) if causal or window is not None else None
     if mask is not None:
         own = (*mask.shape[:2], min(mask.shape[2], heads), mask.shape[3])
-        mask = mask if own == mask.shape else ttnn.slice(mask, (0, 0, 0, 0), own)
-        mask = ttnn.reshape(mask, (own[0], own[2], 1, own[3]))
-    sink = None if sink is None else _sink_of_heads(ttnn, sink, heads)
-    found = attended(ttnn, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
+        mask = mask if own == mask.shape else ops.slice(mask, (0, 0, 0, 0), own)
+        mask = ops.reshape(mask, (own[0], own[2], 1, own[3]))
+    sink = None if sink is None else _sink_of_heads(ops, sink, heads)
+    found = attended(ops, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
     if rows is not None:  # a user without a position attends to nothing
-        found = ttnn.where(ttnn.ge(rows, 0.0), found, 0.0)
-    return ttnn.reshape(found, (1, users, heads, value.shape[3]))
+        found = ops.where(rows >= 0.0, found, 0.0)
+    return ops.reshape(found, (1, users, heads, value.shape[3]))
 
 
-def _decode_in_torch(  # noqa: PLR0913, PLR0917 - as it is called
-    torch: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    positions: Any,
-    sink: Any,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
+def _decode_in_torch(
+    torch: Any, query: Any, key: Any, value: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
+    causal, listed, scale, window = statics
     heads, rows = query.shape[2], torch.tensor(listed) if positions is None else positions.long()
     if causal or window is not None:
         seen = seen_in_torch(torch, rows, key.shape[2], causal=causal, window=window)
@@ -191,7 +162,6 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         "The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` "
         "or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."
     ),
-    source="ttnn.transformer.scaled_dot_product_attention_decode",
     imitates=SINK_AS_IN_TTNN,
     decompose=_decode,
     spelled=_spelled_decode,
@@ -207,28 +177,20 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 )
 
 
-def _spelled_pages(
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    table: Extents,
-    mask: Extents | None,
-    positions: Extents | None,
-    sink: Extents | None,
-    *statics: Any,
-) -> tuple[Any, ...]:
+def _spelled_pages(query: Extents, key: Extents, value: Extents, table: Extents, *others: Any) -> tuple[Any, ...]:
+    mask, positions, sink, *statics = others
     causal, scale, window = statics
     keys, values = (_gathered(each, table) for each in (key, value))
     _spelled_decode(query, keys, values, mask, positions, sink, causal, (), scale, window)
-    return statics
+    return tuple(statics)
 
 
 def _paged_decode(
-    ttnn: Any, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
+    ops: Ops, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
     causal, scale, window = statics
-    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
-    return _decode(ttnn, query, keys, values, mask, positions, sink, causal, (), scale, window)
+    keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
+    return _decode(ops, query, keys, values, mask, positions, sink, causal, (), scale, window)
 
 
 def _paged_decode_in_torch(
@@ -254,7 +216,6 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         WINDOW,
     ),
     summary="The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's.",
-    source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
     imitates=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
     spelled=_spelled_pages,
@@ -263,7 +224,6 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     core_for_each=True,
     golden=_paged_decode_in_torch,
     rounds_steps=True,
-    examples=(),
 )
 
 
@@ -271,14 +231,9 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 
 
 def _spelled_chunk(
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    table: Extents,
-    start: Extents | None,
-    first: int | None,
-    scale: float | None,
+    query: Extents, key: Extents, value: Extents, table: Extents, start: Extents | None, *statics: Any
 ) -> tuple[Any, ...]:
+    first, _ = statics
     keys, values = (_gathered(each, table) for each in (key, value))
     check_heads(query, keys, values, users=query[0] if query else 0)
     check_sharing(query[1], key[1])
@@ -288,17 +243,17 @@ def _spelled_chunk(
         raise ShapeError(f"`chunk_start_idx_tensor` has shape {list(start)}", help="it is one number")
     if first is not None and not 0 <= first <= keys[2] - query[2]:
         raise ShapeError(f"positions {first} to {first + query[2]} are not all in {keys[2]} of the pages")
-    return first, scale
+    return statics
 
 
 def _chunk(
-    ttnn: Any, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
+    ops: Ops, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
 ) -> Any:
-    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
-    begin = float(first or 0) if start is None else ttnn.reshape(ttnn.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
-    places = ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1))
-    seen = Seen(ttnn.add(places, begin), True, None)
-    return attended(ttnn, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
+    keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
+    begin = float(first or 0) if start is None else ops.reshape(ops.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
+    places = ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1))
+    seen = Seen(places + begin, True, None)
+    return attended(ops, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 
 
 def _chunk_in_torch(
@@ -325,14 +280,12 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to "
         "keys up to their own position, in pages."
     ),
-    source="ttnn.transformer.chunked_scaled_dot_product_attention",
     decompose=_chunk,
     spelled=_spelled_chunk,
     result=as_queries,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
     rounds_steps=True,
-    examples=(),
 )
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
@@ -58,7 +57,6 @@ SUMMED_ROWS = Routine(
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
     ),
-    examples=(),
 )
 
 
@@ -75,13 +73,13 @@ def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
     return ()
 
 
-def _embedding_bw(ttnn: Any, indices: Any, weight: Any, grad: Any) -> Any:
+def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
     count, (rows, columns) = math.prod(indices.shape), weight.shape[-2:]
     if not indices.spec.dtype.is_integer:
-        indices = ttnn.apply(TYPECAST, (indices,), (DataType.INT32,))
-    operands = reshaped(ttnn, grad, (count, columns)), reshaped(ttnn, indices, (count,))
-    sums = ttnn.identity(ttnn.apply(SUMMED_ROWS, operands, (rows,)))  # what rounds: the sums themselves are read again
-    return reshaped(ttnn, sums, weight.shape)
+        indices = ops.typecast(indices, DataType.INT32)
+    operands = ops.reshaped(grad, (count, columns)), ops.reshaped(indices, (count,))
+    sums = ops.identity(ops.call(SUMMED_ROWS, operands, rows))  # what rounds: the sums themselves are read again
+    return ops.reshaped(sums, weight.shape)
 
 
 def _embedding_result(_: TensorSpec, weight: TensorSpec, grad: TensorSpec) -> TensorSpec:
@@ -97,7 +95,6 @@ EMBEDDING_BW = Composite(
     ),
     summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
     "float it is the integer toward zero.",
-    source="ttnn.embedding_bw",
     decompose=_embedding_bw,
     spelled=_spelled_rows,
     result=_embedding_result,
@@ -107,7 +104,6 @@ EMBEDDING_BW = Composite(
         .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))
         .reshape(weight.shape)
     ),
-    examples=(),
 )
 
 OPERATIONS = (EMBEDDING_BW, SUMMED_ROWS)

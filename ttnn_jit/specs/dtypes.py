@@ -7,12 +7,12 @@ import math
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 
 NO_DTYPE = "no element type of that name is implemented"
 """Why ttnn's other element types are not here."""
@@ -461,13 +461,13 @@ INDICES = INTEGERS | DOUBLE_WORDS
 """The types of tensors that name elements of others."""
 
 
-@cache
+@memoized
 def dtypes_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType whose elements are its, bit for bit."""
     return {dtype.torch: dtype for dtype in MOVABLE}
 
 
-@cache
+@memoized
 def dtypes_of_numpy() -> Mapping[Any, DataType]:
     """Type of numpy -> the DataType whose elements are its, bit for bit."""
     import numpy
@@ -475,7 +475,7 @@ def dtypes_of_numpy() -> Mapping[Any, DataType]:
     return {numpy.dtype(dtype.traits.numpy): dtype for dtype in MOVABLE if not dtype.is_upper_half}
 
 
-@cache
+@memoized
 def dtypes_made_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType that `from_torch` makes of it where none is asked for."""
     import torch

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from functools import cache
 from typing import NamedTuple
 
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.process.memoized import memoized
 
 
 class Variable(NamedTuple):
@@ -60,7 +60,7 @@ OWN_PREFIX = "TTNN_JIT_"
 """How the names begin that are this package's alone."""
 
 
-@cache
+@memoized
 def warn_of_unknown_variables() -> None:
     """Warn, once in a process, of every variable that is named like one of this package's and is none."""
     own = [each.name.removeprefix(OWN_PREFIX) for each in VARIABLES if each.name.startswith(OWN_PREFIX)]

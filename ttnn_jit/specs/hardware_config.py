@@ -20,6 +20,7 @@ from typing import Any, TypeVar, dataclass_transform, get_args, get_type_hints
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRangeSet
 from ttnn_jit.specs.open_values import OpenValue
@@ -127,7 +128,7 @@ def hardware_config(cls: type[C]) -> type[C]:
     return cls
 
 
-@functools.cache
+@memoized
 def rules_of(cls: Any) -> Mapping[str, Rule]:
     """Field of a config -> its rule, in the order of printing."""
     hints = get_type_hints(cls, include_extras=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from functools import cache
 from pathlib import Path
 
 from ttnn_jit.diagnostics.debugging import debugging, switch
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.environment_variables import warn_of_unknown_variables
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
 
@@ -117,7 +117,7 @@ def _cache_dir() -> Path | None:
     return None
 
 
-@cache
+@memoized
 def _path(absolute: str) -> Path:
     return Path(absolute)
 
@@ -133,7 +133,7 @@ def _output_layout(value: str | None) -> OutputLayout:
     return known[value]
 
 
-@cache
+@memoized
 def requested_threads() -> int | None:
     """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
 
@@ -159,7 +159,7 @@ TRACE = 5  # below logging.DEBUG
 _LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
 
 
-@cache
+@memoized
 def requested_log_level() -> int | None:
     """The level of the log of what runs, as `logging` counts levels; None if nobody asks for a log.
 

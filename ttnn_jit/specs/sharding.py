@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import product
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet, core_coord
 from ttnn_jit.specs.memory_config import (
@@ -35,7 +35,7 @@ def dense_strides(shape: Iterable[int]) -> tuple[int, ...]:
     return _dense_strides(tuple(shape))
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     strides: list[int] = []
     step = 1

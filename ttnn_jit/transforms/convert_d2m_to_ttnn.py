@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
 
 from xdsl.context import Context
@@ -32,6 +31,7 @@ from ttnn_jit.dialects.functions import KERNEL, functions_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, ShapeAttr, TTNNLayoutAttr
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.sharding import shard_cores
 from ttnn_jit.specs.tensor_spec import BufferType, CoreCoord, MathFidelity
@@ -202,12 +202,12 @@ def _created(op: ttir.FullOp, values: ValueMap) -> tuple[Operation, ...]:
 _NO_SEMAPHORES = ArrayAttr[Attribute](())
 
 
-@cache
+@memoized
 def _addresses(buffers: int) -> ArrayAttr[StringAttr]:
     return ArrayAttr([StringAttr(f"buffer_address {i}") for i in range(buffers)])
 
 
-@cache
+@memoized
 def _indices(buffers: int) -> ArrayAttr[IntegerAttr]:
     return ArrayAttr([IntegerAttr(i, i64) for i in range(buffers)])
 
@@ -235,7 +235,7 @@ def _shards(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> tuple[Core
     return shard_cores(spec.padded_shape, spec.memory_config)
 
 
-@cache
+@memoized
 def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAttr:
     """What a program descriptor lists of a circular buffer; at most `streamed` pages, None for a shard in place."""
     tile = _tile_of(buffer)
@@ -253,7 +253,7 @@ def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAt
 _PRIVATE = StringAttr("private")
 
 
-@cache
+@memoized
 def _kernel_type(buffers: tuple[Attribute, ...]) -> FunctionType:
     return FunctionType.from_lists(buffers, [])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -14,6 +13,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.ops import COPY
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
 from ttnn_jit.transforms.function_bodies import function_blocks
@@ -113,6 +113,6 @@ def _record_refusals(parted: Partition, survivors: dict[int, d2m.GenericOp], nam
         survivors[producer].attributes[NOT_FUSED] = ArrayAttr(entries)
 
 
-@cache
+@memoized
 def _string(text: str) -> StringAttr:
     return StringAttr(text)

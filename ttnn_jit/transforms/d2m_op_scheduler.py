@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -13,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.editing import append, take_ops
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
 from ttnn_jit.transforms.schedule import schedule
 from ttnn_jit.transforms.slots import assign_slots
@@ -60,6 +60,6 @@ def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
     append(block, (*tiles.scalars, *(tiles.ops[number] for number in order), terminator))
 
 
-@cache
+@memoized
 def _tiles(count: int) -> IntegerAttr:
     return IntegerAttr(count, i64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -12,6 +11,7 @@ from xdsl.traits import MemoryEffect, NoMemoryEffect, is_side_effect_free
 from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, detach, discard, ops_of
 from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.process.memoized import memoized
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -36,7 +36,7 @@ def has_no_effects(op: Operation) -> bool:
     return _never_has_effects(type(op)) or is_side_effect_free(op)
 
 
-@cache
+@memoized
 def _never_has_effects(kind: type[Operation]) -> bool:
     effects = [trait for trait in kind.traits if isinstance(trait, MemoryEffect)]
     return bool(effects) and all(isinstance(trait, NoMemoryEffect) for trait in effects)

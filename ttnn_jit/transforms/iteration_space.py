@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from functools import cache
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import maximal_block_sharding_grid
 
@@ -47,7 +47,7 @@ class IterationSpace:
     operands: tuple[TileAccess, ...]
 
 
-@cache
+@memoized
 def iteration_space(
     operand_shapes: tuple[tuple[int, ...], ...], result_shape: tuple[int, ...], *, fold: bool = True
 ) -> IterationSpace:

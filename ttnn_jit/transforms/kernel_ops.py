@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
@@ -15,6 +14,7 @@ from ttnn_jit.dialects.builders import linalg_generic
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import GridAttr
+from ttnn_jit.process.memoized import memoized
 
 Maps = tuple[AffineMapAttr, ...]
 """Indexing maps, one per input and then the output's."""
@@ -81,14 +81,14 @@ def _made_once(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *
     return known[1]
 
 
-@cache
+@memoized
 def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
     region = region_of(Block())
     model = d2m.GenericOp.make((), (), region, grid=grid, indexing_maps=maps, iterator_types=kinds, result_types=())
     return model.properties | _segments(len(maps))
 
 
-@cache
+@memoized
 def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
     return linalg_generic((), (), maps, Block(), kinds=kinds).properties | _segments(len(maps))
 

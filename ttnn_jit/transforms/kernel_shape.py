@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
@@ -13,6 +11,7 @@ from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.iteration_space import IterationSpace, TileAccess, TileBroadcast, core_grid, iteration_space
 
@@ -28,7 +27,7 @@ class KernelShape:
     broadcasts: tuple[TileBroadcast | None, ...]
 
 
-@cache
+@memoized
 def kernel_shape(
     inputs: tuple[TensorSpec, ...], output: TensorSpec, last_core: tuple[int, int], *, fold: bool = True
 ) -> KernelShape:
@@ -63,7 +62,7 @@ def kernel_shape(
     )
 
 
-@cache
+@memoized
 def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fold: bool = True) -> IterationSpace:
     """The iteration space of a kernel that reads `inputs` and writes `output`."""
     return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
@@ -75,7 +74,7 @@ def _indexing_map(access: TileAccess) -> AffineMapAttr:
     return _broadcast_map(access.varies)
 
 
-@cache
+@memoized
 def _broadcast_map(varies: tuple[bool, ...]) -> AffineMapAttr:
     results = (AffineDimExpr(dim) if follows else AffineConstantExpr(0) for dim, follows in enumerate(varies))
     return AffineMapAttr(AffineMap(len(varies), 0, tuple(results)))

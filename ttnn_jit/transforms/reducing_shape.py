@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Attribute
@@ -14,6 +13,7 @@ from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.iteration_space import core_grid, padded, tiles_of
@@ -51,7 +51,7 @@ class Reads:
         return {loop: extent for loop, extent in zip(self.follows, extents, strict=True) if loop is not None}
 
 
-@cache
+@memoized
 def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[int, int]) -> ReducingShape:
     """The shape of a kernel with these operands, inputs first and one output.
 
@@ -90,7 +90,7 @@ def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
     return grid_attr(*(most_cores if loop is None else cores.get(loop, most_cores) for loop, most_cores in along))
 
 
-@cache
+@memoized
 def _map(follows: Follows, loops: int) -> AffineMapAttr:
     results = (AffineConstantExpr(0) if loop is None else AffineDimExpr(loop) for loop in follows)
     return AffineMapAttr(AffineMap(loops, 0, tuple(results)))

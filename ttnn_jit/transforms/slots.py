@@ -11,9 +11,8 @@ a slot between uses would take that slot from other tiles.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.tile_graph import TileGraph
 
 
@@ -36,7 +35,7 @@ class SlotAssignment:
     peak: int
 
 
-@lru_cache(maxsize=16)
+@memoized(maxsize=16)
 def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
     """The slots of `graph`'s ops when they run in `order`; the stages of one compile ask several times for the same."""
     stack = _SlotStack()

@@ -7,7 +7,6 @@ chain, once before the nest is enough; in a nest of several ops each must be set
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.affine import ForOp
@@ -16,11 +15,12 @@ from xdsl.ir import Block, Operation, Region
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
+from ttnn_jit.process.memoized import memoized
 
 _COMPUTE = (ElementwiseOp, d2m.AccumulatingOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 
 
-@cache
+@memoized
 def _computes(kind: type[Operation]) -> bool:
     return issubclass(kind, _COMPUTE)
 

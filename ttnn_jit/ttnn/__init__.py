@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops.losses import LossReductionMode
+from ttnn_jit.ops.composites import LossReductionMode
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -48,59 +48,11 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions, lazy_names
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
-from ttnn_jit.ttnn.devices import (
-    DispatchCoreAxis,
-    DispatchCoreConfig,
-    DispatchCoreType,
-    close_device,
-    close_mesh_device,
-    disable_and_clear_program_cache,
-    enable_program_cache,
-    get_arch_name,
-    get_num_devices,
-    get_pcie_device_ids,
-    manage_device,
-    open_device,
-    open_mesh_device,
-    synchronize_device,
-    using_distributed_env,
-)
 from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
 from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
-from ttnn_jit.ttnn.tensor_creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from ttnn_jit.ttnn.torch_conversion import from_torch, to_torch
-from ttnn_jit.ttnn.transfers import (
-    clone,
-    copy_device_to_host_tensor,
-    copy_host_to_device_tensor,
-    deallocate,
-    from_device,
-    get_device_tensors,
-    get_memory_config,
-    interleaved_to_sharded,
-    is_sharded,
-    is_tensor_storage_on_device,
-    reshard,
-    sharded_to_interleaved,
-    to_device,
-    to_layout,
-    to_memory_config,
-    typecast,
-)
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
@@ -118,9 +70,6 @@ __all__ = [
     "CoreRangeSet",
     "DataType",
     "Device",
-    "DispatchCoreAxis",
-    "DispatchCoreConfig",
-    "DispatchCoreType",
     "Layout",
     "LossReductionMode",
     "MathFidelity",
@@ -138,62 +87,22 @@ __all__ = [
     "TensorSpec",
     "Tile",
     "_ttnn",
-    "arange",
     "bfloat4_b",
     "bfloat8_b",
     "bfloat16",
-    "clone",
-    "close_device",
-    "close_mesh_device",
     "cluster",
-    "copy_device_to_host_tensor",
-    "copy_host_to_device_tensor",
     "create_sharded_memory_config",
-    "deallocate",
     "device",
-    "disable_and_clear_program_cache",
-    "empty",
-    "empty_like",
-    "enable_program_cache",
-    "eye",
     "float32",
-    "from_device",
-    "from_torch",
-    "full",
-    "full_like",
-    "get_arch_name",
-    "get_device_tensors",
     "get_fallback_function",
     "get_golden_function",
     "get_maximal_block_sharding_grid",
-    "get_memory_config",
-    "get_num_devices",
-    "get_pcie_device_ids",
     "int32",
-    "interleaved_to_sharded",
-    "is_sharded",
-    "is_tensor_storage_on_device",
-    "manage_device",
-    "ones",
-    "ones_like",
-    "open_device",
-    "open_mesh_device",
     "pearson_correlation_coefficient",
-    "reshard",
     "set_printoptions",
-    "sharded_to_interleaved",
-    "synchronize_device",
-    "to_device",
-    "to_layout",
-    "to_memory_config",
-    "to_torch",
-    "typecast",
     "uint8",
     "uint16",
     "uint32",
-    "using_distributed_env",
-    "zeros",
-    "zeros_like",
 ]
 
 TILE_LAYOUT = Layout.TILE

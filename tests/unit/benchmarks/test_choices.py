@@ -17,7 +17,7 @@ def kernels_of(case):
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_that_is_turned_off_gives_another_kernel_of_one_of_its_programs(name, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.kernel.last_cache_bytes", lambda: 32 << 20)
+    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.last_cache_bytes", lambda: 32 << 20)
     choice = CHOICES[name]
     ours = list(map(kernels_of, choice.cases))
     with turned_off(choice):

@@ -21,7 +21,7 @@ from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.steps import Apply, Load, SizeClass
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
+from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
@@ -178,7 +178,7 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     shuffles = [line for line in first.splitlines() if "shufflevector" in line]
-    assert not [line for line in shuffles if ".lanes = " not in line]  # which of a tail's there are
+    assert not [line for line in shuffles if "%tail.lanes" not in line]  # which of a tail's there are
     assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
     assert not any(
         stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratches
@@ -190,8 +190,8 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     "rows", [32, MANY_STREAMS_BLOCK // 32, MANY_STREAMS_BLOCK // 32 + 32], ids=["less", "one block", "more"]
 )
 def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.kernel.exceeds_last_cache", lambda *_: True)
-    monkeypatch.setattr("ttnn_jit.codegen.kernel.POOLED_RESULT_BYTES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.exceeds_last_cache", lambda *_: True)
+    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.POOLED_RESULT_BYTES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.host.lookup.lookup_candidates", lambda _: ())
     shape = (rows, 32)

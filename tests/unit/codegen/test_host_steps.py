@@ -15,7 +15,7 @@ from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import verify
-from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 CHAIN = [("gelu", k) for k in range(4)]
@@ -30,13 +30,13 @@ PROGRAMS = [
 def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(specs, calls, chosen):
     unchosen = host_plan(scheduled(specs, calls), None)
     (launch,) = unchosen.launches
-    own = HostLaunch(launch.ops, launch.kernel, Form(launch.kernel.body))
+    own = HostLaunch(launch.ops, launch.bound, Form(launch.bound.kernel))
     plans = [replace(unchosen, launches=(own,), isa=host_isa())]
     for step in HOST_STEPS:
         before = plans[-1].launches
         plans.append(step(plans[-1]))
         assert plans[-2].launches is before
-        assert [each.kernel for each in plans[-1].launches] == [launch.kernel]
+        assert [each.bound for each in plans[-1].launches] == [launch.bound]
     forms = [*dict.fromkeys(type(each.launches[0].form) for each in plans)]
     assert forms == [*dict.fromkeys((Form, OneLoop, chosen))]
 

@@ -11,7 +11,7 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Store
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, print_module
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -10,14 +10,14 @@ from ttnn_jit.codegen.launch import (
     MOST_APART,
     MOST_AROUND,
     MOST_STEPS,
-    LoopNest,
+    LaunchLoops,
     View,
     blocked,
     interchanged,
-    loop_nest_of,
+    launch_loops_of,
 )
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 
@@ -26,11 +26,11 @@ def spec(*shape, layout=Layout.ROW_MAJOR, strides=None):
 
 
 def walked(inputs, outputs):
-    return loop_nest_of(tuple(map(View, inputs)), tuple(map(View, outputs)))
+    return launch_loops_of(tuple(map(View, inputs)), tuple(map(View, outputs)))
 
 
 def at_start(extents, strides):
-    return LoopNest(extents, strides, (0,) * len(strides))
+    return LaunchLoops(extents, strides, (0,) * len(strides))
 
 
 def tiled(*shape):
@@ -106,7 +106,7 @@ def places(nest):
 def test_loops_in_blocks_meet_the_same_elements(extents):
     *outer, rows, columns = extents
     strides = [rows * columns] * len(outer)
-    nest = LoopNest(extents, ((*strides, 1, max(rows, LEAST_BLOCKED_STRIDE)), (*strides, columns, 1)), (7, 0))
+    nest = LaunchLoops(extents, ((*strides, 1, max(rows, LEAST_BLOCKED_STRIDE)), (*strides, columns, 1)), (7, 0))
     in_blocks = blocked(nest)
     assert (in_blocks is not nest) == (rows % BLOCK == 0)
     assert sorted(places(in_blocks)) == sorted(places(nest))
@@ -117,7 +117,7 @@ def test_loops_in_blocks_meet_the_same_elements(extents):
 def test_a_short_loop_trades_places_where_operands_lie_near(extents, apart):
     *outer, across, short = extents
     strides = [across * apart] * len(outer)
-    nest = LoopNest(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
+    nest = LaunchLoops(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
     found = interchanged(nest)
     trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
     assert (found.extents[-1] != short) == trades

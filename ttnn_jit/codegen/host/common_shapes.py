@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
-from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.specs.access import Access, reshaped
@@ -26,7 +26,7 @@ def meet_in_one_shape(plan: HostPlan) -> HostPlan:
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
     places, _ = places_by_value(launches)
     for place, launch in reversed([*enumerate(launches)]):
-        value = launch.kernel.outputs[0].value
+        value = launch.bound.outputs[0].value
         if value not in plan.results:
             later = [launches[each] for each in places[value] if each > place]
             launches[place] = _in_shape_of_readers(launch, later)
@@ -34,14 +34,14 @@ def meet_in_one_shape(plan: HostPlan) -> HostPlan:
 
 
 def _runs_in_any_shape(launch: HostLaunch) -> bool:
-    return all(map(is_elementwise, launch.ops[-1:])) and len(launch.kernel.outputs) == 1
+    return all(map(is_elementwise, launch.ops[-1:])) and len(launch.bound.outputs) == 1
 
 
 def _with_inputs_broadcast(launch: HostLaunch) -> HostLaunch:
-    if not _runs_in_any_shape(launch) or all(each.view.access is None for each in launch.kernel.inputs):
+    if not _runs_in_any_shape(launch) or all(each.view.access is None for each in launch.bound.inputs):
         return launch
-    inputs = tuple(Operand(each.value, _broadcast(each.view)) for each in launch.kernel.inputs)
-    return _changed(launch, inputs, launch.kernel.outputs)
+    inputs = tuple(Operand(each.value, _broadcast(each.view)) for each in launch.bound.inputs)
+    return _changed(launch, inputs, launch.bound.outputs)
 
 
 def _broadcast(view: View) -> View:
@@ -63,21 +63,21 @@ def _broadcast(view: View) -> View:
 
 def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> HostLaunch:
     """The launch over the elements of the one reshape through which all that read its result do so."""
-    if not _runs_in_any_shape(launch) or launch.kernel.outputs[0].view.access is not None:
+    if not _runs_in_any_shape(launch) or launch.bound.outputs[0].view.access is not None:
         return launch
-    (output,) = launch.kernel.outputs
+    (output,) = launch.bound.outputs
     access, shape = _read_as(output.value, readers), output.view.shape
     if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
         return launch
-    inputs = tuple(_through(access, each, shape) for each in launch.kernel.inputs)
+    inputs = tuple(_through(access, each, shape) for each in launch.bound.inputs)
     return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
 
 
 def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
     """How these launches read a value; None if not all do so in one way, or if a copy does."""
-    if any(only_copies(launch.kernel) for launch in readers):
+    if any(only_copies(launch.bound) for launch in readers):
         return None
-    found = {each.view.access for launch in readers for each in launch.kernel.inputs if each.value is value}
+    found = {each.view.access for launch in readers for each in launch.bound.inputs if each.value is value}
     return found.pop() if len(found) == 1 else None
 
 
@@ -97,11 +97,11 @@ def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
 
 
 def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
-    kernel = launch.kernel
-    if (inputs, outputs) == (kernel.inputs, kernel.outputs) or len(set(inputs)) != len(inputs):
+    bound = launch.bound
+    if (inputs, outputs) == (bound.inputs, bound.outputs) or len(set(inputs)) != len(inputs):
         return launch
     try:
-        made = kernel_over(inputs, outputs, kernel.body.steps, kernel.body.numerics, joined=kernel.body.joined)
+        made = kernel_over(inputs, outputs, bound.kernel.steps, bound.kernel.numerics, joined=bound.kernel.joined)
     except NotStridedError:
         return launch
-    return replace(launch, kernel=made, form=Form(made.body))
+    return replace(launch, bound=made, form=Form(made.kernel))

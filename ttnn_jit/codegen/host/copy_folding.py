@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
 from ttnn_jit.codegen.steps import Call, Contract, Load, Store
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.access import Access, reshaped
 from ttnn_jit.specs.strided_walk import NotStridedError
 
@@ -41,29 +41,29 @@ def write_for_copies(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=_into_writers(plan))
 
 
-def only_copies(kernel: Kernel) -> bool:
+def only_copies(bound: BoundKernel) -> bool:
     """Whether a kernel writes all of a tensor, and computes nothing."""
-    return only_moves(kernel) and kernel.outputs[0].view.access is None
+    return only_moves(bound) and bound.outputs[0].view.access is None
 
 
-def only_moves(kernel: Kernel) -> bool:
+def only_moves(bound: BoundKernel) -> bool:
     """Whether a kernel reads one tensor, writes one, and computes nothing."""
-    moves = all(isinstance(step, Load | Store) for step in kernel.body.steps)
-    return moves and len(kernel.inputs) == len(kernel.outputs) == 1
+    moves = all(isinstance(step, Load | Store) for step in bound.kernel.steps)
+    return moves and len(bound.inputs) == len(bound.outputs) == 1
 
 
-def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:
+def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel | None:
     """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
-    body = kernel.body
+    body = bound.kernel
     own = body.copies_tiles or any(isinstance(step, Call) for step in body.steps)
     if own or len(set(inputs)) != len(inputs):
         return None
-    if body.packs_or_unpacks and (inputs[0].view.spec.dtype.is_block_float or outputs != kernel.outputs):
+    if body.packs_or_unpacks and (inputs[0].view.spec.dtype.is_block_float or outputs != bound.outputs):
         return None
     try:
         if body.packs_or_unpacks:
             return repacking(inputs[0], outputs[0], body.numerics)
-        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
+        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
     except NotStridedError:
         return None
 
@@ -75,14 +75,14 @@ def _into_readers(plan: HostPlan) -> tuple[HostLaunch, ...]:
     found: list[HostLaunch | None] = list(plan.launches)
     readers, writers = places_by_value(plan.launches)
     for place, copy in enumerate(found):
-        is_between = copy and only_copies(copy.kernel) and copy.kernel.outputs[0].value not in plan.results
+        is_between = copy and only_copies(copy.bound) and copy.bound.outputs[0].value not in plan.results
         folded = _folded(copy, found, place, readers, writers) if copy and is_between else None
         if copy is None or folded is None:
             continue
         found[place] = None
         for reader, through in folded.items():
             found[reader] = through
-            readers[copy.kernel.inputs[0].value].append(reader)
+            readers[copy.bound.inputs[0].value].append(reader)
     return tuple(launch for launch in found if launch is not None)
 
 
@@ -90,7 +90,7 @@ def _folded(
     copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
 ) -> dict[int, HostLaunch] | None:
     """By place, the later launches that read through `copy`; None if one of its readers cannot."""
-    value = copy.kernel.outputs[0].value
+    value = copy.bound.outputs[0].value
     later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
     if not later or max(writers[value]) > place:
         return None
@@ -104,14 +104,14 @@ def _folded(
 
 
 def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
-    kernel, source, value = reader.kernel, copy.kernel.inputs[0], copy.kernel.outputs[0].value
-    inputs = tuple(_through(source, each) if each.value is value else each for each in kernel.inputs)
-    found = _changed(kernel, inputs, kernel.outputs)
-    if found is None or _is_cut_short(found, kernel, copy.kernel):
+    bound, source, value = reader.bound, copy.bound.inputs[0], copy.bound.outputs[0].value
+    inputs = tuple(_through(source, each) if each.value is value else each for each in bound.inputs)
+    found = _changed(bound, inputs, bound.outputs)
+    if found is None or _is_cut_short(found, bound, copy.bound):
         return None
-    if not _is_as_good(found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]):
+    if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
-    return HostLaunch((*copy.ops, *reader.ops), found, Form(found.body))
+    return HostLaunch((*copy.ops, *reader.ops), found, Form(found.kernel))
 
 
 def _through(source: Operand, read: Operand) -> Operand:
@@ -121,30 +121,30 @@ def _through(source: Operand, read: Operand) -> Operand:
     return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
 
 
-def _is_cut_short(kernel: Kernel, before: Kernel, copy: Kernel) -> bool:
+def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
     """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
-    run, small = kernel.nest.extents[-1], math.prod(copy.nest.extents) * _FEW <= math.prod(before.nest.extents)
-    return small and run < SHORT_RUN <= before.nest.extents[-1]
+    run, small = bound.loops.extents[-1], math.prod(copy.loops.extents) * _FEW <= math.prod(before.loops.extents)
+    return small and run < SHORT_RUN <= before.loops.extents[-1]
 
 
-def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
+def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
     """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
 
     A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
     """
-    if any(isinstance(step, Contract) for step in kernel.body.steps):
-        near = all(1 in kernel.nest.strides[k][-3:] for k in streams)
-        short = len(kernel.nest.reduced) > 1 and kernel.nest.extents[-2] < _MIN_TERMS
-        return near and not short and _packed_again(kernel) <= _packed_again(before)
-    return all(kernel.body.streams[k].access is not InnerAccess.STRIDED for k in streams)
+    if any(isinstance(step, Contract) for step in bound.kernel.steps):
+        near = all(1 in bound.loops.strides[k][-3:] for k in streams)
+        short = len(bound.loops.reduced) > 1 and bound.loops.extents[-2] < _MIN_TERMS
+        return near and not short and _packed_again(bound) <= _packed_again(before)
+    return all(bound.kernel.streams[k].access is not InnerAccess.STRIDED for k in streams)
 
 
-def _packed_again(kernel: Kernel) -> int:
+def _packed_again(bound: BoundKernel) -> int:
     """The loops around a product, and around its rows, in which one of its operands stays."""
-    reduced = kernel.body.reduced
+    reduced = bound.kernel.reduced
     assert reduced is not None, "it contracts"
-    read = [kernel.nest.strides[k] for k in kernel.body.contracted_streams]
-    around = len(kernel.nest.extents) - 1 - reduced.count - reduced.row_loops
+    read = [bound.loops.strides[k] for k in bound.kernel.contracted_streams]
+    around = len(bound.loops.extents) - 1 - reduced.count - reduced.row_loops
     return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
 
 
@@ -157,9 +157,9 @@ def _into_writers(plan: HostPlan) -> tuple[HostLaunch, ...]:
     _, writers = places_by_value(plan.launches)
     readers = plan.readers
     for launch in plan.launches:
-        kernel = launch.kernel
-        before = places[kernel.inputs[0].value] if only_copies(kernel) else []
-        alone = len(writers[kernel.outputs[0].value]) == 1
+        bound = launch.bound
+        before = places[bound.inputs[0].value] if only_copies(bound) else []
+        alone = len(writers[bound.outputs[0].value]) == 1
         shaped = _writing_for(launch, found[before[0]], readers) if len(before) == 1 and alone else None
         if shaped is None:
             _note_written(places, launch, len(found))
@@ -173,13 +173,13 @@ def _into_writers(plan: HostPlan) -> tuple[HostLaunch, ...]:
 
 
 def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
-    for output in launch.kernel.outputs:
+    for output in launch.bound.outputs:
         places[output.value].append(place)
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
     """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
-    (source,), (target,), (output, *more) = copy.kernel.inputs, copy.kernel.outputs, writer.kernel.outputs
+    (source,), (target,), (output, *more) = copy.bound.inputs, copy.bound.outputs, writer.bound.outputs
     access = source.view.access
     if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:
         return None
@@ -187,7 +187,7 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
     if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
         return None
     place = View(target.view.spec, reshaped(new, old))
-    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, place),))
-    if found is None or found.body.streams[-1].access is not writer.kernel.body.streams[-1].access:
+    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, place),))
+    if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
         return None
-    return HostLaunch((*writer.ops, *copy.ops), found, Form(found.body))
+    return HostLaunch((*writer.ops, *copy.ops), found, Form(found.kernel))

@@ -11,8 +11,8 @@ from itertools import accumulate
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, operands_of
-from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 

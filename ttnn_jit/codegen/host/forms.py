@@ -12,8 +12,8 @@ from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import Apply, Call, KernelBody
 from ttnn_jit.codegen.vector_loop import VectorLoop
-from ttnn_jit.kernels.swept_loops import BufferKind
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.nest.buffers import BufferKind
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 
 

@@ -7,30 +7,29 @@ Every step is a function from a plan to a plan. `plan.launches[k].form.remark` s
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, reduce
+from functools import reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
+from ttnn_jit.codegen.host.compute_at import convert_in_loops
+from ttnn_jit.codegen.host.copy_blocks import block_copies
 from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
-from ttnn_jit.codegen.host.image_blocks import block_images
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
-from ttnn_jit.codegen.host.packed_elements import convert_in_loops
-from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.register_moves import move_in_registers
-from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
+from ttnn_jit.codegen.host.storage_formats import unpack_in_products
 from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.reduction import CHAINS
+from ttnn_jit.process.memoized import memoized
 
 FormStep = Callable[[Form, HostIsa], Form]
 HostStep = Callable[[HostPlan], HostPlan]
@@ -48,7 +47,7 @@ def vectorize(form: Form, isa: HostIsa) -> Form:
     return _vectorized(form.body, isa)
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
     if isinstance(body.steps[0], Call):
         return RoutineForm(body)
@@ -73,7 +72,7 @@ def _loop_of_sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> VectorLoop |
     return vector_loop(body, isa, vectors, prefetches=prefetches) if body.steps else None
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def tabulate(form: Form, isa: HostIsa) -> Form:
     """A function of 16-bit elements as look-ups, where a table pays for a loop over many elements."""
     if not isinstance(form, OneLoop) or form.body.size_class is not SizeClass.LARGE:
@@ -85,7 +84,7 @@ def tabulate(form: Form, isa: HostIsa) -> Form:
     return Tabulated(form.body, form.loop, split, function, looking_up(split, isa))
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def split_loops(form: Form, isa: HostIsa) -> Form:
     """Loop fission: a long body, or one that reads many inputs from memory, as several loops."""
     if not isinstance(form, OneLoop):
@@ -97,7 +96,7 @@ def split_loops(form: Form, isa: HostIsa) -> Form:
     return Staged(form.body, fission, tuple(loops))
 
 
-@lru_cache(maxsize=_KEPT)
+@memoized(maxsize=_KEPT)
 def choose_tier(form: Form, isa: HostIsa) -> Form:
     """How much LLVM does for what is left as one loop."""
     if not isinstance(form, OneLoop):
@@ -118,13 +117,11 @@ HOST_STEPS: tuple[HostStep, ...] = (
     join_loops,
     write_for_copies,
     read_without_padding,
-    block_rows,
-    block_images,
+    block_copies,
     unpack_in_products,
     *map(_on_each, FORM_STEPS),
     move_in_registers,
     convert_in_loops,
-    convert_in_sweeps,
     block_scores,
 )
 """The compile. Without vectors to choose for, all but the first five and the last leave a plan as it is."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.sweeps import SweptBody, swept
-from ttnn_jit.codegen.kernel import Kernel, Operand
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
     Accumulate,
@@ -24,7 +24,7 @@ from ttnn_jit.codegen.steps import (
     Step,
     Store,
 )
-from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.nest.buffers import BufferKind
 
 
 def host_text(plan: HostPlan) -> str:
@@ -33,29 +33,29 @@ def host_text(plan: HostPlan) -> str:
     return "".join(f"{line}\n" for number, own in enumerate(plan.launches) for line in _launch(number, own, names))
 
 
-def bytes_of(kernel: Kernel) -> int:
+def bytes_of(bound: BoundKernel) -> int:
     """Bytes of the elements that a launch reads and writes, each tensor counted once.
 
     Loops over elements may meet a part of a tensor, such as a piece of a concatenation; others count all of theirs.
     """
     met: dict[PlanValue, int] = {}
-    for operand, strides in zip((*kernel.inputs, *kernel.outputs), kernel.nest.strides, strict=True):
-        met[operand.value] = met.get(operand.value, 0) + _bytes_met(kernel, operand, strides)
-    specs = {each.value: each.view.spec for each in (*kernel.inputs, *kernel.outputs)}
+    for operand, strides in zip((*bound.inputs, *bound.outputs), bound.loops.strides, strict=True):
+        met[operand.value] = met.get(operand.value, 0) + _bytes_met(bound, operand, strides)
+    specs = {each.value: each.view.spec for each in (*bound.inputs, *bound.outputs)}
     return sum(min(nbytes, specs[value].nbytes) for value, nbytes in met.items())
 
 
-def _bytes_met(kernel: Kernel, operand: Operand, strides: Sequence[int]) -> int:
+def _bytes_met(bound: BoundKernel, operand: Operand, strides: Sequence[int]) -> int:
     spec = operand.view.spec
-    own = kernel.body.reduced is not None or any(isinstance(step, (Call, Repack)) for step in kernel.body.steps)
+    own = bound.kernel.reduced is not None or any(isinstance(step, (Call, Repack)) for step in bound.kernel.steps)
     if own or spec.dtype.is_block_float:
         return spec.nbytes
-    pairs = zip(kernel.nest.extents, strides, strict=True)
+    pairs = zip(bound.loops.extents, strides, strict=True)
     elements = math.prod(extent for extent, stride in pairs if stride)
     return spec.nbytes if elements >= spec.volume else elements * spec.dtype.itemsize
 
 
-def loops_text(nest: LoopNest) -> str:
+def loops_text(nest: LaunchLoops) -> str:
     """The extents of a launch's loops, outermost first, and which of them are reduced."""
     last = len(nest.extents) - 1
     return " x ".join(
@@ -65,29 +65,31 @@ def loops_text(nest: LoopNest) -> str:
 
 
 def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:
-    kernel = launch.kernel
+    bound = launch.bound
     joined = f", joined of {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
-    yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(kernel):,} bytes"
-    yield f"  loops {loops_text(kernel.nest)}"
+    yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(bound):,} bytes"
+    yield f"  loops {loops_text(bound.loops)}"
     if launch.remark:
         yield f"  {launch.remark}"
-    operands = (*kernel.inputs, *kernel.outputs)
-    for place, (operand, strides) in enumerate(zip(operands, kernel.nest.strides, strict=True)):
-        yield f"  {_operand(place, operand, strides, kernel, names)}"
-    if kernel.body.reduced is None or kernel.body.contraction is not None:
-        yield from (f"  {line}" for line in _steps(kernel.body, range(len(operands))))
+    operands = (*bound.inputs, *bound.outputs)
+    for place, (operand, strides) in enumerate(zip(operands, bound.loops.strides, strict=True)):
+        yield f"  {_operand(place, operand, strides, bound, names)}"
+    if bound.kernel.reduced is None or bound.kernel.contraction is not None:
+        yield from (f"  {line}" for line in _steps(bound.kernel, range(len(operands))))
     else:
-        yield from _sweeps(swept(kernel.body), len(operands))
+        yield from _sweeps(swept(bound.kernel), len(operands))
 
 
-def _operand(place: int, operand: Operand, strides: Sequence[int], kernel: Kernel, names: dict[PlanValue, str]) -> str:
+def _operand(
+    place: int, operand: Operand, strides: Sequence[int], bound: BoundKernel, names: dict[PlanValue, str]
+) -> str:
     spec = operand.view.spec
     extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
     name = names.setdefault(operand.value, f"%{len(names)}")
-    way = "reads " if place < len(kernel.inputs) else "writes"
-    start = kernel.nest.offsets[place]
+    way = "reads " if place < len(bound.inputs) else "writes"
+    start = bound.loops.offsets[place]
     offset = f" from element {start}" if start else ""
-    hint = ", non-temporal stores" if kernel.body.streams[place].nontemporal else ""
+    hint = ", non-temporal stores" if bound.kernel.streams[place].nontemporal else ""
     return f"s{place} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.host_plan import HostPlan
-from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Accumulate, Call, Contract, Load, Store
 from ttnn_jit.process.dataclass import dataclass
@@ -34,11 +34,11 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
     launches = plan.launches
     for argument, result in plan.updates:
         old, new = plan.arguments[argument], plan.results[result]
-        writers = [place for place, launch in enumerate(launches) if _reads_or_writes(launch.kernel, new, written=True)]
+        writers = [place for place, launch in enumerate(launches) if _reads_or_writes(launch.bound, new, written=True)]
         if not writers or plan.results.count(new) > 1 or old.spec is not new.spec:
             continue
-        first, later = launches[writers[0]].kernel, launches[writers[0] + 1 :]
-        if any(_reads_or_writes(launch.kernel, old) for launch in later) or not _is_elementwise(first, old):
+        first, later = launches[writers[0]].bound, launches[writers[0] + 1 :]
+        if any(_reads_or_writes(launch.bound, old) for launch in later) or not _is_elementwise(first, old):
             continue
         if len(writers) == 1:
             yield InPlace(argument, None)
@@ -46,19 +46,19 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
             yield InPlace(argument, writers[0])
 
 
-def _only_copies(kernel: Kernel) -> bool:
-    return kernel.body.copies_tiles or all(isinstance(step, Load | Store) for step in kernel.body.steps)
+def _only_copies(bound: BoundKernel) -> bool:
+    return bound.kernel.copies_tiles or all(isinstance(step, Load | Store) for step in bound.kernel.steps)
 
 
-def _reads_or_writes(kernel: Kernel, value: PlanValue, *, written: bool = False) -> bool:
-    return any(operand.value is value for operand in (kernel.outputs if written else kernel.inputs))
+def _reads_or_writes(bound: BoundKernel, value: PlanValue, *, written: bool = False) -> bool:
+    return any(operand.value is value for operand in (bound.outputs if written else bound.inputs))
 
 
-def _is_elementwise(kernel: Kernel, old: PlanValue) -> bool:
+def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:
     """Whether a kernel makes one tensor of elements, and reads `old` only where it writes."""
-    if len(kernel.outputs) != 1 or any(isinstance(step, Accumulate | Call | Contract) for step in kernel.body.steps):
+    if len(bound.outputs) != 1 or any(isinstance(step, Accumulate | Call | Contract) for step in bound.kernel.steps):
         return False
-    nest = kernel.nest
+    nest = bound.loops
     places = list(zip(nest.strides, nest.offsets, strict=True))
-    read = [place for operand, place in zip(kernel.inputs, places, strict=False) if operand.value is old]
+    read = [place for operand, place in zip(bound.inputs, places, strict=False) if operand.value is old]
     return all(place == places[-1] for place in read)

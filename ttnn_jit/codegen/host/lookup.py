@@ -20,7 +20,7 @@ from ttnn_jit.codegen.steps import (
 )
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -143,7 +143,7 @@ def _is_profitable(split: LookupSplit, function: VectorLoop) -> bool:
     # A user's scalar function need not be pure: it may count its calls, or draw random numbers.
     lanes = function.loop.lanes
     least = _BREAK_EVEN_INSTRUCTIONS[lanes] * (1 if split.is_whole else _lookup_overhead(split, lanes))
-    return function.weighed_instructions >= least and not function.module.scalar_functions
+    return function.weighed_instructions >= least and not function.module.linked
 
 
 def _lookup_overhead(split: LookupSplit, lanes: int) -> float:

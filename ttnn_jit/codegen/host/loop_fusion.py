@@ -12,15 +12,15 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.sweeps import fits_stack
-from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -80,9 +80,9 @@ class _FusedLoop:
     joined: HostLaunch | None = None
 
     @property
-    def kernels(self) -> list[Kernel]:
+    def kernels(self) -> list[BoundKernel]:
         """What they run."""
-        return [launch.kernel for launch in self.launches]
+        return [launch.bound for launch in self.launches]
 
     def launch(self, readers: Readers) -> HostLaunch:
         """All of them as one."""
@@ -92,8 +92,8 @@ class _FusedLoop:
 
     def _as_one(self, readers: Readers) -> HostLaunch:
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
-        kernel = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
-        return HostLaunch(tuple(ops), kernel, Form(kernel.body))
+        bound = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
+        return HostLaunch(tuple(ops), bound, Form(bound.kernel))
 
 
 def join_loops(plan: HostPlan) -> HostPlan:
@@ -113,17 +113,17 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     if len(loop.launches) == 1:
         return True
     try:
-        kernel = loop.launch(readers).kernel
+        bound = loop.launch(readers).bound
     except NotStridedError:
         return False
-    if kernel.body.reduced is None or kernel.body.contraction is not None:
-        return kernel.body.live_tiles <= _MAX_LIVE_TILES
-    if kernel.nest.extents[-1] < min(
-        SHORT_RUN, *(each.nest.extents[-1] for each in loop.kernels if each.axis is not None)
+    if bound.kernel.reduced is None or bound.kernel.contraction is not None:
+        return bound.kernel.live_tiles <= _MAX_LIVE_TILES
+    if bound.loops.extents[-1] < min(
+        SHORT_RUN, *(each.loops.extents[-1] for each in loop.kernels if each.axis is not None)
     ):
         return False  # what is joined cuts its columns into short runs
-    strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
-    return not strided and fits_stack(kernel.body, kernel.body.reduced)
+    strided = any(stream.access is InnerAccess.STRIDED for stream in bound.kernel.streams)
+    return not strided and fits_stack(bound.kernel, bound.kernel.reduced)
 
 
 class _Writers:
@@ -150,9 +150,9 @@ class _Writers:
         """Whether the elements of what one of the loops writes are met in the order in which it writes them."""
         return self._written[operand.value][1] == operand
 
-    def write(self, number: int, kernel: Kernel) -> None:
+    def write(self, number: int, bound: BoundKernel) -> None:
         """Note what the launch `number` writes."""
-        self._written.update((output.value, (number, output)) for output in kernel.outputs)
+        self._written.update((output.value, (number, output)) for output in bound.outputs)
 
     def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
         """Note that a loop is a part of another now."""
@@ -166,17 +166,17 @@ def _joined_where(
     """The loops of `launches` after fusing producers into consumers wherever `allowed` holds."""
     writers = _Writers()
     for number, launch in enumerate(launches):
-        kernel = launch.kernel
+        bound = launch.bound
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
-        contracts = kernel.body.contraction is not None
+        contracts = bound.kernel.contraction is not None
         if contracts:
-            spaces = frozenset(_space(each.view) for each in kernel.outputs)
-        elif kernel.axis is not None:
-            frames = frozenset([_Frame(kernel.shape, kernel.axis)])
+            spaces = frozenset(_space(each.view) for each in bound.outputs)
+        elif bound.axis is not None:
+            frames = frozenset([_Frame(bound.shape, bound.axis)])
         else:
             op = launch.ops[-1]  # before it, what it reads through
-            spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in kernel.outputs)
-        written = [(each, loop) for each in kernel.inputs if (loop := writers.loop_of(each.value)) is not None]
+            spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in bound.outputs)
+        written = [(each, loop) for each in bound.inputs if (loop := writers.loop_of(each.value)) is not None]
         reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
         home = within.get(id(launch))
         found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), reads, producers, home)
@@ -188,8 +188,8 @@ def _joined_where(
         for producer in found.producers:
             producer.readers += 1
         writers.loops[number] = found
-        if not kernel.body.packs_or_unpacks:  # which joins nothing, and waits for nothing that its readers do not
-            writers.write(number, kernel)
+        if not bound.kernel.packs_or_unpacks:  # which joins nothing, and waits for nothing that its readers do not
+            writers.write(number, bound)
     return [*writers.loops.values()]
 
 
@@ -227,15 +227,15 @@ def _space(view: View) -> _Space:
     return _Space(view.shape, view.spec.strides)
 
 
-def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[PlanValue], bool]) -> Kernel:
+def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue], bool]) -> BoundKernel:
     """The steps of all kernels; a tensor is loaded once, and stored only if others read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}
-    for kernel in kernels:
-        tensors = (*kernel.inputs, *kernel.outputs)
+    for bound in kernels:
+        tensors = (*bound.inputs, *bound.outputs)
         places: dict[int, int] = {}
-        for index, step in enumerate(kernel.body.steps):
+        for index, step in enumerate(bound.kernel.steps):
             match step:
                 case Store():
                     stored[tensors[step.stream]] = tile_of[tensors[step.stream]] = places[step.operand]
@@ -246,7 +246,7 @@ def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[PlanValue], bool
                     if isinstance(step, Load):
                         tile_of[tensors[step.stream]] = len(steps)
                     steps.append(with_operands(step, places.__getitem__))
-    read = dict.fromkeys(operand for kernel in kernels for operand in kernel.inputs)
+    read = dict.fromkeys(operand for bound in kernels for operand in bound.inputs)
     inputs = tuple(operand for operand in read if operand not in stored)
     outputs = tuple(output for output in stored if is_read(output.value))
     streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
@@ -254,5 +254,5 @@ def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[PlanValue], bool
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]
-    axis = next((kernel.axis for kernel in kernels if kernel.axis is not None), None)
-    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)
+    axis = next((bound.axis for bound in kernels if bound.axis is not None), None)
+    return kernel_over(inputs, outputs, steps, kernels[0].kernel.numerics, joined=True, axis=axis)

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_moves
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
-from ttnn_jit.codegen.kernel import Kernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Call, Repack
@@ -91,7 +91,7 @@ def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
     op = writers[0].ops[-1]
     if not isinstance(op, MovementOp) or op.background is None or any(each.ops[-1] is not op for each in writers):
         return None
-    moves = [each.kernel for each in writers if each.kernel.inputs]
+    moves = [each.bound for each in writers if each.bound.inputs]
     if len(moves) != 1 or not only_moves(moves[0]):
         return None
     (part,) = op.parts
@@ -111,8 +111,8 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
     except NotStridedError:
         return None
     steps = filled_with(padded.number, padded.spec.dtype)
-    fill = kernel_over((), (row,), steps, readers[0].kernel.body.numerics)
-    return HostLaunch((padded.op,), fill, Form(fill.body)), parts
+    fill = kernel_over((), (row,), steps, readers[0].bound.kernel.numerics)
+    return HostLaunch((padded.op,), fill, Form(fill.kernel)), parts
 
 
 def _row_of(padded: _Padded) -> Operand:
@@ -126,20 +126,20 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
     Raises:
         NotStridedError: It cannot be cut, or into too many.
     """
-    kernel, body = launch.kernel, launch.kernel.body
+    bound, body = launch.bound, launch.bound.kernel
     if body.reduced is not None or any(isinstance(step, Call | Repack) for step in body.steps):
         raise NotStridedError
-    shape = kernel.shape
-    runs = [_runs(extent, _cuts(padded, kernel, dim)) for dim, extent in enumerate(shape)]
+    shape = bound.shape
+    runs = [_runs(extent, _cuts(padded, bound, dim)) for dim, extent in enumerate(shape)]
     count = math.prod(map(len, runs))
     if count > MOST_PARTS or math.prod(shape) < count * LEAST_ELEMENTS:
         raise NotStridedError
     for ranges in sorted(itertools.product(*runs), key=lambda own: -math.prod(map(len, own))):
-        inputs = [_part_of(each, ranges) for each in kernel.inputs]
+        inputs = [_part_of(each, ranges) for each in bound.inputs]
         inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
-        outputs = tuple(_part_of(each, ranges) for each in kernel.outputs)
+        outputs = tuple(_part_of(each, ranges) for each in bound.outputs)
         made = kernel_over(tuple(inputs), outputs, body.steps, body.numerics, joined=body.joined)
-        yield HostLaunch((padded.op, *launch.ops), made, Form(made.body))
+        yield HostLaunch((padded.op, *launch.ops), made, Form(made.kernel))
 
 
 def _runs(extent: int, cuts: set[int]) -> list[range]:
@@ -147,15 +147,15 @@ def _runs(extent: int, cuts: set[int]) -> list[range]:
     return [range(first, end) for first, end in itertools.pairwise(bounds)]
 
 
-def _cuts(padded: _Padded, kernel: Kernel, dim: int) -> set[int]:
+def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
     """Where along a dimension of a kernel an operand begins or ends to read padding.
 
     Raises:
         NotStridedError: Of one, that depends on several dimensions.
     """
     found = set()
-    for operand in kernel.inputs:
-        own = dim - len(kernel.shape) + len(operand.view.shape)
+    for operand in bound.inputs:
+        own = dim - len(bound.shape) + len(operand.view.shape)
         if operand.value is not padded.value or own < 0:
             continue
         access = _access(operand)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ttnn_jit.codegen.bound_kernel import BoundKernel, exceeds_last_cache, is_far_transpose
 from ttnn_jit.codegen.host.forms import OneLoop, Repeated, Stepped, Transposed
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Kernel, exceeds_last_cache, is_far_transpose
-from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LoopNest
+from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LaunchLoops
 from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.stepping_loops import STEPS
-from ttnn_jit.kernels.transposing_loops import LINE
+from ttnn_jit.nest.limits import LINE, STEPS
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -27,14 +26,14 @@ def move_in_registers(plan: HostPlan) -> HostPlan:
     if isa is None:
         return plan
     launches = tuple(
-        _moving(launch, isa) if isinstance(launch.form, OneLoop) and _only_copies(launch.kernel) else launch
+        _moving(launch, isa) if isinstance(launch.form, OneLoop) and _only_copies(launch.bound) else launch
         for launch in plan.launches
     )
     return replace(plan, launches=launches)
 
 
 def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
-    nest = launch.kernel.nest
+    nest = launch.bound.loops
     read, written = nest.strides
     crosses = nest.rank >= 1 and read[-2] == written[-1] == 1 and read[-1] != 1
     if crosses and min(nest.extents[-2:]) >= LEAST_TRANSPOSED:
@@ -45,28 +44,28 @@ def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     return _stepping(launch, isa) if written[-1] == 1 and read[-1] in STEPS and nest.extents[-1] > 1 else launch
 
 
-def _only_copies(kernel: Kernel) -> bool:
-    steps, streams = kernel.body.steps, kernel.body.streams
+def _only_copies(bound: BoundKernel) -> bool:
+    steps, streams = bound.kernel.steps, bound.kernel.streams
     if not (len(steps) == len(streams) == 2 and isinstance(steps[0], Load) and isinstance(steps[1], Store)):
         return False
     return streams[0].dtype is streams[1].dtype and streams[0].dtype.itemsize in {1, 2, 4}
 
 
 def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
-    kernel, nest, itemsize = launch.kernel, launch.kernel.nest, launch.kernel.body.streams[1].dtype.itemsize
+    bound, nest, itemsize = launch.bound, launch.bound.loops, launch.bound.kernel.streams[1].dtype.itemsize
     most = 4 * isa.lanes // itemsize
     columns = _power_below(nest.extents[-2], LINE // itemsize)
     if (around := _of_rows_that_follow(nest, most)) is not None:
         row, nest = nest.extents[-1], _with_next_to_block(nest, around)
         together = _power_below(nest.extents[-3], most // row)
-        kernel = replace(kernel, nest=replace(nest, reduced=(*_BLOCK, 2)))
-        return replace(launch, kernel=kernel, form=Transposed(kernel.body, row * together, columns, together))
+        bound = replace(bound, loops=replace(nest, reduced=(*_BLOCK, 2)))
+        return replace(launch, bound=bound, form=Transposed(bound.kernel, row * together, columns, together))
     lanes = _power_below(nest.extents[-1], most)
-    kernel = replace(_stored(kernel, lanes, far=is_far_transpose(*_specs(kernel))), nest=replace(nest, reduced=_BLOCK))
-    return replace(launch, kernel=kernel, form=Transposed(kernel.body, lanes, columns))
+    bound = replace(_stored(bound, lanes, far=is_far_transpose(*_specs(bound))), loops=replace(nest, reduced=_BLOCK))
+    return replace(launch, bound=bound, form=Transposed(bound.kernel, lanes, columns))
 
 
-def _of_rows_that_follow(nest: LoopNest, most: int) -> int | None:
+def _of_rows_that_follow(nest: LaunchLoops, most: int) -> int | None:
     """The loop along which rows that are written, of fewer elements than a vector's `most`, follow each other."""
     row = nest.extents[-1]
     if row * 2 > most or row & (row - 1):
@@ -75,7 +74,7 @@ def _of_rows_that_follow(nest: LoopNest, most: int) -> int | None:
     return next((k for k in loops if nest.strides[1][k] == row and nest.extents[k] > 1), None)
 
 
-def _with_next_to_block(nest: LoopNest, loop: int) -> LoopNest:
+def _with_next_to_block(nest: LaunchLoops, loop: int) -> LaunchLoops:
     """The loops, `loop` directly around the two of a block."""
     order = [*(k for k in range(nest.rank - 1) if k != loop), loop, nest.rank - 1, nest.rank]
     strides = tuple(tuple(own[k] for k in order) for own in nest.strides)
@@ -83,33 +82,33 @@ def _with_next_to_block(nest: LoopNest, loop: int) -> LoopNest:
 
 
 def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
-    kernel, nest = launch.kernel, launch.kernel.nest
-    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // kernel.body.streams[1].dtype.itemsize)
-    read, written = _specs(kernel)
-    kernel = _stored(kernel, lanes, far=exceeds_last_cache([read], [written]))
-    return replace(launch, kernel=kernel, form=Stepped(kernel.body, lanes, nest.strides[0][-1]))
+    bound, nest = launch.bound, launch.bound.loops
+    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
+    read, written = _specs(bound)
+    bound = _stored(bound, lanes, far=exceeds_last_cache([read], [written]))
+    return replace(launch, bound=bound, form=Stepped(bound.kernel, lanes, nest.strides[0][-1]))
 
 
 def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
-    kernel, nest = launch.kernel, launch.kernel.nest
-    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // kernel.body.streams[1].dtype.itemsize)
-    kernel = replace(kernel, nest=replace(nest, reduced=_BLOCK))
-    return replace(launch, kernel=kernel, form=Repeated(kernel.body, lanes, nest.extents[-2]))
+    bound, nest = launch.bound, launch.bound.loops
+    lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
+    bound = replace(bound, loops=replace(nest, reduced=_BLOCK))
+    return replace(launch, bound=bound, form=Repeated(bound.kernel, lanes, nest.extents[-2]))
 
 
-def _specs(kernel: Kernel) -> tuple[TensorSpec, TensorSpec]:
+def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:
     """What is read, and what is written."""
-    (read,), (written,) = kernel.inputs, kernel.outputs
+    (read,), (written,) = bound.inputs, bound.outputs
     return read.view.spec, written.view.spec
 
 
-def _stored(kernel: Kernel, lanes: int, *, far: bool) -> Kernel:
+def _stored(bound: BoundKernel, lanes: int, *, far: bool) -> BoundKernel:
     """The kernel, which stores past the caches what is `far`, if its vectors are whole lines where they are written."""
-    (read, written), nest = kernel.body.streams, kernel.nest
+    (read, written), nest = bound.kernel.streams, bound.loops
     begins = (*nest.strides[1][:-1], nest.offsets[1], nest.extents[-1])
     are_lines = lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
-    past = far and are_lines and _specs(kernel)[1].nbytes >= POOLED_RESULT_BYTES
-    return replace(kernel, body=replace(kernel.body, streams=(read, replace(written, nontemporal=past))))
+    past = far and are_lines and _specs(bound)[1].nbytes >= POOLED_RESULT_BYTES
+    return replace(bound, kernel=replace(bound.kernel, streams=(read, replace(written, nontemporal=past))))
 
 
 def _power_below(extent: int, most: int) -> int:

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
-from ttnn_jit.kernels.swept_columns import LEVEL_BYTES, column_bytes
-from ttnn_jit.kernels.swept_loops import LEVELS, MAX_STACK_BYTES, Buffer, BufferKind
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.nest.buffers import LEVEL_BYTES, LEVELS, MAX_STACK_BYTES, Buffer, BufferKind
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -78,7 +77,7 @@ def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
     if parts.keeps_rows and not (in_rows and reduced.is_short):
         return False
     folds = sum(len(sweep.folds) for sweep in parts.sweeps)
-    held = sum(buffer.row_bytes if in_rows else column_bytes(buffer) for buffer in parts.buffers)
+    held = sum(buffer.row_bytes if in_rows else buffer.column_bytes for buffer in parts.buffers)
     return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 

@@ -31,10 +31,10 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
         group: The three.
         launches: All of the program.
     """
-    columns = group[0].kernel.nest.extents[-1]
+    columns = group[0].bound.loops.extents[-1]
     if columns > SHORT_ROW or not _meet_columns(group, columns):
         return lambda _: (0, columns)
-    ranges = ValueRanges(launches, group[0].kernel.body.numerics)
+    ranges = ValueRanges(launches, group[0].bound.kernel.numerics)
     groups = -(-columns // CHAINS)
 
     def seen(rows: Part) -> Part:
@@ -51,22 +51,22 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
 
 def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
     """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
-    _, between, last = (launch.kernel for launch in group)
-    factors = {last.inputs[k].value for k in last.body.contracted_streams}
-    along = [each.nest.extents[-1 - loop] for each in (between, last) for loop in each.nest.reduced]
-    return between.nest.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
+    _, between, last = (launch.bound for launch in group)
+    factors = {last.inputs[k].value for k in last.kernel.contracted_streams}
+    along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
+    return between.loops.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
 
 
 def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, columns: Part) -> bool:
     """Whether the result is the same without some columns of some rows of every head."""
-    first, between = (launch.kernel for launch in group[:2])
-    box = [(0, extent - 1) for extent in first.nest.extents]
+    first, between = (launch.bound for launch in group[:2])
+    box = [(0, extent - 1) for extent in first.loops.extents]
     box[-1] = columns[0], sum(columns) - 1
-    box[-2 - len(first.nest.reduced)] = rows[0], sum(rows) - 1
+    box[-2 - len(first.loops.reduced)] = rows[0], sum(rows) - 1
     made = ranges.stored(group[0], box, {})
     if not made.is_only(made.low):
         return False
-    beside = [(0, extent - 1) for extent in between.nest.extents]
+    beside = [(0, extent - 1) for extent in between.loops.extents]
     beside[-1] = box[-1]
     return _is_not_noticed(group[1], beside, ranges, {first.outputs[0].value: made})
 
@@ -84,7 +84,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
-    body = launch.kernel.body
+    body = launch.bound.kernel
     wide = _wide(body)
 
     def assumed(index: int) -> Range | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
-from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Step, Store, operands_of
 from ttnn_jit.codegen.tensor_interpreter import results_of
@@ -71,7 +71,7 @@ class ValueRanges:
     """
 
     def __init__(self, launches: Iterable[HostLaunch], numerics: Numerics) -> None:
-        self._writers = {each.kernel.outputs[0].value: each for each in launches if len(each.kernel.outputs) == 1}
+        self._writers = {each.bound.outputs[0].value: each for each in launches if len(each.bound.outputs) == 1}
         self._numerics = numerics
         self._math = NumpyVector()
         self._constants: dict[PlanValue, Any] = {}
@@ -80,7 +80,7 @@ class ValueRanges:
     def stored(self, launch: HostLaunch, box: Box, known: Mapping[PlanValue, Range]) -> Range:
         """Of what a launch with one output stores."""
         own = self.steps(launch, box, known, lambda _: None)
-        stores = [step for step in launch.kernel.body.steps if isinstance(step, Store)]
+        stores = [step for step in launch.bound.kernel.steps if isinstance(step, Store)]
         return own[stores[0].operand] if stores else ANYTHING  # one that repacks has none
 
     def steps(
@@ -99,7 +99,7 @@ class ValueRanges:
             assumed: Of the index of a step, its range; None: it is computed.
         """
         found: list[Range] = []
-        for index, step in enumerate(launch.kernel.body.steps):
+        for index, step in enumerate(launch.bound.kernel.steps):
             found.append(assumed(index) or self._step(step, found, launch, box, known))
         return found
 
@@ -141,16 +141,16 @@ class ValueRanges:
         return applied
 
     def _loaded(self, launch: HostLaunch, stream: int, box: Box, known: Mapping[PlanValue, Range]) -> Range:
-        kernel = launch.kernel
-        value = kernel.inputs[stream].value
+        bound = launch.bound
+        value = bound.inputs[stream].value
         if value in known:
             return known[value]
         writer = self._writers.get(value)
         if writer is None:
             return ANYTHING
-        outputs = len(writer.kernel.inputs)
-        place = _same_elements(kernel.nest, stream, box, writer.kernel.nest, outputs)
-        if place is None or writer.kernel.body.reduced is not None:
+        outputs = len(writer.bound.inputs)
+        place = _same_elements(bound.loops, stream, box, writer.bound.loops, outputs)
+        if place is None or writer.bound.kernel.reduced is not None:
             return ANYTHING
         if isinstance(writer.ops[-1], RoutineOp):
             return self._of_routine(writer.ops[-1], value, place)
@@ -177,14 +177,14 @@ def _of_ends(function: Callable[..., Any], operands: Sequence[Range]) -> Range:
     return Range(float(numbers.min()), float(numbers.max()), numbers.size < results.size)
 
 
-def _same_elements(nest: LoopNest, stream: int, box: Box, other: LoopNest, written: int) -> Box | None:
+def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops, written: int) -> Box | None:
     """The part of another nest's loops in which it writes what a stream reads in `box`; None if it is not known."""
     strides = other.strides[written]
     order = sorted(range(len(strides)), key=lambda loop: -strides[loop])
     digits = [loop for loop in order if other.extents[loop] > 1]
     weights, extents = [strides[loop] for loop in digits], [other.extents[loop] for loop in digits]
     spans = [weight * extent for weight, extent in zip(weights, extents, strict=True)]
-    inner = zip(weights, [*weights[1:], 1], [*spans[1:], 1], strict=True)
+    inner = zip(weights, [*weights, 1][1:], [*spans, 1][1:], strict=True)
     if min(spans, default=1) < 1 or any(weight % next_one or weight < span for weight, next_one, span in inner):
         return None  # its indices are no digits of what lies where
     start = nest.offsets[stream] - other.offsets[written]

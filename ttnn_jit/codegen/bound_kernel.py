@@ -1,0 +1,260 @@
+"""One launch as codegen sees it: a kernel, what it reads and writes, and the loops over that."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.launch import (
+    LaunchLoops,
+    View,
+    blocked,
+    contraction_loops_of,
+    in_transposed_blocks,
+    interchanged,
+    launch_loops_of,
+    reduction_loops_of,
+    row_loops,
+)
+from ttnn_jit.codegen.plan_value import PlanValue
+from ttnn_jit.codegen.steps import (
+    MANY_STREAMS,
+    TWO_VECTORS,
+    Accumulate,
+    Apply,
+    Call,
+    Cast,
+    Constant,
+    Contract,
+    KernelBody,
+    Load,
+    Reduced,
+    Repack,
+    SizeClass,
+    Step,
+    Store,
+    contracted_streams,
+)
+from ttnn_jit.dialects.d2m import GenericOp
+from ttnn_jit.nest.limits import LINE, rows_of_a_tile
+from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops import COPY as COPYING
+from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
+from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+SHARE_OF_LAST_CACHE = 0.75
+"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
+no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster where
+only both together exceed it (benchmarks/choices.py: `non-temporal stores`)."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What a kernel reads or writes: a tensor in memory, as a view has it.
+
+    Attributes:
+        value: The tensor.
+        view: Which of its elements.
+    """
+
+    value: PlanValue
+    view: View
+
+    def __hash__(self) -> int:
+        return hash(self.value)  # few views of one value meet, and steps look operands up often
+
+    @staticmethod
+    def new(spec: TensorSpec) -> Operand:
+        """All elements of a tensor that the module does not have."""
+        return Operand(PlanValue(spec), View(spec))
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether `op` is a kernel all of whose loops are parallel."""
+    return isinstance(op, GenericOp) and all(kind.data == "parallel" for kind in op.iterator_types)
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """One launch: a kernel, the tensors that it reads and writes, and the loops over them.
+
+    Attributes:
+        kernel: What runs.
+        inputs: What is read, distinct, in the order of the kernel's streams.
+        outputs: What is written: `d2m.generic`'s results, by position.
+        loops: Those over them: extents, strides and offsets.
+        axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
+    """
+
+    kernel: KernelBody
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+    loops: LaunchLoops
+    axis: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of all operands together."""
+        return broadcast_shape(each.view.shape for each in (*self.inputs, *self.outputs))
+
+
+COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
+"""The steps of a kernel that gives back what it reads."""
+
+
+def kernel_over(
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    steps: Sequence[Step],
+    numerics: Numerics,
+    *,
+    joined: bool = False,
+    axis: int | None = None,
+) -> BoundKernel:
+    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
+
+    Raises:
+        NotStridedError: No loops walk all views together.
+    """
+    views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
+    if axis is None:
+        nest = launch_loops_of(*views)
+        if all(isinstance(step, Load | Store) for step in steps):
+            nest = _copying(nest, inputs, outputs)
+        else:
+            nest = blocked(nest)
+    else:
+        every = (*views[0], *views[1])
+        shape = broadcast_shape(view.shape for view in every)
+        if any(isinstance(step, Contract) for step in steps):
+            nest, steps = _contraction(every, shape, steps)
+        else:
+            nest = reduction_loops_of(every, shape, axis)
+    return kernel_of_loops(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+
+
+def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:
+    """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
+    if len(inputs) == len(outputs) == 1:
+        read, written = inputs[0].view.spec, outputs[0].view.spec
+        found = in_transposed_blocks(nest, written.dtype.itemsize, far=is_far_transpose(read, written))
+        if found is not None:
+            return found
+    return interchanged(blocked(nest))
+
+
+SHARE_OF_TRANSPOSES = 0.25
+"""Transposes whose operands exceed this multiple of the last cache together are stored past it: their lines miss the
+nearer caches one by one, which takes longer than to read them from memory (benchmarks/choices.py: `far transposes`)."""
+
+
+def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
+    """Whether a transpose of so much walks memory line by line."""
+    return read.nbytes + written.nbytes > SHARE_OF_TRANSPOSES * last_cache_bytes()
+
+
+def _contraction(
+    operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
+) -> tuple[LaunchLoops, Sequence[Step]]:
+    """The loops, and the steps over them: rows beside a single column are columns of the product turned around.
+
+    It has the same bits, for the factors of a product commute.
+    """
+    left, right = contracted_streams(steps)
+    nest = contraction_loops_of(operands, shape, left, right)
+    if nest.extents[-1] > 1 or not nest.reduced:
+        return nest, steps
+    turned = contraction_loops_of(operands, shape, right, left)
+    if turned.extents[-1] == 1:
+        return nest, steps
+    return turned, [step.turned if isinstance(step, Contract) else step for step in steps]
+
+
+def kernel_of_loops(
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    steps: Sequence[Step],
+    numerics: Numerics,
+    nest: LaunchLoops,
+    *,
+    joined: bool = False,
+    axis: int | None = None,
+) -> BoundKernel:
+    """The kernel of `steps` over the loops of `nest`; see `kernel_over`."""
+    reducing = any(isinstance(step, Accumulate | Contract | Call) for step in steps)
+    if reducing and not nest.reduced:  # no result has an element
+        steps, axis = _copies_of_nothing(len(inputs), outputs), None
+    reduced = _reduced(nest, steps) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
+    read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
+    walks_tiles = any(isinstance(step, Repack) for step in steps)
+    copies = all(isinstance(step, Load | Store) for step in steps)
+    walks_memory = walks_tiles or ((nest.rank == 0 or copies) and not nest.reduced)
+    far = walks_memory and exceeds_last_cache(read, written)
+    streams = tuple(
+        Stream(spec.dtype, access, written=False)
+        if k < len(inputs)
+        else _written(spec, access, far and _begins_lines(spec, nest, k))
+        for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
+    )
+    size_class = SizeClass.of(math.prod(nest.extents))
+    has_tails = nest.rank > 0 and len(streams) > MANY_STREAMS and nest.extents[-1] % TWO_VECTORS != 0
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced, has_tails)
+    return BoundKernel(body, inputs, outputs, nest, axis)
+
+
+def _reduced(nest: LaunchLoops, steps: Sequence[Step]) -> Reduced:
+    loop, count = nest.reduced[0], len(nest.reduced)
+    is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
+    if not any(isinstance(step, Contract) for step in steps):
+        return Reduced(loop, nest.moves_along(loop), is_short)
+    left, right = contracted_streams(steps)
+    own = row_loops(nest, right)
+    rows = math.prod(nest.extents[-1 - count - own : -1 - count])
+    is_dots = nest.extents[-1] > 1 and nest.strides[left][-1] != 0
+    has_windows = count > 1 and nest.strides[left][-2] == 1
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows, is_dots)
+
+
+def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
+    """The steps of a kernel without inputs that writes one number."""
+    return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
+
+
+def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:
+    if not inputs:
+        return filled_with(0, outputs[0].view.spec.dtype)
+    casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
+    return (Load(0, None), *casts, *(Store(1 + k, inputs + k) for k, _ in enumerate(casts)))
+
+
+def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """The extents of operands that are broadcast to each other."""
+    padded = itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    extents = [next((extent for extent in column if extent != 1), 1) for column in padded]
+    return tuple(reversed(extents))
+
+
+def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+    """Whether a kernel reads or writes more than the last cache holds."""
+    most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
+    return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
+
+
+def _begins_lines(spec: TensorSpec, nest: LaunchLoops, place: int) -> bool:
+    """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
+    begins = (nest.offsets[place], *nest.strides[place][:-1])
+    return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
+
+
+def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
+    # Smaller results may lie in memory of numpy's, which is not aligned.
+    in_lines = access is InnerAccess.CONTIGUOUS or spec.dtype.is_block_float
+    nontemporal = far and in_lines and spec.nbytes >= POOLED_RESULT_BYTES
+    return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)

@@ -1,0 +1,39 @@
+"""The operands of a kernel, as its loops meet them."""
+
+from __future__ import annotations
+
+import enum
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import DataType
+
+
+class InnerAccess(enum.Enum):
+    """How a stream is accessed along the innermost dimension."""
+
+    CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
+    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes; written, of a row of one element
+    STRIDED = "strided"  # any other stride: one load and one store an element
+    FOLDED = "folded"  # written, one number: what all elements of a row are reduced to
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One operand of a kernel.
+
+    Attributes:
+        dtype: Element type.
+        access: Along the innermost dimension.
+        written: Whether the kernel writes it.
+        nontemporal: Its stores bypass the caches, which saves reading each line before it is written and does not evict
+            other data. Only for a contiguous stream each of whose rows begins at a multiple of 64 bytes: an unaligned
+            store faults. Code generators ignore it on aarch64 unless two stores make a pair.
+        forwarded: Scratch memory between two stages of a kernel that holds registers as they are: chunks of the same
+            size on both sides, lanes in the body's order. Only for a contiguous stream.
+    """
+
+    dtype: DataType
+    access: InnerAccess
+    written: bool = False
+    nontemporal: bool = False
+    forwarded: bool = False
