@@ -11,7 +11,7 @@ from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
 from ttnn_jit.codegen.stages import Stage, StageWriter
-from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
+from ttnn_jit.codegen.steps import Cast, Constant, KernelBody, Load, Product, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -34,7 +34,7 @@ def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[BoundKe
     if precision is not None and not names_fidelity(precision):
         raise refusal(op, "its `compute_config` names no fidelity")
     multiplied = multiplication(precision, left.view.spec.dtype, right.view.spec.dtype)
-    steps: list[Step] = [Load(0, None), Load(1, None), Contract(0, 1, multiplication=multiplied)]
+    steps: list[Step] = [Load(0, None), Load(1, None), Product(0, 1, multiplication=multiplied)]
     if result.view.spec.dtype is not COMPUTE_TYPE:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, len(inputs)))
@@ -54,7 +54,7 @@ def contracting_steps(
     if numbers:
         raise refusal(op, "it multiplies by a number")
     (left, first), (right, second) = tiles
-    return [Contract(left, right, multiplication=multiplication(op.precision, first, second))]
+    return [Product(left, right, multiplication=multiplication(op.precision, first, second))]
 
 
 def contracted_operands(
@@ -86,20 +86,10 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
     return Operand(operand.value, View(operand.view.spec, through))
 
 
-def in_pairs(body: KernelBody) -> bool:
-    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 and block floats are.
-
-    Where a part of every product is left out, what remains is added one by one.
-    """
-    if body.multiplication is not None and body.multiplication.dropped is not None:
-        return False
-    return all(body.streams[k].dtype.unpacked.is_upper_half for k in body.contracted_streams)
-
-
 def epilogue(body: KernelBody) -> Stage:
     """What a body that contracts does with the result, as rows of float32 in a buffer after its streams."""
-    assert body.contraction is not None, "it contracts"
+    (product,) = (index for index, step in enumerate(body.steps) if isinstance(step, Product))
     streams = [*body.streams, Stream(COMPUTE_TYPE, InnerAccess.CONTIGUOUS)]
-    writer = StageWriter(body, streams, {body.contraction: len(body.streams)}, rank=1)
-    stage = writer.stage([k for k, step in enumerate(body.steps) if not isinstance(step, Load | Contract)])
+    writer = StageWriter(body, streams, {product: len(body.streams)}, rank=1)
+    stage = writer.stage([k for k, step in enumerate(body.steps) if not isinstance(step, Load | Product)])
     return Stage(replace(stage.body, size_class=body.size_class), stage.operands)

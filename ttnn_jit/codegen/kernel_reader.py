@@ -21,6 +21,7 @@ from ttnn_jit.codegen.accumulating import accumulated_operands, accumulating_ste
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.copies import copy_of
 from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
+from ttnn_jit.codegen.kernel import Contract, LoopNest
 from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reader_values import (
@@ -67,7 +68,8 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
     reader = ModuleReader(system_desc_of(module).numerics)
-    return tuple(launches_of(op, reader)[-1][1].kernel for op in module.walk() if isinstance(op, GenericOp))
+    bound = (launches_of(op, reader)[-1][1] for op in module.walk() if isinstance(op, GenericOp))
+    return tuple(each.kernel.body for each in bound if isinstance(each.kernel, LoopNest | Contract))
 
 
 def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, BoundKernel]]:

@@ -8,14 +8,12 @@ from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
-    Call,
     Cast,
     Constant,
-    Contract,
     KernelBody,
     Load,
     LookUp,
-    Repack,
+    Product,
     Step,
     Store,
 )
@@ -43,7 +41,7 @@ class StepWriter:
             values.append(self._step(step, values))
 
     def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp | Accumulate | Contract | Call | Repack), "no steps of one element"
+        assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
         builder, body = self._builder, self._body
         match step:
             case Load():

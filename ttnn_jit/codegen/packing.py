@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
-from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, kernel_of_loops, kernel_over
+from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, kernel_over, streams_of
+from ttnn_jit.codegen.kernel import Copy
 from ttnn_jit.codegen.launch import NO_TILES, LaunchLoops, View, tile_loops_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
-from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE, DataType
@@ -98,7 +98,7 @@ def repacking(source: Operand, result: Operand, numerics: Numerics) -> BoundKern
         NotStridedError: It does not lie in rows of tiles.
     """
     nest = tile_loops_of(source.view, result.view)
-    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
+    return _repacking(source, result, numerics, nest)
 
 
 def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
@@ -106,13 +106,18 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKe
     batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
     rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
-        return kernel_of_loops((source,), (result,), (Repack(),), numerics, NO_TILES)
+        return _repacking(source, result, numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
     read, written = (packed if each.view.spec.dtype.is_block_float else dense for each in (source, result))
     nest = LaunchLoops(extents, (read, written), (0, 0), _OWN_LOOPS)
-    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
+    return _repacking(source, result, numerics, nest)
+
+
+def _repacking(source: Operand, result: Operand, numerics: Numerics, loops: LaunchLoops) -> BoundKernel:
+    streams = streams_of((source,), (result,), loops, walks_memory=True)
+    return BoundKernel(Copy(streams, loops.rank, numerics), (source,), (result,), loops)
 
 
 def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
@@ -121,16 +126,16 @@ def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
     return math.prod(batch), height, width
 
 
-def packing_source(body: KernelBody) -> str:
+def packing_source(kernel: Copy) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    read, written = (stream.dtype for stream in body.streams)
-    if body.copies_tiles:
-        return _copying_source(body, read)
+    read, written = (stream.dtype for stream in kernel.streams)
+    if not kernel.repacks:
+        return _copying_source(kernel, read)
     packs = written.is_block_float
     dense, tiles = (0, 1) if packs else (1, 0)
-    elements, packed = body.streams[dense].dtype, body.streams[tiles].dtype
-    loops = body.rank + 1
-    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
+    elements, packed = kernel.streams[dense].dtype, kernel.streams[tiles].dtype
+    loops = kernel.rank + 1
+    outer = range(kernel.rank, len(_OWN_LOOPS) - 1, -1)
     moves = [" + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer) for k in range(2)]
     down = f"params[{loops * (dense + 1) + 1}]"
     element = f"{elements.name.lower()}_at(pointers[{dense}] + {elements.itemsize} * ({moves[dense]}))"
@@ -138,7 +143,7 @@ def packing_source(body: KernelBody) -> str:
     convert = f"{'upper' if elements.is_upper_half else 'whole'}_{'bits' if packs else 'element'}"
     maker = "packer" if packs else "unpacker"
     bits = packed.traits.magnitude_bits
-    replaces_nan = packs and body.numerics is Numerics.DEVICE
+    replaces_nan = packs and kernel.numerics is Numerics.DEVICE
     return "\n".join(
         [
             f"from ttnn_jit.kernels.packed_tiles import {maker}, {convert}, without_nan",
@@ -159,10 +164,10 @@ def packing_source(body: KernelBody) -> str:
     )
 
 
-def _copying_source(body: KernelBody, dtype: DataType) -> str:
+def _copying_source(kernel: Copy, dtype: DataType) -> str:
     """The same of tiles that are copied."""
-    loops = body.rank + 1
-    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
+    loops = kernel.rank + 1
+    outer = range(kernel.rank, len(_OWN_LOOPS) - 1, -1)
     source, target = (
         f"{dtype.name.lower()}_at(pointers[{k}] + {dtype.stride_bytes} * ("
         + " + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_of_loops
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, nothing_of, streams_of
 from ttnn_jit.codegen.copies import copies_of
+from ttnn_jit.codegen.kernel import Routine
 from ttnn_jit.codegen.launch import LaunchLoops, View
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import copied_tiles
-from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -43,20 +44,30 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
         Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
         for each, access in zip(operands, loops.accesses, strict=True)
     ]
-    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
-    call = Call(
+    inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
+    walked = _nest(op, loops, placed)
+    called = (
+        BoundKernel(_routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics), inputs, outputs, walked)
+        if walked.reduced
+        else nothing_of(inputs, outputs, reader.numerics, walked)
+    )
+    return [*(_begun(op, reader) if op.operation.updates else ()), called]
+
+
+def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], numerics: Numerics) -> Routine:
+    return Routine(
+        streams,
+        len(loops.extents) - 1,
+        numerics,
         op.operation.ttir_name,
         loops.own,
         _moves(loops),
         tuple(map(_constant, op.operation.constants(*op.statics))),
-        short,
+        all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :]),
         op.operation.native,
         op.operation.writes_rows,
         op.operation.loaded,
     )
-    inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    called = kernel_of_loops(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
-    return [*(_begun(op, reader) if op.operation.updates else ()), called]
 
 
 def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
@@ -109,19 +120,24 @@ def _strides(spec: TensorSpec) -> tuple[int, ...]:
     return (*(stride // TILE_WIDTH for stride in outer), along)
 
 
-def routine_source(body: KernelBody, call: Call) -> str:
+def routine_source(kernel: Routine) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    source, target = body.streams[call.loaded].dtype, next(stream.dtype for stream in body.streams if stream.written)
+    source, target = (
+        kernel.streams[kernel.loaded].dtype,
+        next(stream.dtype for stream in kernel.streams if stream.written),
+    )
     builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
-    elements, imported = _packed_elements(target, body.numerics) if target.is_block_float else _stored(target, body)
-    if call.writes_rows and not target.is_block_float:
+    elements, imported = (
+        _packed_elements(target, kernel.numerics) if target.is_block_float else _stored(target, kernel.numerics)
+    )
+    if kernel.writes_rows and not target.is_block_float:
         elements += ["write = called(written_in_rows(load, store))", ""]
-    kinds = [stream.dtype for stream in body.streams]
+    kinds = [stream.dtype for stream in kernel.streams]
     names = sorted({"called"} | {f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | imported)
     return "\n".join(
         [
-            f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' if call.writes_rows else ''}",
+            f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' * kernel.writes_rows}",
             *(
                 ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
                 * target.is_block_float
@@ -133,22 +149,22 @@ def routine_source(body: KernelBody, call: Call) -> str:
             *(_INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
             *elements,
-            f"routine = compiled({call.routine!r}, {'write' if call.writes_rows else 'load, store'})",
+            f"routine = compiled({kernel.name!r}, {'write' if kernel.writes_rows else 'load, store'})",
             "",
             "def kernel(pointers, params):",
-            f"    # rows of {'at most' if call.has_short_rows else 'more than'} {SHORT_ROW} elements",
-            *(_INDENT + line for line in _loops(body, call)),
+            f"    # rows of {'at most' if kernel.has_short_rows else 'more than'} {SHORT_ROW} elements",
+            *(_INDENT + line for line in _loops(kernel)),
             "",
         ]
     )
 
 
-def _stored(dtype: DataType, body: KernelBody) -> tuple[list[str], set[str]]:
+def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
     """The function that makes an element of a number, and what it imports."""
     builder, element = PythonScalar(), "number"
     if not dtype.is_integer:
         number = builder.assign(builder.call("f32", "number"))
-        element = str(builder.stored(builder.round_to(number, dtype, body.numerics), dtype))
+        element = str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
     lines = (*builder.lines, f"return {element}")
     return ["@called", "def store(number):", *(_INDENT + line for line in lines), ""], builder.imported
 
@@ -167,24 +183,24 @@ def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], se
     return lines, {"f32"}
 
 
-def _loops(body: KernelBody, call: Call) -> Iterator[str]:
-    loops = body.rank + 1
-    own = list(reversed(range(call.own)))
-    outer = list(reversed(range(call.own, loops)))
+def _loops(kernel: Routine) -> Iterator[str]:
+    loops = kernel.rank + 1
+    own = list(reversed(range(kernel.own)))
+    outer = list(reversed(range(kernel.own, loops)))
     yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
-    for k, moves in enumerate(call.moves):  # numba takes time for every statement, also for one that is of no use
+    for k, moves in enumerate(kernel.moves):  # numba takes time for every statement, also for one that is of no use
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     for depth, loop in enumerate(outer):
         yield f"{_INDENT * depth}for i{loop} in range(n{loop}):"
     arguments: list[str] = []
-    for k, (stream, moves) in enumerate(zip(body.streams, call.moves, strict=True)):
+    for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
         place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
         address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({place})"
         packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
-    arguments += call.constants
+    arguments += kernel.constants
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import Operand, is_elementwise, kernel_over
+from ttnn_jit.codegen.bound_kernel import Operand, is_elementwise
 from ttnn_jit.codegen.host.copy_folding import only_copies
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
@@ -101,7 +100,6 @@ def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Ope
     if (inputs, outputs) == (bound.inputs, bound.outputs) or len(set(inputs)) != len(inputs):
         return launch
     try:
-        made = kernel_over(inputs, outputs, bound.kernel.steps, bound.kernel.numerics, joined=bound.kernel.joined)
+        return replace(launch, bound=bound.over(inputs, outputs))
     except NotStridedError:
         return launch
-    return replace(launch, bound=made, form=Form(made.kernel))

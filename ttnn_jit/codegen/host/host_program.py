@@ -10,7 +10,6 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
@@ -56,7 +55,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     """
     host = host_plan(module, isa)
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
-    written = [kernel_of(launch.form, isa) for launch in launches]
+    written = [kernel_of(launch.bound.kernel, isa) for launch in launches]
     panels = {kernel.name: kernel.panels for kernel in written}
     plan = program_plan(host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
@@ -78,7 +77,7 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
-    launches = tuple(HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own)
+    launches = tuple(HostLaunch((op,), bound) for op, bound in own)
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
     written = tuple(_written(launch.bound for launch in launches))

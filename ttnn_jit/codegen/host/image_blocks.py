@@ -17,6 +17,7 @@ from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.host.copy_folding import only_moves
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.row_blocks import changed, of_rows, rows_of
+from ttnn_jit.codegen.kernel import Contract
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -50,9 +51,9 @@ def block_images(plan: HostPlan) -> HostPlan:
 
 def _padding(before: Sequence[HostLaunch], product: HostLaunch, readers: Readers) -> list[HostLaunch]:
     """The last launches, which write images that a product has as its left operand, and nothing else reads; or none."""
-    if product.bound.kernel.contraction is None:
+    if not isinstance(product.bound.kernel, Contract):
         return []
-    padded = product.bound.inputs[product.bound.kernel.contracted_streams[0]]
+    padded = product.bound.inputs[product.bound.product.factors[0]]
     is_alone = len(readers(padded.value)) == [each.value for each in product.bound.inputs].count(padded.value) == 1
     if not (is_alone and _is_far(padded.view.spec) and _reads_images_in_turn(product, padded)):
         return []
@@ -115,7 +116,7 @@ def _by_image(padding: Sequence[HostLaunch], product: HostLaunch) -> Iterator[Ho
     Raises:
         NotStridedError: No loops walk an image.
     """
-    padded = product.bound.inputs[product.bound.kernel.contracted_streams[0]]
+    padded = product.bound.inputs[product.bound.product.factors[0]]
     (count, *extents), rows = padded.view.spec.shape, _rows(product)
     spec = TensorSpec((1, *extents), padded.view.spec.dtype)
     value = PlanValue(spec)

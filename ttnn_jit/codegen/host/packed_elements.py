@@ -10,10 +10,12 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
-from ttnn_jit.codegen.host.forms import InStrips, OneLoop
+from ttnn_jit.codegen.conversion import conversions_of
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
+from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -37,10 +39,11 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     converted: set[int] = set()
     readers = plan.readers
     for loop in plan.launches:
-        if isinstance(loop.form, OneLoop) and _walks_storage(loop.bound):
+        nest = loop.bound.kernel
+        if isinstance(nest, LoopNest) and nest.one_loop and _walks_storage(loop.bound):
             found = _own_conversions(loop, around, converted, readers)
             if found:
-                joined[id(loop)] = _joined(loop, found, plan.isa)
+                joined[id(loop)] = _joined(loop, nest.body, found, plan.isa)
                 converted |= set(map(id, found.values()))
     launches = (joined.get(id(each), each) for each in plan.launches if id(each) not in converted)
     return replace(plan, launches=tuple(launches))
@@ -50,7 +53,7 @@ def conversions_by_value(launches: Sequence[HostLaunch]) -> dict[PlanValue, list
     """What packs and unpacks, by what it reads and by what it writes."""
     found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
-        if each.bound.kernel.packs_or_unpacks:
+        if isinstance(each.bound.kernel, Copy) and each.bound.kernel.repacks:
             for operand in (*each.bound.inputs, *each.bound.outputs):
                 found.setdefault(operand.value, []).append(each)
     return found
@@ -111,8 +114,8 @@ def _conversion_of(
     return None
 
 
-def _joined(loop: HostLaunch, conversions: dict[int, HostLaunch], isa: HostIsa) -> HostLaunch:
-    bound, body = loop.bound, loop.bound.kernel
+def _joined(loop: HostLaunch, body: KernelBody, conversions: dict[int, HostLaunch], isa: HostIsa) -> HostLaunch:
+    bound = loop.bound
     count = len(bound.inputs)
     packed = {
         place: (each.bound.outputs if place >= count else each.bound.inputs)[0] for place, each in conversions.items()
@@ -126,13 +129,14 @@ def _joined(loop: HostLaunch, conversions: dict[int, HostLaunch], isa: HostIsa) 
     )
     nest = _nest_of_tiles(next(iter(packed.values())).view.spec, streams)
     whole = replace(body, streams=streams, rank=nest.rank, joined=True)
-    scratches = tuple(Stream(body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in packed)
+    converted = conversions_of(whole, [body.streams[place].dtype for place in packed])
     strip = replace(body, streams=tuple(replace(stream, nontemporal=False) for stream in body.streams), rank=1)
-    form = InStrips(whole, scratches, _numbers(whole, len(scratches)), vector_loop(strip, isa))
+    stage = Stage(strip, _numbers(whole, len(packed)), vector_loop(strip, isa))
+    kernel = LoopNest(whole, Loops.STRIPS, (stage, *converted), tuple(each.scratch for each in converted))
     ops = [each.ops for place, each in conversions.items() if place < count]
     ops += [loop.ops, *(each.ops for place, each in conversions.items() if place >= count)]
-    made = BoundKernel(whole, tuple(operands[:count]), tuple(operands[count:]), nest)
-    return HostLaunch(tuple(dict.fromkeys(op for own in ops for op in own)), made, form)
+    made = BoundKernel(kernel, tuple(operands[:count]), tuple(operands[count:]), nest)
+    return HostLaunch(tuple(dict.fromkeys(op for own in ops for op in own)), made)
 
 
 def _numbers(body: KernelBody, scratches: int) -> tuple[int, ...]:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
-from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
+from ttnn_jit.codegen.conversion import conversions_of
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.packed_elements import conversions_by_value
 from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
+from ttnn_jit.codegen.kernel import LoopNest, Loops
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack
-from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -32,8 +32,9 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
     converted: set[int] = set()
     readers = plan.readers
     for launch in plan.launches:
-        if isinstance(launch.form, Swept) and launch.bound.loops.reduced == (0,):
-            found = _with_own_conversions(launch, conversions, readers, launch.form)
+        rows = launch.bound.kernel
+        if plan.isa and isinstance(rows, LoopNest) and rows.loops is Loops.ROWS:
+            found = _with_own_conversions(launch, rows, conversions, readers)
             if found is not None:
                 joined[id(launch)] = found[0]
                 converted |= {id(each) for each in found[1]}
@@ -43,7 +44,7 @@ def convert_in_sweeps(plan: HostPlan) -> HostPlan:
 
 
 def _with_own_conversions(
-    sweeps: HostLaunch, conversions: Mapping[PlanValue, Sequence[HostLaunch]], readers: Readers, form: Swept
+    sweeps: HostLaunch, rows: LoopNest, conversions: Mapping[PlanValue, Sequence[HostLaunch]], readers: Readers
 ) -> tuple[HostLaunch, Iterable[HostLaunch]] | None:
     """Sweeps with the conversions of their operands, and these; None where there are none that they can do."""
     bound, nest = sweeps.bound, _in_rows_of_tiles(sweeps.bound.loops)
@@ -59,11 +60,9 @@ def _with_own_conversions(
             found |= dict.fromkeys(places, each)
             strides |= {place: moves for place, moves in zip(places, own, strict=True) if moves is not None}
     found = dict(sorted(found.items()))
-    scratches = tuple(Stream(bound.kernel.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
-    if not found or not rows_fit_stack(scratches):
+    if not found or not rows_fit_stack([rows.streams[place] for place in found]):
         return None
-    joined = _joined(sweeps, found, replace(nest, strides=tuple(strides.values())), scratches, form)
-    return joined, found.values()
+    return _joined(sweeps, rows, found, replace(nest, strides=tuple(strides.values()))), found.values()
 
 
 def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
@@ -116,14 +115,8 @@ def _fills(nest: LaunchLoops, spec: TensorSpec) -> bool:
     return elements == spec.items * spec.dtype.traits.elements
 
 
-def _joined(
-    sweeps: HostLaunch,
-    conversions: dict[int, HostLaunch],
-    nest: LaunchLoops,
-    scratches: tuple[Stream, ...],
-    form: Swept,
-) -> HostLaunch:
-    bound, body = sweeps.bound, sweeps.bound.kernel
+def _joined(sweeps: HostLaunch, rows: LoopNest, conversions: dict[int, HostLaunch], nest: LaunchLoops) -> HostLaunch:
+    bound, body = sweeps.bound, rows.body
     count = len(bound.inputs)
     operands = [*bound.inputs, *bound.outputs]
     streams = list(body.streams)
@@ -131,9 +124,11 @@ def _joined(
         operands[place] = (each.bound.outputs if place >= count else each.bound.inputs)[0]
         streams[place] = replace(streams[place], dtype=operands[place].view.spec.dtype, nontemporal=False)
     whole = replace(body, streams=tuple(streams), rank=nest.rank, joined=True)
-    rows = replace(form, body=replace(body, rank=1))
+    converted = conversions_of(whole, [body.streams[place].dtype for place in conversions])
+    of_rows = replace(rows, body=replace(body, rank=1))
+    kernel = LoopNest(whole, Loops.TILE_ROWS, (of_rows, *converted), tuple(each.scratch for each in converted))
     before = [each.ops for place, each in conversions.items() if place < count]
     behind = [each.ops for place, each in conversions.items() if place >= count]
     ops = tuple(dict.fromkeys(itertools.chain(*before, sweeps.ops, *behind)))
-    made = replace(bound, kernel=whole, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]), loops=nest)
-    return HostLaunch(ops, made, RowsInStrips(whole, scratches, rows))
+    made = replace(bound, kernel=kernel, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]), loops=nest)
+    return HostLaunch(ops, made)

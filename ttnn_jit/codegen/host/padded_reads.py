@@ -18,11 +18,10 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_moves
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps import Call, Repack
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
@@ -112,7 +111,7 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
         return None
     steps = filled_with(padded.number, padded.spec.dtype)
     fill = kernel_over((), (row,), steps, readers[0].bound.kernel.numerics)
-    return HostLaunch((padded.op,), fill, Form(fill.kernel)), parts
+    return HostLaunch((padded.op,), fill), parts
 
 
 def _row_of(padded: _Padded) -> Operand:
@@ -126,8 +125,8 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
     Raises:
         NotStridedError: It cannot be cut, or into too many.
     """
-    bound, body = launch.bound, launch.bound.kernel
-    if body.reduced is not None or any(isinstance(step, Call | Repack) for step in body.steps):
+    bound = launch.bound
+    if not isinstance(bound.kernel, LoopNest) or not bound.is_map:
         raise NotStridedError
     shape = bound.shape
     runs = [_runs(extent, _cuts(padded, bound, dim)) for dim, extent in enumerate(shape)]
@@ -138,8 +137,7 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
         inputs = [_part_of(each, ranges) for each in bound.inputs]
         inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
         outputs = tuple(_part_of(each, ranges) for each in bound.outputs)
-        made = kernel_over(tuple(inputs), outputs, body.steps, body.numerics, joined=body.joined)
-        yield HostLaunch((padded.op, *launch.ops), made, Form(made.kernel))
+        yield HostLaunch((padded.op, *launch.ops), bound.over(tuple(inputs), outputs))
 
 
 def _runs(extent: int, cuts: set[int]) -> list[range]:

@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.copy_folding import only_copies
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.kernel import Contract
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, substitute, total
@@ -45,7 +45,7 @@ def block_rows(plan: HostPlan) -> HostPlan:
 
 def _blocks(copy: HostLaunch, product: HostLaunch, readers: Readers) -> list[HostLaunch] | None:
     """Both launches block by block; None if they run whole."""
-    if product.bound.kernel.contraction is None or not _is_read_as_rows(copy, product, readers):
+    if not _is_read_as_rows(copy, product, readers):
         return None
     for size in _sizes(copy.bound):
         try:
@@ -57,9 +57,9 @@ def _blocks(copy: HostLaunch, product: HostLaunch, readers: Readers) -> list[Hos
 
 def _is_read_as_rows(copy: HostLaunch, product: HostLaunch, readers: Readers) -> bool:
     """Whether a product has what a launch copies as its left operand, and nothing else reads it."""
-    if not only_copies(copy.bound):
+    if not isinstance(product.bound.kernel, Contract) or not only_copies(copy.bound):
         return False
-    value, (left, _) = copy.bound.outputs[0].value, product.bound.kernel.contracted_streams
+    value, (left, _) = copy.bound.outputs[0].value, product.bound.product.factors
     places = [k for k, each in enumerate(product.bound.inputs) if each.value is value]
     return places == [left] and len(readers(value)) == 1
 
@@ -95,7 +95,7 @@ def _cut(copy: HostLaunch, product: HostLaunch, size: int) -> Iterator[HostLaunc
 
 def _of_block(product: HostLaunch, block: Operand) -> Operand:
     """The rows of a block as a product's left operand."""
-    access = product.bound.inputs[product.bound.kernel.contracted_streams[0]].view.access
+    access = product.bound.inputs[product.bound.product.factors[0]].view.access
     if access is None:
         return block
     extents = (*access.extents[:-2], block.view.shape[-2], access.extents[-1])
@@ -104,7 +104,7 @@ def _of_block(product: HostLaunch, block: Operand) -> Operand:
 
 def of_rows(product: HostLaunch, left: Operand, rows: int, part: range) -> HostLaunch:
     """These of the rows that a product's result has, with `left` as the rows of the left operand."""
-    place, _ = product.bound.kernel.contracted_streams
+    place, _ = product.bound.product.factors
     inputs = [rows_of(each, rows, part) for each in product.bound.inputs]
     inputs[place] = left
     return changed(product, tuple(inputs), tuple(rows_of(each, rows, part) for each in product.bound.outputs))
@@ -116,10 +116,7 @@ def changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Oper
     Raises:
         NotStridedError: No loops walk them.
     """
-    bound = launch.bound
-    body = bound.kernel
-    made = kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
-    return HostLaunch(launch.ops, made, Form(made.kernel))
+    return HostLaunch(launch.ops, launch.bound.over(inputs, outputs))
 
 
 def rows_of(operand: Operand, rows: int, part: range) -> Operand:

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.contracting import in_pairs
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Contract, Copy
 from ttnn_jit.codegen.launch import LaunchLoops
-from ttnn_jit.codegen.steps import Contract, Load, operands_of
+from ttnn_jit.codegen.steps import Load, Product, operands_of
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -33,7 +32,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
 
 
 def _unpacks(bound: BoundKernel) -> bool:
-    return bound.kernel.packs_or_unpacks and bound.inputs[0].view.spec.dtype.is_block_float
+    return isinstance(bound.kernel, Copy) and bound.kernel.unpacks
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
@@ -50,30 +49,29 @@ def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[Hos
 
 def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None:
     """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
-    bound, (packed,) = reader.bound, unpacking.bound.inputs
+    bound, kernel, (packed,) = reader.bound, reader.bound.kernel, unpacking.bound.inputs
     read = [k for k, each in enumerate(bound.inputs) if each.value is unpacking.bound.outputs[0].value]
-    if len(read) != 1 or not _is_factor(bound, read[0]):
+    if len(read) != 1 or not isinstance(kernel, Contract) or not _is_factor(kernel, read[0]):
         return None
     (place,) = read
-    is_left, reduced = bound.kernel.contracted_streams[0] == place, bound.kernel.reduced
-    assert reduced is not None, "it contracts"
-    if reduced.is_dots:
+    is_left, contracted = kernel.contracted.left == place, kernel.contracted
+    if contracted.is_dots:
         return None
     operand = bound.loops, place, packed.view.spec
-    strides = _strides_of_rows(*operand, reduced.row_loops) if is_left else _strides_of_columns(*operand)
+    strides = _strides_of_rows(*operand, contracted.row_loops) if is_left else _strides_of_columns(*operand)
     if strides is None:
         return None
-    stream = replace(bound.kernel.streams[place], dtype=packed.view.spec.dtype)
+    stream = replace(kernel.streams[place], dtype=packed.view.spec.dtype)
     if not is_left:
         access = InnerAccess.CONTIGUOUS if bound.loops.strides[place][-1] == 1 else InnerAccess.STRIDED
         stream = replace(stream, access=access)
-    body = replace(bound.kernel, streams=_with(bound.kernel.streams, place, stream))
-    if in_pairs(body) is not in_pairs(bound.kernel):
+    product = replace(kernel, body=replace(kernel.body, streams=_with(kernel.streams, place, stream)))
+    if product.in_pairs is not kernel.in_pairs:
         return None
     nest = replace(bound.loops, strides=_with(bound.loops.strides, place, strides))
     inputs = _with(bound.inputs, place, Operand(packed.value, packed.view))
-    changed = replace(bound, kernel=body, inputs=inputs, loops=nest)
-    return HostLaunch((*unpacking.ops, *reader.ops), changed, Form(body))
+    changed = replace(bound, kernel=product, inputs=inputs, loops=nest)
+    return HostLaunch((*unpacking.ops, *reader.ops), changed)
 
 
 _T = TypeVar("_T")
@@ -83,13 +81,13 @@ def _with(values: tuple[_T, ...], place: int, value: _T) -> tuple[_T, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def _is_factor(bound: BoundKernel, place: int) -> bool:
+def _is_factor(product: Contract, place: int) -> bool:
     """Whether a stream is one factor of a product, and nothing else."""
-    body = bound.kernel
-    if body.contraction is None or body.contracted_streams.count(place) != 1:
+    if product.factors.count(place) != 1:
         return False
-    loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
-    others = (step for step in body.steps if not isinstance(step, Contract))
+    steps = product.body.steps
+    loads = {k for k, step in enumerate(steps) if isinstance(step, Load) and step.stream == place}
+    others = (step for step in steps if not isinstance(step, Product))
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
+from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, Step, Store, operands_of
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
@@ -52,7 +53,7 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
 def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
     """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
     _, between, last = (launch.bound for launch in group)
-    factors = {last.inputs[k].value for k in last.kernel.contracted_streams}
+    factors = {last.inputs[k].value for k in last.product.factors}
     along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
     return between.loops.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
 
@@ -84,7 +85,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
-    body = launch.bound.kernel
+    body = _pass_over_rows(launch)
     wide = _wide(body)
 
     def assumed(index: int) -> Range | None:
@@ -93,6 +94,11 @@ def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Ma
 
     found = ranges.steps(launch, box, known, assumed)
     return all(_leaves_alone(step, found, wide) for step in body.steps)
+
+
+def _pass_over_rows(launch: HostLaunch) -> KernelBody:
+    assert isinstance(launch.bound.kernel, LoopNest), "it is a pass over rows"
+    return launch.bound.kernel.body
 
 
 def _wide(body: KernelBody) -> list[bool]:
