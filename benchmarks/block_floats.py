@@ -17,7 +17,7 @@ import torch
 from benchmarks.harness import command_line, table
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.driver import compile_program
-from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
+from ttnn_jit.compiler.request import OperationRequest
 from ttnn_jit.ops import COPY, TYPECAST, Operation
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.program import Program
@@ -28,7 +28,7 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 def program(operation: Operation, spec: TensorSpec, *attributes: DataType) -> Program:
     """The program of one operation on one tensor."""
-    request = OperationRequest(operation, (spec,), attributes, PRESETS["cpu"], ResultPlacement())
+    request = OperationRequest(operation, (spec,), attributes, PRESETS["cpu"])
     return compile_program(request, use_disk=False).program
 
 

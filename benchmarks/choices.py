@@ -36,7 +36,7 @@ from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
@@ -186,7 +186,7 @@ def scheduled(case: Case) -> Any:
     function = eval(f"lambda {', '.join(case.inputs)}: {case.text}", names)
     spec = TensorSpec(case.shape, DTYPES[case.dtype], Layout.TILE)
     arguments = {name: TensorArgument(spec) for name in case.inputs}
-    module = lower(function, arguments, PRESETS[case.target], graph_capture=True).module
+    module = lower(FrontendRequest(function, arguments, PRESETS[case.target], graph_capture=True)).module
     pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED)
     return module
 

@@ -29,7 +29,7 @@ from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.runtime.native import host_cpu
@@ -68,7 +68,7 @@ def scheduled_module(node: Callable[[Any, Any], Any], specs: list[Any], target: 
     source = f"lambda {', '.join(names)}: tree([{', '.join(names)}], node)"
     function = eval(source, {"tree": tree, "node": node})
     arguments = {name: TensorArgument(spec) for name, spec in zip(names, specs, strict=True)}
-    module = lower(function, arguments, TARGETS[target], graph_capture=True).module
+    module = lower(FrontendRequest(function, arguments, TARGETS[target], graph_capture=True)).module
     passes = pipeline.passes_between(CompileOptions(), until=pipeline.SCHEDULED)
     pipeline.run_passes(module, [p for p in passes if schedule or p.name != "d2m-op-scheduler"])
     return module

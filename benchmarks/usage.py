@@ -17,8 +17,8 @@ from typing import Any
 from ttnn_jit import ttnn
 from ttnn_jit.ops import ABSENT
 from ttnn_jit.tools import markdown
+from ttnn_jit.tools.names import host_functions, without_effect
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
 
 TABLE = Path(__file__).with_name("ttnn_usage.tsv")
 STATUSES = ("honoured", "accepted, no effect", "refused, with a reason", "not here yet")
@@ -72,16 +72,13 @@ def status(name: str) -> str:
         return STATUSES[2] if first in ABSENT else STATUSES[3]
     if keyword and not accepts(value, keyword):
         return STATUSES[3]
-    return STATUSES[1] if first in WITHOUT_EFFECT or (function, keyword) in KEYWORDS_WITHOUT_EFFECT else STATUSES[0]
+    return STATUSES[1] if first in without_effect() or _has_no_effect(function, keyword) else STATUSES[0]
 
 
-KEYWORDS_WITHOUT_EFFECT = {
-    ("copy_host_to_device_tensor", "cq_id"),
-    ("from_device", "blocking"),
-    ("to_layout", "device"),
-    ("typecast", "sub_core_grids"),
-}
-"""Function and keyword that is accepted and says how a chip does the same."""
+def _has_no_effect(function: str, keyword: str) -> bool:
+    declared = host_functions().get(function)
+    found = [] if declared is None else [each for each in declared.parameters if each.name == keyword]
+    return any(each.without_effect for each in found)
 
 
 def _resolved(dotted: str) -> Any:

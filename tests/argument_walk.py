@@ -95,10 +95,19 @@ def _runner(function: Any, values: Mapping[str, Any], device: Any) -> Callable[[
     return lambda: function(**{name: made(value, device) for name, value in values.items()})
 
 
+def arguments_of_declaration(operation: Operation) -> Iterator[dict[str, Any]]:
+    """The arguments of calls of one declaration with the values that it is tested with."""
+    for shapes, statics in _tested(operation):
+        yield _base(operation, shapes, statics)
+
+
+def _tested(operation: Operation) -> Sequence[Any]:
+    return operation.examples or (((ANY_SHAPES,) * operation.arity, operation.tested_attributes),)
+
+
 def _arguments(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     """The arguments of calls of one declaration, by parameter, each with a label."""
-    given = operation.examples or (((ANY_SHAPES,) * operation.arity, operation.tested_attributes),)
-    for number, (shapes, statics) in enumerate(given):
+    for number, (shapes, statics) in enumerate(_tested(operation)):
         base = _base(operation, shapes, statics)
         yield f"{number}", base
         for name, value in _others(operation, base):

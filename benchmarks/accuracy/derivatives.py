@@ -18,8 +18,8 @@ import torch
 
 from benchmarks.accuracy.measure import ulp_errors
 from benchmarks.accuracy.references import derivative_of_digamma
-from ttnn_jit import ttnn
-from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
+from ttnn_jit import ops, ttnn
+from ttnn_jit.ops import backward_unary
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import CHOICE
 from ttnn_jit.ttnn.gradients import GRADIENTS
@@ -29,7 +29,7 @@ _MOST_BITS = 4000
 
 OF_ELEMENTS = tuple(
     operation
-    for operation in (*backward_unary.OPERATIONS, *backward_binary.OPERATIONS, *backward_structured.OPERATIONS)
+    for operation in ops.declared_in(ops.GRADIENTS)
     if operation.name not in {"repeat_bw", "prod_bw", "concat_bw"}
 )
 """Gradients of elementwise functions."""

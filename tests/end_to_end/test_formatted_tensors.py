@@ -47,7 +47,10 @@ def test_what_is_formatted_already_is_given_back(device):
         (lambda x, d: ttnn.format_input_tensor(x, d, [2, 3, 5, 6], 0.0, ttnn.TILE_LAYOUT), "has no padded shape"),
         (lambda x, d: ttnn.format_input_tensor(x, d, [5, 7], 0.0, ttnn.TILE_LAYOUT), "has no padded shape"),
         (lambda x, d: ttnn.format_output_tensor(x, [2, 3, 5, 8], d, ttnn.TILE_LAYOUT), "has no part of shape"),
-        (lambda x, d: ttnn.format_output_tensor(x, [2, 3, 5, 7], d, 3), "`target_layout` must be a ttnn.Layout"),
+        (
+            lambda x, d: ttnn.format_output_tensor(x, [2, 3, 5, 7], d, 3),
+            "`target_layout` of format_output_tensor must be a ttnn.Layout",
+        ),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(device, call, text):

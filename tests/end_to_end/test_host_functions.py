@@ -85,7 +85,7 @@ def test_a_rearrangement_runs_eagerly_and_knows_the_rest_and_extents_of_one(layo
         ("a b -> b a", {}, "has 2 dimensions, the tensor 3"),
         ("a b c -> c b a", {"z": 1}, "has no dimension 'z'"),
         ("a b c -> a b c ...", {}, "has `...` on the right alone"),
-        (3, {}, "must be a text, got int"),
+        (3, {}, "`pattern` of rearrange must be a text, got 3"),
         ("a b c -> c b a", {"a": 1.5}, "`a` of rearrange"),
     ],
 )
@@ -203,7 +203,7 @@ def test_experimental_names_are_those_of_the_namespace(device):
             lambda _: ttnn.Shape((2, 8), (32, 32)),
             "a Shape is made of its extents in one list or tuple, got 2 arguments",
         ),
-        (lambda _: ttnn.CloseDevices("all"), "the devices of CloseDevices must be a"),
+        (lambda _: ttnn.CloseDevices("all"), "`devices` of CloseDevices must be a Mapping, got 'all'"),
     ],
 )
 def test_a_call_that_a_function_does_not_take_is_refused_in_its_words(device, call, said):

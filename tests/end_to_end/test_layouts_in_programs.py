@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError, TtnnJitError
-from ttnn_jit.ops import OPERATIONS, Shorthand
-from ttnn_jit.ops.shorthand import Call, Value
+from ttnn_jit.ops import OPERATIONS, MacroOperation
+from ttnn_jit.ops.decomposition import SpecOps
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 HEIGHT = ttnn.create_sharded_memory_config(
@@ -281,16 +281,19 @@ def test_numbers_that_depend_on_a_layout_are_those_of_eager_calls(target, config
     ttnn.close_device(device)
 
 
+class Listing(SpecOps):
+    def __init__(self):
+        self.calls = []
+
+    def results(self, operation, operands, *statics):
+        self.calls.append((operation, statics))
+        return super().results(operation, operands, *statics)
+
+
 def calls_of(operation, specs, statics):
-    made = []
-
-    def called(inner, operands, *attributes):
-        given = [each.spec if isinstance(each, Value) else each for each in operands]
-        made.append((inner, attributes))
-        return [Value(spec) for spec in inner.results(given, attributes)]
-
-    operation.written_out(Call(called), [Value(spec) if spec else None for spec in specs], statics)
-    return made
+    ops = Listing()
+    operation.written_out(ops, ops.values(specs), statics)
+    return ops.calls
 
 
 def test_operations_whose_calls_depend_on_a_layout_say_so():
@@ -304,7 +307,9 @@ def test_operations_whose_calls_depend_on_a_layout_say_so():
         for shard in ((32, 32), (32, 96))
     ]
     found = set()
-    for operation in (each for each in OPERATIONS if isinstance(each, Shorthand) and not each.optional_operands > 1):
+    for operation in (
+        each for each in OPERATIONS if isinstance(each, MacroOperation) and not each.optional_operands > 1
+    ):
         dtype = ttnn.bfloat16 if ttnn.bfloat16 in operation.dtypes else next(iter(operation.dtypes))
         for shapes, statics in operation.examples:
             ways = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.expressions import evaluate, expressions
 from ttnn_jit.dialects import print_module
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -44,7 +44,9 @@ def test_mlir_accepts_every_ttnn_and_ttir_dump(expression, spec, target):
     def program(a, b, c, d):
         return evaluate(expression, (a, b, c, d))
 
-    module = lower(program, dict.fromkeys("abcd", TensorArgument(spec)), PRESETS[target], graph_capture=True).module
+    module = lower(
+        FrontendRequest(program, dict.fromkeys("abcd", TensorArgument(spec)), PRESETS[target], graph_capture=True)
+    ).module
 
     def check(_, left):
         plain, located = print_module(left), print_module(left, locations=True)

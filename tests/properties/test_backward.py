@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from ttnn_jit import jit, ttnn
+from ttnn_jit import jit, ops, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
 from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
 from ttnn_jit.ops.parameter import CHOICE
 from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF
 
-DECLARED = (*backward_unary.OPERATIONS, *backward_binary.OPERATIONS, *backward_structured.OPERATIONS)
+DECLARED = ops.declared_in(ops.GRADIENTS)
 BOUND = {torch.float32: 2e-5, torch.bfloat16: 2.0**-8}
 SOME = ("prod_bw", "repeat_bw", "relu_bw", "gelu_bw", "mul_bw", "logaddexp_bw", "clamp_bw", "where_bw")
 

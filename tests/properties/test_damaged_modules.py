@@ -15,11 +15,11 @@ from tests import programs
 from tests.damage import damage_module, damaged_text, renumbered_text
 from tests.guarded import Guarded
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, verify
+from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import BufferType

@@ -32,7 +32,7 @@ COMPUTE = {
 MOVEMENTS = [
     pytest.param(operation, shapes, statics, id=f"{operation.ttnn_name}-{shapes}-{statics}")
     for operation in ops.OPERATIONS
-    if isinstance(operation, ops.Movement | ops.Shorthand) and operation.name not in COMPUTE
+    if isinstance(operation, ops.MacroOperation | ops.Movement) and operation.name not in COMPUTE
     for shapes, statics in operation.examples
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}

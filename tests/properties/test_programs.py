@@ -13,7 +13,7 @@ from tests.expressions import TENSORS, evaluate, expressions
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
@@ -68,7 +68,7 @@ def test_fused_is_eager_is_source_order_is_the_interpreter_bit_for_bit(expressio
         arguments = {name: TensorArgument(t.spec) for name, t in zip("abcd", tensors, strict=True)}
 
         def module():
-            return lower(program, arguments, target, graph_capture=True).module
+            return lower(FrontendRequest(program, arguments, target, graph_capture=True)).module
 
         expected = program(*tensors).to_torch()
         fused = scheduled(module())
@@ -99,7 +99,9 @@ def test_the_text_of_every_stage_parses_back_to_itself(expression, dtype, target
     def program(a, b, c, d):
         return evaluate(expression, (a, b, c, d))
 
-    module = lower(program, dict.fromkeys("abcd", TensorArgument(spec)), PRESETS[target], graph_capture=True).module
+    module = lower(
+        FrontendRequest(program, dict.fromkeys("abcd", TensorArgument(spec)), PRESETS[target], graph_capture=True)
+    ).module
 
     def round_trip(_, left):
         text = print_module(left, locations=locations)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import ttnn_jit
 from tests.properties.test_families_together import function_of
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.argument_notes import updates_of
+from ttnn_jit.dialects.functions import the_function
 
 SHAPE = (4, 6)
 STAGE = "d2m-insert-dst-register-access"

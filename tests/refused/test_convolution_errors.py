@@ -205,7 +205,7 @@ def test_a_convolution_with_depth_refuses_what_one_without_does(device):
 def test_the_place_of_a_fold_has_one_name(device):
     x, places = on(device, torch.zeros(2, 4, 4, 4)), {"override_memory_config": ttnn.L1_MEMORY_CONFIG}
     assert ttnn.fold(x, 2, 2, **places).memory_config() == ttnn.L1_MEMORY_CONFIG
-    with pytest.raises(ArgumentError, match="`override_memory_config` and `memory_config` are two names"):
+    with pytest.raises(ArgumentError, match="`memory_config` and `override_memory_config` are two names"):
         ttnn.fold(x, 2, 2, memory_config=ttnn.DRAM_MEMORY_CONFIG, **places)
 
 

@@ -174,7 +174,7 @@ HOST = [
     (
         lambda d: ttnn.from_torch(X, dtype=torch.bfloat16, device=d),
         ValueError,
-        "`dtype` must be a ttnn.DataType, got a torch.dtype\n"
+        "`dtype` of from_torch must be a ttnn.DataType, got a torch.dtype\n"
         f"help: it takes {', '.join(f'ttnn.{dtype}' for dtype in ttnn.DataType)}",
     ),
     (
@@ -206,11 +206,12 @@ HOST = [
         "a tensor of Shape([2147483648, 2147483648]) has more than 4,611,686,018,427,387,904 bytes, which no memory "
         "has",
     ),
-    (lambda d: ttnn.from_torch(X, device="cpu"), ValueError, "`device` must be a ttnn.Device, got 'cpu'"),
+    (lambda d: ttnn.from_torch(X, device="cpu"), ValueError, "`device` of from_torch must be a ttnn.Device, got 'cpu'"),
     (
         lambda d: ttnn.to_layout(tiled(d), "row_major"),
         ValueError,
-        "`layout` must be a ttnn.Layout, got 'row_major'\nhelp: it takes ttnn.Layout.ROW_MAJOR, ttnn.Layout.TILE",
+        "`layout` of to_layout must be a ttnn.Layout, got 'row_major'\n"
+        "help: it takes ttnn.Layout.ROW_MAJOR, ttnn.Layout.TILE",
     ),
     (
         lambda d: ttnn.exp(tiled(d), memory_config="L1"),
@@ -244,7 +245,7 @@ HOST = [
     (
         lambda d: ttnn.deallocate(X),
         ValueError,
-        "the argument of deallocate must be a ttnn.Tensor, got a torch.Tensor\n"
+        "`tensor` of deallocate must be a ttnn.Tensor, got a torch.Tensor\n"
         "help: make a ttnn tensor of it: `ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device)`",
     ),
     (

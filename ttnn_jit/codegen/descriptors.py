@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from ttnn_jit.dialects.argument_notes import argument_notes
+from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, DataTypeAttr, GridAttr
 from ttnn_jit.dialects.ttnn import GenericOp
@@ -23,7 +24,7 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
         with_source: Whether to add the kernels' text.
     """
     # The top level alone: kernel functions hold most of the module's ops and no launch.
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    functions = functions_of(module)
     launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
     descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) | _hidden_inputs(launch) for launch in launches]
     if with_source:

@@ -7,7 +7,7 @@ import struct
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
@@ -68,7 +68,7 @@ def refuse_packed(op: Operation) -> None:
     Raises:
         CompileError: It is one.
     """
-    if isinstance(op, TypecastOp | ReturnOp):
+    if isinstance(op, TypecastOp | CallOp | ReturnOp):
         return
     values = op.operands[1:] if isinstance(op, RoutineOp) and op.packs_rows else (*op.operands, *op.results)
     if any(map(is_packed, values)):

@@ -11,7 +11,7 @@ packed tiles in one dimension.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +19,12 @@ import numpy as np
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
-from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
 from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window
 from ttnn_jit.codegen.steps import Constant
@@ -54,6 +53,7 @@ from ttnn_jit.dialects.d2m import (
     WaitOp,
 )
 from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp, TensorOp
+from ttnn_jit.dialects.functions import callees_first, entry_point
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
@@ -72,34 +72,42 @@ MAX_TRIPS = 1 << 20
 """Of one loop, over blocks or over tiles: there are fewer of both in so many elements."""
 
 
-def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
-    """The results of the module's first function.
+def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = None) -> list[Array]:
+    """The results of an entry point of the module; calls are carried out where they stand.
 
     Args:
         module: In d2m form.
         inputs: One array of the tensor's logical shape per argument, of its elements' type; uint16 for bfloat16.
+        entry: Its name; None: there is one.
 
     Raises:
         ArgumentError: The arrays are not what the function takes, or the tensors are too large to be interpreted.
-        CompileError: An op that is unknown here, or that reads what was never written.
+        CompileError: An op that is unknown here, or that reads what was never written; or there is no such entry point.
     """
-    function = the_function(module)
-    _require_small(module, function)
-    for op in function.body.block.ops:
+    function = entry_point(module, entry)
+    functions = {each.sym_name.data: each for each in callees_first(module, (function,))}
+    _require_small(module, function, functions)
+    for op in (op for each in functions.values() for op in each.body.block.ops):
         refuse_packed(op)
-    machine = _Machine(system_desc_of(module).numerics)
+    machine = _Machine(system_desc_of(module).numerics, functions)
     with NumpyVector.quiet():
         machine.bind(function.body.block, inputs)
         machine.run(function.body.block)
-    return machine.results
+    return machine.results()
 
 
-def _require_small(module: ModuleOp, function: FuncOp) -> None:
-    types = [*function.body.block.arg_types, *(type_ for op in function.walk() for type_ in op.result_types)]
-    elements = sum(map(_elements, types))
-    for op in function.walk():
-        if isinstance(op, GenericOp):
-            elements += math.prod(op.grid.data) * sum(map(_elements, op.body.block.arg_types))
+def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
+    """Refuses a program of too many elements; `functions` are those that it calls, each behind what it calls itself."""
+    counts: dict[str, int] = {}
+    for name, each in functions.items():
+        types = [*each.body.block.arg_types, *(type_ for op in each.walk() for type_ in op.result_types)]
+        counts[name] = sum(map(_elements, types))
+        for op in each.walk():
+            if isinstance(op, GenericOp):
+                counts[name] += math.prod(op.grid.data) * sum(map(_elements, op.body.block.arg_types))
+            elif isinstance(op, CallOp):
+                counts[name] += counts[op.callee.root_reference.data]
+    elements = counts[function.sym_name.data]
     if elements > MAX_ELEMENTS:
         raise ArgumentError(
             f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MAX_ELEMENTS:,} is the most "
@@ -122,11 +130,12 @@ def _elements(type_: Attribute) -> int:
 
 
 class _Machine:
-    def __init__(self, numerics: Numerics) -> None:
+    def __init__(self, numerics: Numerics, functions: Mapping[str, FuncOp]) -> None:
         self.numerics = numerics
+        self.functions = functions
         self.math = NumpyVector()
         self.known: dict[SSAValue, Any] = {}
-        self.results: list[Array] = []
+        self.returned: list[Tensor] = []
         self.yielded: list[Any] = []
         self.windows: dict[memref.SubviewOp, tuple[Sequence[int | SSAValue], Sequence[int]]] = {}
         self.generic: tuple[GenericOp, Sequence[Tensor]] | None = None
@@ -179,11 +188,22 @@ class _Machine:
         value = self.math.round_to(number, spec.dtype, self.numerics)
         self.known[op.result] = Tensor(np.full(spec.shape, value, compute.numpy), spec)
 
+    def _call(self, op: CallOp) -> None:
+        body = self.functions[op.callee.root_reference.data].body.block
+        self.known.update({argument: self.known[value] for argument, value in zip(body.args, op.operands, strict=True)})
+        self.run(body)
+        self.known.update(zip(op.results, self.returned, strict=True))
+
     def _return(self, op: ReturnOp) -> None:
-        for value in op.arguments:
-            tensor, dtype = self.known[value], self.known[value].spec.dtype
-            stored = packed_array if dtype.is_block_float else self.math.stored
-            self.results.append(stored(tensor.values, dtype))
+        self.returned = [self.known[value] for value in op.arguments]
+
+    def results(self) -> list[Array]:
+        """What the function that ran last returned."""
+        dtypes = [tensor.spec.dtype for tensor in self.returned]
+        return [
+            (packed_array if dtype.is_block_float else self.math.stored)(tensor.values, dtype)
+            for tensor, dtype in zip(self.returned, dtypes, strict=True)
+        ]
 
     def _generic(self, op: GenericOp) -> None:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
@@ -392,6 +412,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     ViewLayoutOp: _Machine._view,
     FullOp: _Machine._full,
     GenericOp: _Machine._generic,
+    CallOp: _Machine._call,
     ReturnOp: _Machine._return,
     arith.ConstantOp: _Machine._constant,
     WaitOp: _Machine._buffer,

@@ -87,14 +87,12 @@ def _too_much(module: ModuleOp, lane: int, grid: tuple[int, int], room: int) -> 
 def _made(module: ModuleOp) -> Iterator[tuple[Operation, TensorSpec]]:
     """The operations that make tensors in L1, in order, and those."""
     from xdsl.dialects.builtin import TensorType
-    from xdsl.dialects.func import FuncOp
 
     from ttnn_jit.dialects.d2m import EmptyOp
+    from ttnn_jit.dialects.functions import functions_of
     from ttnn_jit.dialects.layout import spec_of
 
-    for function in module.body.block.ops:
-        if not isinstance(function, FuncOp) or not function.body.blocks:
-            continue
+    for function in functions_of(module):
         for op in function.body.block.ops:
             for result in op.results:
                 if isinstance(result.type, TensorType) and not isinstance(op, EmptyOp):

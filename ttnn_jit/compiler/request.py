@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,16 +11,15 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
-from ttnn_jit.ops.result_places import result_config
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult, ResultLayout
@@ -120,14 +119,21 @@ class FunctionRequest:
 
     def lower(self) -> FrontendResult:
         """By the frontend that the options choose."""
-        from ttnn_jit.frontend import lower
+        from ttnn_jit.frontend import FrontendRequest, lower
 
         unknown = (None,) * len(self.inputs)
         told = zip(self.same or unknown, self.tensors or unknown, strict=True)
         arguments = {name: _lowered_argument(value, told) for name, value in self.arguments.items()}
-        layout = _result_layout(self.options, self.target)
-        capture, last_core = self.options.graph_capture, self.options.max_grid
-        return lower(self.function, arguments, self.target, capture, layout, self.family, last_core)
+        request = FrontendRequest(
+            self.function,
+            arguments,
+            self.target,
+            self.options.graph_capture,
+            _result_layout(self.options, self.target),
+            self.family,
+            self.options.max_grid,
+        )
+        return lower(request)
 
 
 def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any:
@@ -136,41 +142,6 @@ def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any
     return pytrees.map_leaves(
         value, lambda leaf: TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
     )
-
-
-@dataclass(frozen=True)
-class ResultPlacement:
-    """What the caller of one eager operation asks of its result; None leaves it to the operation.
-
-    Attributes:
-        memory_config: Where it lies.
-        dtype: Its element type.
-        activations: Unary operations that are applied before the one rounding.
-        operand_activations: Those that are applied to the operands before, for each of the first ones.
-        in_place: It is written into the operand that the declaration says.
-    """
-
-    memory_config: MemoryConfig | None = None
-    dtype: DataType | None = None
-    activations: tuple[AppliedUnary, ...] = ()
-    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
-    in_place: bool = False
-
-    @property
-    def parts(self) -> dict[str, Hashable]:
-        """What decides the program beside `memory_config`, by name: parts of keys, in memory and on disk."""
-        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.operand_activations)
-        return {
-            "dtype": self.dtype,
-            "activations": tuple(each.key for each in self.activations),
-            "operand activations": of_operands,
-            "in place": self.in_place,
-        }
-
-    @property
-    def has_activations(self) -> bool:
-        """Whether several operations run in the one call."""
-        return bool(self.activations) or any(self.operand_activations)
 
 
 @dataclass(frozen=True)
@@ -189,7 +160,7 @@ class OperationRequest:
     operands: tuple[OperandSpec, ...]
     attributes: tuple[Any, ...]
     target: SystemDesc
-    result: ResultPlacement = ResultPlacement()
+    result: ResultOptions = NO_OPTIONS
 
     @property
     def name(self) -> str:
@@ -233,21 +204,7 @@ class OperationRequest:
         """The module of the one operation."""
         from ttnn_jit.frontend import lower_operation
 
-        result, config = self.result, self.result.memory_config
-        layout = _result_layout(self.options, self.target)
-        if config is not None and config.names_no_cores:
-            layout = result_config(self.operation, self.inputs[0], self.target.grid, config)
-        return lower_operation(
-            self.operation,
-            self.operands,
-            self.attributes,
-            self.target,
-            result.dtype,
-            layout,
-            result.activations,
-            result.operand_activations,
-            in_place=result.in_place,
-        )
+        return lower_operation(self.operation, self.operands, self.attributes, self.target, self.result)
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

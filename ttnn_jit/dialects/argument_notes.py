@@ -46,7 +46,7 @@ def argument_notes(function: FuncOp) -> list[ArgumentNotes]:
     """The inverse of `argument_attributes`."""
     attributes = function.arg_attrs
     if attributes is None:
-        return [ArgumentNotes()] * len(function.args)
+        return [ArgumentNotes()] * len(function.function_type.inputs)
     return [ArgumentNotes(_name(each.data.get(_NAME)), _index(each.data.get(_UPDATED_BY))) for each in attributes]
 
 
@@ -84,7 +84,7 @@ def verify_updates(function: FuncOp) -> None:
     for argument, result in updates:
         if not 0 <= result < len(outputs):
             raise VerifyException(f"{_UPDATED_BY} of argument #{argument} names result #{result} of {len(outputs)}")
-        old, new = spec_of(function.args[argument].type), spec_of(outputs[result])
+        old, new = spec_of(function.function_type.inputs.data[argument]), spec_of(outputs[result])
         if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
             raise VerifyException(f"argument #{argument} is {old}, and is updated by result #{result}, {new}")
     if len({result for _, result in updates}) < len(updates):

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.dialects.editing import ops_of
+from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.dialects.naming import Names
 from ttnn_jit.dialects.printer import MLIRPrinter
 
@@ -27,8 +27,7 @@ def content_of(op: Operation) -> Content:
 
 def operation_names(module: ModuleOp) -> list[str]:
     """The TTNN operations of a module in order, by their names in the dialect."""
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    names = [op.name for function in functions for op in function.body.block.ops]
+    names = [op.name for function in functions_of(module) for op in function.body.block.ops]
     return [name for name in names if name.startswith("ttnn.") and name != "ttnn.get_device"]
 
 

@@ -30,6 +30,17 @@ def location_attribute(location: Location) -> FileLineColLoc:
     return FileLineColLoc(StringAttr(location.file), IntAttr(location.line), IntAttr(location.column))
 
 
+def call_chain_attribute(location: Location | None) -> LocationAttr:
+    """The same with the calls that led there; of None the unknown one."""
+    return UNKNOWN if location is None else _call_chain(location)
+
+
+@cache
+def _call_chain(location: Location) -> LocationAttr:
+    place = location_attribute(Location(location.file, location.line, location.column))
+    return place if location.called_from is None else CallSiteLoc(place, _call_chain(location.called_from))
+
+
 def location_of(op: Operation) -> Location | None:
     """The first place in the user's file that `op` comes from; None if it has none."""
     return next(iter(_places(op.location)), None)

@@ -6,7 +6,7 @@ xDSL's verifier accepts a use before its definition, so dominance is checked her
 from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.deallocation import DeallocateOp
 from ttnn_jit.dialects.foreign_rules import verify_foreign
+from ttnn_jit.dialects.functions import verify_call
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
@@ -42,12 +43,15 @@ def verify(module: Operation) -> None:
 def _verify_op(op: Operation) -> None:
     _verify_blocks(op)
     try:
+        if isinstance(op, CallOp):
+            verify_call(op)
         op.verify(verify_nested_ops=False)
         verify_foreign(op)
         _verify_layouts(op)
     except Exception as error:
         # xDSL's rules take for granted what others of them check, and fail on it in any way.
-        raise InvalidModule(f"'{op.name}' op: {reason_of(error)}", location=place_of(op)) from error
+        help_text = error.help if isinstance(error, TtnnJitError) else None
+        raise InvalidModule(f"'{op.name}' op: {reason_of(error)}", location=place_of(op), help=help_text) from error
 
 
 def _verify_blocks(op: Operation) -> None:

@@ -7,22 +7,16 @@ nothing for it; functions of the host API ask. An operation that runs inside ano
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from ttnn_jit.diagnostics.errors import CallError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
 from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.operation import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _TENSOR_METHODS = ("cpu", "to", "to_torch")
 """Methods of tensors that are operations too."""
@@ -45,7 +39,7 @@ class Observer:
         return False
 
 
-_OBSERVERS: list[Observer] = []
+OBSERVERS: list[Observer] = []
 _OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
 _ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the observers that are told, if not all", default=None)
@@ -90,18 +84,18 @@ def _telling_inside(observers: tuple[Observer, ...]) -> Iterator[None]:
 def start(observer: Observer) -> None:
     """Tell `observer` of calls from now on."""
     with compiling():  # a trace of a function changes these classes too
-        if not _OBSERVERS:
+        if not OBSERVERS:
             observe_classes(classes_of_calls())
             for name in _TENSOR_METHODS:
-                _replace(Tensor, name, observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
-        _OBSERVERS.append(observer)
+                _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
+        OBSERVERS.append(observer)
 
 
 def stop(observer: Observer) -> None:
     """Tell it no more."""
     with compiling():
-        _OBSERVERS.remove(observer)
-        while _OWN and not _OBSERVERS:
+        OBSERVERS.remove(observer)
+        while _OWN and not OBSERVERS:
             cls, name, own = _OWN.pop()
             if own is None:
                 delattr(cls, name)
@@ -117,7 +111,7 @@ def observe_classes(classes: Iterable[Any]) -> None:
 
 def observe_new_class(cls: Any) -> None:
     """A class of jitted functions was made: somebody may observe."""
-    if _OBSERVERS and "__call__" in vars(cls):
+    if OBSERVERS and "__call__" in vars(cls):
         observe_classes([cls])
 
 
@@ -130,7 +124,7 @@ def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return _told(functools.partial(call, self), self, args, kwargs)
+            return told(functools.partial(call, self), self, args, kwargs)
         except BaseException as error:
             keep_frames_of_a_call(error)
             raise
@@ -138,70 +132,27 @@ def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
     return telling
 
 
-def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
-    """`function`, of the host API, whose calls are told; `name` is ``ttnn.`` and its own if none is given.
-
-    It takes a command queue, as every operation of ttnn does.
-    """
+def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A method of tensors that is an operation of this name too."""
 
     @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
-                _check_queue(function, args, kwargs)
-            if not _OBSERVERS:
-                return function(*args, **kwargs)
-            result: T = _told(function, call, args, kwargs)
+            return told(function, call, args, kwargs)
         except BaseException as error:
-            told = _not_as_called(function, args, kwargs, error) if isinstance(error, TypeError) else error
-            if told is not error:
-                raise told from None
-            if not _is_compiled(args, kwargs):  # what compiles looks at the frames
-                keep_frames_of_a_call(error)
+            keep_frames_of_a_call(error)
             raise
-        return result
 
-    vars(call)["python_fully_qualified_name"] = name or f"ttnn.{function.__name__}"
+    vars(call)["python_fully_qualified_name"] = name
     return call
 
 
-def _check_queue(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Takes the command queue off `kwargs` that `function` has no parameter for.
-
-    Raises:
-        ArgumentError: The device of a tensor lacks it.
-    """
-    own = inspect.signature(function).parameters
-    values = () if maker() is not None else _with_elements([*args, *kwargs.values()])  # a program has no queue yet
-    devices = {value.device() for value in values if isinstance(value, Tensor)}
-    for name in QUEUE_KEYWORDS:
-        if name in kwargs and name not in own:
-            queue = kwargs.pop(name)
-            for device in filter(None, devices):
-                device.require_queue(queue, function.__name__)
-
-
-def _not_as_called(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError
-) -> TypeError:
-    """The error of a call that `function` does not take, in Python's words; any other as it is."""
-    if isinstance(error, TtnnJitError):
-        return error
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError:
-        known = ", ".join(f"`{name}`" for name in signature.parameters)
-        help_ = f"it takes {known}" if known else "it takes nothing"
-        return CallError(str(error), location=place_of_the_user(), help=help_)
-    return error
-
-
-def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
+def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``call(*args, **kwargs)`` gives, a call of `operation` of which the observers are told."""
+    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
-    observers = tuple(_OBSERVERS) if only is None else only
+    observers = tuple(OBSERVERS) if only is None else only
     token = _INSIDE.set(True)
     try:
         for observer in observers:
@@ -220,7 +171,8 @@ def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwarg
         _INSIDE.reset(token)
 
 
-def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
+def with_elements(values: Iterable[Any]) -> Iterator[Any]:
+    """Each value, and of a list or tuple each element."""
     for value in values:
         if type(value) in {list, tuple}:
             yield from value
@@ -228,9 +180,9 @@ def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
-def _is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether a call has a tensor of a function that is being compiled, one of a trace included."""
-    kinds = map(type, _with_elements([*args, *kwargs.values()]))
+    kinds = map(type, with_elements([*args, *kwargs.values()]))
     return any(hasattr(kind, "__ttnn_call__") and not issubclass(kind, Tensor) for kind in kinds)
 
 

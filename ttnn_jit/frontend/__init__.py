@@ -8,109 +8,80 @@ from __future__ import annotations
 
 import logging
 import types
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.frontend.asked_results import activated, refuse_for_several, result_of
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.request import FrontendRequest
+from ttnn_jit.frontend.requested_results import activated, results_of
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
-from ttnn_jit.runtime.families import Family
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
-__all__ = ["FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
+__all__ = ["FrontendRequest", "FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
 
 _log = logging.getLogger("ttnn_jit")
 
 
-def lower(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    graph_capture: bool | None = None,
-    layout: ResultLayout | None = None,
-    family: Family | None = None,
-    last_core: tuple[int, int] | None = None,
-) -> FrontendResult:
-    """The module of `function` for these arguments.
-
-    Args:
-        function: A Python function.
-        arguments: A value for every parameter, by name: `TensorArgument` for tensors, alone or in tuples, lists and
-            dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
-        target: The rules and the numerics to compile for.
-        graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
-        layout: Where results lie; None leaves each where its first operand does.
-        family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
-        last_core: The last core (x, y) that may be used; None: the target's.
+def lower(request: FrontendRequest) -> FrontendResult:
+    """The module of the function that `request` names.
 
     Raises:
         CompileError: The function is outside the language; the text points into the user's file.
         ArgumentError: It finds a tensor that the call cannot take.
-        GridError: A config of `layout` does not hold its result.
+        GridError: A config of the request's `layout` does not hold its result.
     """
+    function = request.function
     if not isinstance(function, types.FunctionType):
         raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
-    if graph_capture:
-        return trace(function, arguments, target, layout, family, last_core)
+    if request.graph_capture:
+        return trace(request)
     try:
-        return interpret(function, arguments, target, layout, family, last_core)
+        return interpret(request)
     except SourceError as error:
-        if graph_capture is False:
+        if request.graph_capture is False:
             raise
         _log.debug("`%s` is traced: %s", function.__name__, error.message)
-    return trace(function, arguments, target, layout, family, last_core)
+    return trace(request)
 
 
-def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
+def lower_operation(
     operation: Operation,
     operands: tuple[OperandSpec, ...],
     attributes: tuple[Any, ...],
     target: SystemDesc,
-    dtype: DataType | None = None,
-    layout: ResultLayout | None = None,
-    activations: Sequence[AppliedUnary] = (),
-    operand_activations: Sequence[Sequence[AppliedUnary]] = (),
-    *,
-    in_place: bool = False,
+    options: ResultOptions = NO_OPTIONS,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number a constant.
-
-    The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
-    operations that it goes through, `operand_activations` those of the first operands. With `in_place` the result is
-    written into an operand, a tensor: the one that the declaration says.
 
     Raises:
         ArgumentError: The numbers of an activation do not fit it.
         CompileError: The operands do not fit the operation or each other.
-        GridError: The config of `layout` does not hold the result.
+        GridError: The memory config that is asked for does not hold the result.
     """
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
     values: list[Any] = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
-    target = values[operation.written_operand]
-    for place, applied in enumerate(operand_activations):
+    written = values[operation.written_operand]
+    for place, applied in enumerate(options.operand_activations):
         values[place] = activated(builder, values[place], applied, None, None)
-    if not operation.gives_one_tensor:
-        refuse_for_several(operation, dtype, activations)
-        results = builder.results(operation, values, attributes, None)
-        return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
-    if in_place:  # what it computes by itself is what is stored
-        dtype = None
-    result = result_of(builder, operation, values, attributes, None, dtype, activations)
-    if in_place:
-        assert isinstance(target, tuple), "it is a tensor"
-        value, _ = builder.updated(result, target[1].with_(), None)
-        return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
-    return FrontendResult(builder.finish([result[0]], layout), (), None)
+    if options.in_place:
+        # What it computes by itself is what is stored.
+        (result,) = results_of(builder, operation, values, attributes, None, replace(options, dtype=None))
+        value, _ = builder.updated(result, written[1].with_(), None)
+        return FrontendResult(builder.finish([value], updates={written[0]: 0}), (), None)
+    results = results_of(builder, operation, values, attributes, None, options)
+    first = next(operand for operand in operands if isinstance(operand, TensorSpec))
+    layout = options.placement(operation, first, target.grid)
+    return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)

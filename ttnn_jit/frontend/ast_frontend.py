@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import types
 from collections.abc import Mapping
 from functools import partial
 from itertools import count
@@ -26,8 +25,8 @@ from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import compute, computed
 from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
+from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.result import FrontendResult
-from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute, generate
 from ttnn_jit.frontend.structure import results_of
@@ -43,33 +42,25 @@ from ttnn_jit.frontend.tensor_identities import (
 from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.runtime.families import Family
-from ttnn_jit.specs.target import SystemDesc
 
 _RULES = Rules(
     EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback, generate
 )
 
 
-def interpret(
-    function: types.FunctionType,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    layout: ResultLayout | None = None,
-    family: Family | None = None,
-    last_core: tuple[int, int] | None = None,
-) -> FrontendResult:
-    """The module of `function` for these arguments, by its AST.
+def interpret(request: FrontendRequest) -> FrontendResult:
+    """The module of the function that `request` names, by its AST.
 
     Raises:
         SourceError: The function or a helper has no source that is its own.
         CompileError: The function is outside the language.
     """
-    source = function_source(function)
-    interpreter, returned = _interpreted(function, source, arguments, target, family, last_core)
-    results = results_of(returned, interpreter.inputs, function.__name__, _header(source), _missing_return_help(source))
+    source = function_source(request.function)
+    interpreter, returned = _interpreted(request, source)
+    name = request.function.__name__
+    results = results_of(returned, interpreter.inputs, name, _header(source), _missing_return_help(source))
     return FrontendResult(
-        interpreter.builder.finish(results.values, layout, results.updates),
+        interpreter.builder.finish(results.values, request.layout, results.updates),
         interpreter.recorder.hand_over(),
         results.outline,
         opaque=interpreter.recorder.opaque,
@@ -78,14 +69,8 @@ def interpret(
     )
 
 
-def observe(
-    function: types.FunctionType,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    family: Family | None,
-    last_core: tuple[int, int] | None,
-) -> ReadRecorder | None:
-    """What `function` reads when it runs; None if it has no source, or is outside the language.
+def observe(request: FrontendRequest) -> ReadRecorder | None:
+    """What the function reads when it runs; None if it has no source, or is outside the language.
 
     A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
 
@@ -93,11 +78,11 @@ def observe(
         UnsupportedFunction: It does what a trace does not see.
         ChangeOutsideError: It would change what does not belong to it, and leave tensors without data there.
     """
-    if hasattr(function, "__wrapped__"):
+    if hasattr(request.function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
-        source = function_source(function)
-        return _interpreted(function, source, arguments, target, family, last_core, observes=True)[0].recorder
+        source = function_source(request.function)
+        return _interpreted(request, source, observes=True)[0].recorder
     except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except ChangeOutsideError:
@@ -107,38 +92,28 @@ def observe(
 
 
 def _interpreted(
-    function: types.FunctionType,
-    source: FunctionSource,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    family: Family | None,
-    last_core: tuple[int, int] | None,
-    *,
-    observes: bool = False,
+    request: FrontendRequest, source: FunctionSource, *, observes: bool = False
 ) -> tuple[Interpreter, Any]:
     """The interpreter that has gone through the function, and what that returned."""
-    run = partial(_run, function, source, target=target, family=family, last_core=last_core, observes=observes)
     with contextlib.suppress(IdentityAskedError):
-        return run(arguments)
-    return run(one_for_each_object(arguments), tells_objects=True)
+        return _run(request, source, request.arguments, observes=observes)
+    return _run(request, source, one_for_each_object(request.arguments), observes=observes, tells_objects=True)
 
 
 def _run(
-    function: types.FunctionType,
+    request: FrontendRequest,
     source: FunctionSource,
     arguments: Mapping[str, Any],
-    target: SystemDesc,
-    family: Family | None,
-    last_core: tuple[int, int] | None,
     *,
     observes: bool,
     tells_objects: bool = False,
 ) -> tuple[Interpreter, Any]:
+    function = request.function
     recorder = ReadRecorder(tells_objects=tells_objects)
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder_class = SpecBuilder if observes else ModuleBuilder
-    builder = builder_class(function.__name__, target, definition, jitted=True, last_core=last_core)
-    hidden = HiddenInputs(recorder, family, target, function.__name__)
+    builder = builder_class(function.__name__, request.target, definition, jitted=True, last_core=request.last_core)
+    hidden = HiddenInputs(recorder, request)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     tensors = tensors_of(arguments)

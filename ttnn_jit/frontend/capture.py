@@ -19,7 +19,6 @@ from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
-from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
 from ttnn_jit.frontend.creations import create
@@ -30,8 +29,8 @@ from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_f
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.result import FrontendResult
-from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
@@ -48,8 +47,7 @@ from ttnn_jit.frontend.unsupported import NO_AUTOCAST, function_of_the_host, uns
 from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.ops import Operation
-from ttnn_jit.runtime.families import Family
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 
 __all__ = ["ProxyTensor", "trace"]
 
@@ -70,12 +68,16 @@ class CaptureEmitter(Emitter):
         self._autocast = autocast_is_on()
 
     def emit(
-        self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any], asked: Asked = NOTHING
+        self,
+        overloads: Sequence[Operation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: ResultOptions = NO_OPTIONS,
     ) -> Any:
         """As `Emitter.emit`, unless the function has turned on what no program takes notice of."""
         if autocast_is_on() and not self._autocast:
             raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
-        return super().emit(overloads, args, kwargs, asked)
+        return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:
         """The place of the running instruction in the innermost function of the user's, and the calls above it."""
@@ -120,25 +122,19 @@ def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
         frame = frame.f_back
 
 
-def trace(
-    function: types.FunctionType,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    layout: ResultLayout | None = None,
-    family: Family | None = None,
-    last_core: tuple[int, int] | None = None,
-) -> FrontendResult:
-    """The module of `function` for these arguments, by running it.
+def trace(request: FrontendRequest) -> FrontendResult:
+    """The module of the function that `request` names, by running it.
 
     Raises:
         CompileError: The function fails, is outside the language, or changes what it reads.
         ArgumentError: It finds a tensor that the call cannot take.
     """
+    function = request.function
     _refuse_no_plain_function(function, _definition(function))
     for attempt in range(ATTEMPTS):
-        recorder = _reads_of(function, arguments, target, family, last_core)
+        recorder = _reads_of(request)
         try:
-            return _traced(function, arguments, target, layout, family, last_core, recorder)
+            return _traced(request, recorder)
         except TtnnJitError:
             if attempt + 1 == ATTEMPTS or _finds_the_same_tensors(function, recorder):
                 raise
@@ -158,20 +154,13 @@ def _definition(function: types.FunctionType) -> Location:
     return Location(function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
-def _traced(
-    function: types.FunctionType,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    layout: ResultLayout | None,
-    family: Family | None,
-    last_core: tuple[int, int] | None,
-    recorder: ReadRecorder,
-) -> FrontendResult:
+def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
+    function, arguments = request.function, request.arguments
     definition = _definition(function)
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
     arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
-    builder = ModuleBuilder(function.__name__, target, definition, jitted=True, last_core=last_core)
-    hidden = HiddenInputs(recorder, family, target, function.__name__)
+    builder = ModuleBuilder(function.__name__, request.target, definition, jitted=True, last_core=request.last_core)
+    hidden = HiddenInputs(recorder, request)
     emitter = CaptureEmitter(builder, hidden, definition)
 
     def proxy(name: str, value: Any) -> Any:
@@ -200,7 +189,7 @@ def _traced(
         returned, emitter.inputs, function.__name__, definition, "end it with `return` and the tensors that it computes"
     )
     return FrontendResult(
-        builder.finish(results.values, layout, results.updates),
+        builder.finish(results.values, request.layout, results.updates),
         recorder.hand_over(),
         results.outline,
         opaque=recorder.opaque,
@@ -209,19 +198,14 @@ def _traced(
     )
 
 
-def _reads_of(
-    function: types.FunctionType,
-    arguments: Mapping[str, Any],
-    target: SystemDesc,
-    family: Family | None,
-    last_core: tuple[int, int] | None,
-) -> ReadRecorder:
+def _reads_of(request: FrontendRequest) -> ReadRecorder:
     """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
-    observed = observe(function, arguments, target, family, last_core)
+    observed = observe(request)
     if observed is not None:
         return observed
+    function, arguments = request.function, request.arguments
     recorder = ReadRecorder(tells_objects=True)
-    scan(function, recorder, family)
+    scan(function, recorder, request.family)
     _tell_objects_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:

@@ -90,7 +90,7 @@ class _Maker:
         operand = self.emitter.live_operand(tensor, "a move")
         return self.emitter.tensor(self.emitter.builder.laid_out(operand, spec, self.location))
 
-    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+    def with_requested_layout(self, tensor: Any, config: MemoryConfig) -> Any:
         """A result of the program's that says where it would lie eagerly, as those of `memory_config=` do."""
-        tensor.asked = checked(tensor.spec.with_(memory_config=config))
+        tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor

@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from xdsl.ir import SSAValue
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
-from ttnn_jit.frontend.asked_layouts import brought_there, note_layouts
-from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, results_as_asked
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.requested_layouts import brought_there, note_layouts
+from ttnn_jit.frontend.requested_results import results_of, with_activated_operands
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_metadata import known_term
-from ttnn_jit.frontend.unsupported import (
-    function_of_the_host,
-    fused_activation,
-    outside_tensor_help,
-    unsupported_function,
-)
+from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
-from ttnn_jit.frontend.writes import into, update
-from ttnn_jit.ops import (
-    ALIASES,
-    HARDWARE_KEYWORDS,
-    IN_PLACE,
-    OPERAND_PARAMETERS,
-    OUTPUT_KEYWORDS,
-    RESULT_KEYWORDS,
-    BoundCall,
-    Operation,
-    bind,
-    overloads_of,
-    with_result_names,
-)
+from ttnn_jit.frontend.writes import into, is_proxy, update
+from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.binding import with_precision
 from ttnn_jit.ops.created_tensors import creation_of
-from ttnn_jit.ops.operation import PLACE_KEYWORDS
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
 from ttnn_jit.runtime.random_state import name_of, state
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def plain_name(function: Any) -> str:
@@ -86,7 +72,7 @@ class Emitter(ABC):
 
     def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
         """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
-        value = self.builder.argument(argument.spec, name)
+        value = self.builder.named_argument(argument.spec, name)
         known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
             known = self._input(value, argument.spec)
@@ -151,68 +137,72 @@ class Emitter(ABC):
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
-        asked, output = NOTHING, None
-        if kwargs:
-            own = {name for each in overloads for name in each.parameter_names}
-            kwargs = with_result_names(overloads, kwargs)
-            given = (kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own)
-            output = next(given, None)
-            of_all = {key: value for key, value in kwargs.items() if key not in own or key in HARDWARE_KEYWORDS}
-            asked = self._asked(name, of_all)
-            kwargs = self._own_keywords(kwargs, own)
+        own, options = self._options(name, overloads, kwargs) if kwargs else (kwargs, NO_OPTIONS)
         if name in IN_PLACE:
-            return update(self, name, overloads, args, kwargs, asked)
-        if output is not None:
-            return into(self, output, overloads, args, kwargs, asked)
-        return self.emit(overloads, args, kwargs, asked)
+            return update(self, name, overloads, args, own, options)
+        if options.output_tensor is not None:
+            return into(self, overloads, args, own, options)
+        return self.emit(overloads, args, own, options)
 
-    def _asked(self, name: str, kwargs: Mapping[str, Any]) -> Asked:
-        """What a call asks of its result; where it lies follows from the operands, as the ttnn.jit document has it."""
-        for place in (each for each in PLACE_KEYWORDS if kwargs.get(each) is not None):
+    def _options(
+        self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], ResultOptions]:
+        """A call's own keywords, and what it asks of its result, which lies where its operands do all the same."""
+        own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
+        for place in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
-        asked, activation = asked_by(name, kwargs, self.location), fused_activation(kwargs, self.location)
-        return asked if activation is None else replace(asked, activations=(*asked.activations, activation))
+        if options.output_tensor is not None:
+            options = replace(options, output_tensor=self.operand(options.output_tensor))
+        return own, options
 
-    def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
-        """The operation's `own` keywords, and what no operation has."""
-        others = (*RESULT_KEYWORDS, *HARDWARE_KEYWORDS, *(each.name for each in OPERAND_PARAMETERS))
-        return {name: value for name, value in kwargs.items() if name in own or name not in others}
+    def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What `function` makes of arguments of the program's.
+
+        Raises:
+            CompileError: It refuses them.
+        """
+        try:
+            return function(*args, **kwargs)
+        except ArgumentError as error:
+            raise CompileError(error.message, location=self.location(), help=error.help) from None
 
     def emit(
         self,
         overloads: Sequence[Operation],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        asked: Asked = NOTHING,
+        options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, as is `asked`.
+        """What the first of `overloads` that takes these arguments gives, as `options` ask.
 
         Several results are a tuple, or a list.
         """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
+        options = self.checked(options.settled, f"ttnn.{overloads[0].name}", bound, is_proxy)
         if self.builder.target.numerics is Numerics.IEEE:
             bound = with_precision(bound, lambda _: None)
         location, what = self.location(), f"`{bound.operation.name}`"
-        operands = [
+        operands: Sequence[Any] = [
             self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands
         ]
         if bound.operation.reads_layout:
             tensors = zip(bound.operands, operands, strict=True)
             operands = [brought_there(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
-        results = results_as_asked(self.builder, bound.operation, operands, bound.attributes, location, asked)
+        operands, applied = self.checked(with_activated_operands, self.builder, operands, location, options)
+        results = self.checked(results_of, self.builder, bound.operation, operands, bound.attributes, location, applied)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
-        self._note_memory(bound, proxies, asked)
-        note_layouts(self, bound, proxies, asked)
+        self._note_memory(bound, proxies, options)
+        note_layouts(self, bound, proxies, applied)
         return bound.operation.packed(proxies)
 
-    def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], asked: Asked) -> None:
+    def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
         """Note where the results of a call lie: in the memory of an operand, or in their own."""
         if share_memory(self):
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
                 result.strides_in_elements = strides_of_result(result.shape, given)
-        if bound.operation.is_view and asked is NOTHING:
+        if bound.operation.is_view and options.change_nothing:
             note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
 
     def live_operand(self, tensor: ProxyTensor, what: str) -> TensorOperand:
@@ -245,10 +235,7 @@ class Emitter(ABC):
                     location=self.location(),
                     help=outside,
                 )
-        try:
-            return bind(overloads, args, kwargs, _dtype_of)
-        except ArgumentError as error:
-            raise CompileError(error.message, location=self.location(), help=error.help) from None
+        return self.checked(bind, overloads, args, kwargs, _dtype_of)
 
     def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]

@@ -11,10 +11,10 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
-from ttnn_jit.runtime.families import TTNN, Family, FamilyMark, family_of, mark_of
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.runtime.families import TTNN, FamilyMark, family_of, mark_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Argument = Callable[[TensorSpec, str], Any]
@@ -26,16 +26,17 @@ class HiddenInputs:
 
     Args:
         recorder: Knows where objects were found.
+        request: What is compiled.
+
+    Attributes:
         family: Of the call's tensors; None: any.
-        target: What is compiled for.
-        function: The function's name, for errors.
     """
 
-    def __init__(self, recorder: ReadRecorder, family: Family | None, target: SystemDesc, function: str) -> None:
+    def __init__(self, recorder: ReadRecorder, request: FrontendRequest) -> None:
         self._recorder = recorder
-        self.family = family
-        self._target = target
-        self._function = function
+        self.family = request.family
+        self._target = request.target
+        self._function = request.function.__name__
         self._inputs: dict[Path, Any] = {}
         self._arguments: dict[Path, Any] = {}
 

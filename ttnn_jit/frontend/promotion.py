@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from xdsl.ir import SSAValue
-
+from ttnn_jit.dialects.function_builder import Operand, TensorOperand
 from ttnn_jit.ops import Operation
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DOUBLE_WORDS, INTEGERS, TRUTHS
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
-Operand: TypeAlias = tuple[SSAValue, TensorSpec] | float | None
-"""What an operation is given: a tensor, a number, or None where an optional tensor is not."""
+__all__ = ["Operand", "met", "promoted"]
 
-Cast: TypeAlias = Callable[[tuple[SSAValue, TensorSpec], DataType], tuple[SSAValue, TensorSpec]]
+Cast: TypeAlias = Callable[[TensorOperand, DataType], TensorOperand]
 """From a tensor and an element type to the tensor in that type."""
 
 
@@ -66,7 +64,7 @@ def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> S
     return [_mask(each, dtype, cast) if isinstance(each, tuple) else each for each in masks]
 
 
-def _mask(mask: tuple[SSAValue, TensorSpec], dtype: DataType, cast: Cast) -> tuple[SSAValue, TensorSpec]:
+def _mask(mask: TensorOperand, dtype: DataType, cast: Cast) -> TensorOperand:
     own = mask[1].dtype
     if own is dtype or not (own.is_integer or dtype in TRUTHS):
         return mask

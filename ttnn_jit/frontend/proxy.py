@@ -79,10 +79,10 @@ class ProxyTensor(TensorQueries):
         "_spec",
         "_value",
         "argument",
-        "asked",
         "emitter",
         "is_argument",
         "is_copy",
+        "requested",
         "strides_in_elements",
         "view_of",
         "writes",
@@ -99,7 +99,7 @@ class ProxyTensor(TensorQueries):
         self.is_copy = False
         self.view_of: View | None = None
         self.strides_in_elements: Strides = None
-        self.asked: TensorSpec | None = None
+        self.requested: TensorSpec | None = None
         self.writes = 0
 
     def __hash__(self) -> int:
@@ -114,7 +114,7 @@ class ProxyTensor(TensorQueries):
     @property
     def spec(self) -> TensorSpec:  # type: ignore[override]  # never assigned
         """What it is; no write changes shape, dtype or layout. It lies where calls asked for it, if they did."""
-        return self.asked or self._spec
+        return self.requested or self._spec
 
     @property
     def tile(self) -> Any:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
-from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, HARDWARE_PARAMETERS, OVERLOADS, nearest_names
-from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of
+from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
 
 
 class UnseenInTraceError(UnsupportedFunction):
@@ -27,23 +25,6 @@ def outside_tensor_help(value: Any) -> str | None:
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
         return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
     return None
-
-
-def fused_activation(given: Mapping[str, Any], location: Callable[[], Location]) -> AppliedUnary | None:
-    """The operation that a config among keywords of hardware applies to the result of the call.
-
-    Raises:
-        CompileError: A config is of another kind, or names an operation that is not here.
-    """
-    found = None
-    for parameter in HARDWARE_PARAMETERS if given else ():
-        try:
-            config = parameter.kind.bind(given.get(parameter.name), None, f"`{parameter.name}`")
-            named = getattr(config, "fused_activation", None)
-            found = found if named is None else activation_of(named)
-        except ArgumentError as error:
-            raise CompileError(error.message, location=location(), help=error.help) from None
-    return found
 
 
 def foreign_function_help(function: Any, name: str) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.frontend.views import View, is_number, note_view, put, replaced, root_of
@@ -27,7 +26,6 @@ from ttnn_jit.ops import (
     OPERATOR_METHODS,
     RESHAPE,
     TYPECAST,
-    Elementwise,
     Number,
     Operation,
     indexed,
@@ -35,6 +33,7 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
@@ -206,7 +205,7 @@ def update(
     overloads: Sequence[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    asked: Asked = NOTHING,
+    options: ResultOptions = NO_OPTIONS,
 ) -> Any:
     """A call of an operation in place: its result is written into an operand, which it returns.
 
@@ -221,32 +220,26 @@ def update(
             location=emitter.location(),
             help="it must be a tensor",
         )
-    result = emitter.emit(overloads, args, kwargs, asked)
+    options = emitter.checked(options.into, f"ttnn.{name}", target)
+    # What it computes by itself is what is stored.
+    result = emitter.emit(overloads, args, kwargs, replace(options, dtype=None, output_tensor=None))
     return write(emitter, target, result.operand, f"`{name}`")
 
 
 def into(
     emitter: Emitter,
-    output: Any,
     overloads: Sequence[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    asked: Asked = NOTHING,
+    options: ResultOptions,
 ) -> Any:
-    """A call of an operation whose result is written into `output`, which it returns.
+    """A call of an operation whose result is written into the `output_tensor` of its options, which it returns.
 
     Raises:
         CompileError: That is no tensor, there are several results, or the result does not fit into it.
     """
-    target, name = emitter.operand(output), overloads[0].name
-    if not is_proxy(target):
-        message = f"`output_tensor` of `{name}` is {type_name(target)}, and no tensor"
-        raise CompileError(message, location=emitter.location())
-    if overloads[0].result_count > 1 or not overloads[0].gives_one_tensor:
-        raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
-    dtype = target.spec.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
-    result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype))
-    return write(emitter, target, result.operand, f"`{name}`", in_place=False)
+    result = emitter.emit(overloads, args, kwargs, options)
+    return write(emitter, options.output_tensor, result.operand, f"`{overloads[0].name}`", in_place=False)
 
 
 def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:

@@ -3,76 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import (
-    activations,
-    attention,
-    binary,
-    bitwise,
-    cached_attention,
-    channel_norms,
-    composites,
-    contractions,
-    copying,
-    data_movement,
-    distributed_norms,
-    elementwise_calls,
-    folds,
-    further_reductions,
-    gates,
-    grouped_products,
-    heads,
-    integer_division,
-    kv_caches,
-    losses,
-    normalizations,
-    padding,
-    part_writes,
-    predicates,
-    products,
-    rearrangements,
-    reductions,
-    rotary,
-    routines,
-    scans,
-    selections,
-    sequences,
-    softmaxes,
-    sparse_products,
-    special_functions,
-    ternary,
-    typecast,
-    unary,
-)
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.binary import FILL
+from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.contraction import Contraction
-from ttnn_jit.ops.data_movement import indexed
+from ttnn_jit.ops.data_movement import RESHAPE, SLICE, indexed
+from ttnn_jit.ops.decomposition import Composite, MacroOperation
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
-from ttnn_jit.ops.operation import (
-    HARDWARE_KEYWORDS,
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    OPERATOR_METHODS,
-    OUTPUT_KEYWORDS,
-    QUEUE_KEYWORDS,
-    REFLECTED_METHODS,
-    RESULT_KEYWORDS,
-    RESULT_PARAMETERS,
-    Declaration,
-    Operation,
-    Probe,
-)
+from ttnn_jit.ops.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declaration, Operation, Probe
 from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.part_writes import SLICE_WRITE
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
-from ttnn_jit.ops.shorthand import Shorthand
+from ttnn_jit.ops.sequences import RELAYOUT
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -80,25 +30,21 @@ __all__ = [
     "ABSENT",
     "ABSENT_OPERATORS",
     "ALIASES",
+    "CALLABLE",
     "COPY",
     "EAGER",
     "ELEMENTWISE",
     "FILL",
     "FOREIGN_NAMES",
-    "HARDWARE_KEYWORDS",
-    "HARDWARE_PARAMETERS",
+    "GRADIENTS",
     "IN_PLACE",
-    "OPERAND_PARAMETERS",
+    "IN_PROGRAMS",
     "OPERATIONS",
     "OPERATOR_METHODS",
-    "OUTPUT_KEYWORDS",
     "OVERLOADS",
-    "QUEUE_KEYWORDS",
     "REFLECTED_METHODS",
     "RELAYOUT",
     "RESHAPE",
-    "RESULT_KEYWORDS",
-    "RESULT_PARAMETERS",
     "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
@@ -112,6 +58,7 @@ __all__ = [
     "Elementwise",
     "Forms",
     "Laws",
+    "MacroOperation",
     "Movement",
     "Number",
     "Operation",
@@ -119,60 +66,45 @@ __all__ = [
     "Probe",
     "Reduction",
     "Routine",
-    "Shorthand",
     "Typecast",
     "are_numbers",
     "bind",
+    "declared_in",
     "indexed",
     "nearest_names",
     "operations_on",
     "overloads_of",
-    "with_result_names",
 ]
 
-ELEMENTWISE: tuple[Elementwise, ...] = (
-    *unary.OPERATIONS,
-    *activations.OPERATIONS,
-    *predicates.OPERATIONS,
-    *binary.OPERATIONS,
-    *ternary.OPERATIONS,
-    *bitwise.OPERATIONS,
-    *special_functions.OPERATIONS,
+CALLABLE = (
+    "unary activations predicates binary ternary bitwise special_functions typecast data_movement padding part_writes "
+    "reductions contractions composites softmaxes normalizations rotary channel_norms distributed_norms products "
+    "sparse_products routines scans selections rearrangements folds heads attention cached_attention kv_caches copying "
+    "further_reductions integer_division losses gates elementwise_calls grouped_products"
 )
-OPERATIONS: tuple[Operation, ...] = (
-    *ELEMENTWISE,
-    *typecast.OPERATIONS,
-    *data_movement.OPERATIONS,
-    *padding.OPERATIONS,
-    *part_writes.OPERATIONS,
-    *reductions.OPERATIONS,
-    *contractions.OPERATIONS,
-    *composites.OPERATIONS,
-    *softmaxes.OPERATIONS,
-    *normalizations.OPERATIONS,
-    *rotary.OPERATIONS,
-    *channel_norms.OPERATIONS,
-    *distributed_norms.OPERATIONS,
-    *products.OPERATIONS,
-    *sparse_products.OPERATIONS,
-    *routines.OPERATIONS,
-    *scans.OPERATIONS,
-    *selections.OPERATIONS,
-    *rearrangements.OPERATIONS,
-    *folds.OPERATIONS,
-    *heads.OPERATIONS,
-    *attention.OPERATIONS,
-    *cached_attention.OPERATIONS,
-    *kv_caches.OPERATIONS,
-    *copying.OPERATIONS,
-    *further_reductions.OPERATIONS,
-    *integer_division.OPERATIONS,
-    *losses.OPERATIONS,
-    *gates.OPERATIONS,
-    *elementwise_calls.OPERATIONS,
-    *grouped_products.OPERATIONS,
+"""The modules, of this room, of operations that may be called."""
+
+IN_PROGRAMS = (
+    "sequences cache_routines integer_reductions windows convolutions transposed_convolutions pools pool_places "
+    "random_numbers embedding_gradient resampling rescaling"
 )
+"""The modules of operations that functions of the host API stand for; read when a program is compiled."""
+
+GRADIENTS = "backward_binary backward_unary backward_structured"
+"""The modules of gradients; read when one is asked for."""
+
+
+def declared_in(modules: str, name: str = "OPERATIONS") -> tuple[Operation, ...]:
+    """What modules of this room declare under a name, of those that have it, in the order of the modules."""
+    rooms = (import_module(f"{__name__}.{module}") for module in modules.split())
+    return tuple(operation for room in rooms for operation in getattr(room, name, ()))
+
+
+OPERATIONS = declared_in(CALLABLE)
 """Every operation that may be called, of every family."""
+
+ELEMENTWISE = tuple(operation for operation in OPERATIONS if type(operation) is Elementwise)
+"""Those with a body of elements, casts aside."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:
@@ -185,17 +117,11 @@ def _overloads() -> Mapping[str, tuple[Operation, ...]]:
 FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 """What other libraries call an operation -> its name, where the two differ."""
 
-(TYPECAST,) = typecast.OPERATIONS
+(TYPECAST,) = (operation for operation in OPERATIONS if isinstance(operation, Typecast))
 """The operation whose result is its operand in another element type."""
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
-
-RELAYOUT = sequences.RELAYOUT
-"""The operation whose result is its operand, laid out otherwise."""
-
-FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movement.RESHAPE, part_writes.SLICE_WRITE
-"""The operations that writes into parts of tensors are made of."""
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""

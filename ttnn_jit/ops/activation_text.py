@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
+from ttnn_jit.ops.decomposition import Ops
 from ttnn_jit.ops.elementwise import Elementwise
 
 _FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
@@ -24,12 +25,12 @@ def check_activation(text: str | None) -> None:
         _parsed(text)
 
 
-def activated(ttnn: Any, x: Any, text: str | None) -> Any:
+def activated(ops: Ops, x: Any, text: str | None) -> Any:
     """What the function makes of `x`."""
     if text is None:
         return x
     function, numbers = _parsed(text)
-    return ttnn.apply(function, (x,), numbers)
+    return ops.call(function, [x], *numbers)
 
 
 def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:

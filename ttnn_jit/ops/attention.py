@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import is_broadcast_to, reshaped
-from ttnn_jit.ops.data_movement import CONCAT, SLICE
+from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.data_movement import CONCAT
+from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import (
     CHOICE,
     FLAG,
@@ -25,7 +25,6 @@ from ttnn_jit.ops.parameter import (
     Parameter,
 )
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -58,25 +57,25 @@ class Seen(NamedTuple):
     window: int | None
 
 
-def _by_key_heads(ttnn: Any, x: Any, heads: int, kv_heads: int, positions: int) -> Any:
+def _by_key_heads(ops: Ops, x: Any, heads: int, kv_heads: int, positions: int) -> Any:
     """[users, heads, positions, keys], or 1s, with a row for each position of each head that shares one of keys."""
     users, own, rows, keys = x.shape
     sharing = heads // kv_heads
     if sharing == 1:
         return x
     if own == heads:
-        x = ttnn.reshape(x, (users, kv_heads, sharing * rows, keys))
-        return x if rows == positions else ttnn.repeat_interleave(x, positions, 2)
-    return x if rows == 1 else ttnn.repeat(x, (1, 1, sharing, 1))
+        x = ops.reshape(x, (users, kv_heads, sharing * rows, keys))
+        return x if rows == positions else ops.repeat_interleave(x, positions, 2)
+    return x if rows == 1 else ops.repeat(x, (1, 1, sharing, 1))
 
 
 def attended(
-    ttnn: Any, query: Any, key: Any, value: Any, *, scale: float | None, seen: Seen | None, mask: Any, sink: Any
+    ops: Ops, query: Any, key: Any, value: Any, *, scale: float | None, seen: Seen | None, mask: Any, sink: Any
 ) -> Any:
     """The values that queries attend to.
 
     Args:
-        ttnn: What the operations are called on.
+        ops: What the operations are called on.
         query: Of [users, heads, positions, channels].
         key: Of as many heads or a divisor of them, of any number of positions.
         value: Of the same, and any number of channels.
@@ -90,49 +89,49 @@ def attended(
     scale = width**-0.5 if scale is None else scale
 
     def spread(x: Any) -> Any:
-        return _by_key_heads(ttnn, x, heads, kv_heads, positions)
+        return _by_key_heads(ops, x, heads, kv_heads, positions)
 
     # What does not depend on products comes before them, so that nothing stands between these and their softmax.
     sees, added = None, None if mask is None else spread(mask)
     if seen is not None:
-        columns = ttnn.reshape(ttnn.places(keys, query), (1, 1, 1, keys))
-        sees = _sees(ttnn, seen._replace(rows=spread(seen.rows)), columns)
-    unseen = None if sink is None else ttnn.multiply(spread(sink), scale)
-    scores = ttnn.multiply(ttnn.matmul(spread(query), key, False, True), scale)
-    scores = scores if added is None else ttnn.add(scores, added)
-    scores = scores if sees is None else ttnn.where(sees, scores, _MINUS_INFINITY)
+        columns = ops.reshape(ops.places(keys, query), (1, 1, 1, keys))
+        sees = _sees(ops, seen._replace(rows=spread(seen.rows)), columns)
+    unseen = None if sink is None else ops.multiply(spread(sink), scale)
+    scores = ops.multiply(ops.matmul(spread(query), key, False, True), scale)
+    scores = scores if added is None else ops.add(scores, added)
+    scores = scores if sees is None else ops.where(sees, scores, _MINUS_INFINITY)
     may_see_none = mask is not None or (seen is not None and seen.window is not None)
-    probabilities = _weights(ttnn, scores, unseen, may_see_none=may_see_none)
+    probabilities = _weights(ops, scores, unseen, may_see_none=may_see_none)
     if value.spec.dtype.unpacked is not COMPUTE_TYPE:
-        probabilities = ttnn.typecast(probabilities, value.spec.dtype.unpacked)
-    return reshaped(ttnn, ttnn.matmul(probabilities, value), (users, heads, positions, value.shape[3]))
+        probabilities = ops.typecast(probabilities, value.spec.dtype.unpacked)
+    return ops.reshaped(ops.matmul(probabilities, value), (users, heads, positions, value.shape[3]))
 
 
-def _weights(ttnn: Any, scores: Any, unseen: Any, *, may_see_none: bool) -> Any:
+def _weights(ops: Ops, scores: Any, unseen: Any, *, may_see_none: bool) -> Any:
     """The softmax of scores and of a last one, which is left out; None: there is none.
 
     Of a row of which all scores are -infinity, as where `may_see_none`, the weights are 0, as torch has them.
     """
-    top = ttnn.max(scores, 3, True)
-    top = top if unseen is None else ttnn.maximum(top, unseen)
+    top = ops.max(scores, 3, True)
+    top = top if unseen is None else ops.maximum(top, unseen)
     if may_see_none:
-        top = ttnn.maximum(top, _LEAST_FINITE)
-    exponentials = ttnn.exp(ttnn.subtract(scores, top))
-    weight = ttnn.sum(exponentials, 3, True)
+        top = ops.maximum(top, _LEAST_FINITE)
+    exponentials = ops.exp(ops.subtract(scores, top))
+    weight = ops.sum(exponentials, 3, True)
     if unseen is not None:
-        weight = ttnn.add(weight, ttnn.exp(ttnn.subtract(unseen, top)))
+        weight = ops.add(weight, ops.exp(ops.subtract(unseen, top)))
     if may_see_none:
-        weight = ttnn.maximum(weight, 1.0)  # the exponential of the largest score is 1, so no other sum is less
-    return ttnn.divide(exponentials, weight)
+        weight = ops.maximum(weight, 1.0)  # the exponential of the largest score is 1, so no other sum is less
+    return ops.divide(exponentials, weight)
 
 
-def _sees(ttnn: Any, seen: Seen, columns: Any) -> Any:
+def _sees(ops: Ops, seen: Seen, columns: Any) -> Any:
     """Not 0 where a row sees a column."""
     rows, causal, window = seen
     if not causal:
-        return ttnn.le(ttnn.abs(ttnn.subtract(rows, columns)), float((window or 0) // 2))
-    up_to = ttnn.ge(rows, columns)
-    return up_to if window is None else ttnn.multiply(up_to, ttnn.gt(columns, ttnn.subtract(rows, float(window))))
+        return ops.le(ops.abs(ops.subtract(rows, columns)), float((window or 0) // 2))
+    up_to = ops.ge(rows, columns)
+    return up_to if window is None else ops.multiply(up_to, ops.gt(columns, ops.subtract(rows, float(window))))
 
 
 def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> None:
@@ -226,7 +225,7 @@ def _spelled(
 
 
 def _whole(  # noqa: PLR0913, PLR0917 - as it is called
-    ttnn: Any,
+    ops: Ops,
     query: Any,
     key: Any,
     value: Any,
@@ -238,8 +237,8 @@ def _whole(  # noqa: PLR0913, PLR0917 - as it is called
 ) -> Any:
     seen = None
     if causal or window is not None:
-        seen = Seen(ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
-    return attended(ttnn, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
+        seen = Seen(ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
+    return attended(ops, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
 
 
 def _whole_in_torch(  # noqa: PLR0913, PLR0917 - as it is called
@@ -292,18 +291,16 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
 # --- Of two sequences at once ---------------------------------------------------------------------------------------
 
 
-def _joint(call: Call, *arguments: Any) -> list[Value]:
+def _joint(ops: Ops, *arguments: Any) -> list[Value]:
     *tensors, scale = arguments
     sequences = list(zip(tensors[:3], tensors[3:], strict=True))
     for own, other in sequences:
         if len(own.shape) != 4 or len(other.shape) != 4:
             raise ShapeError(f"tensors of shapes {list(own.shape)} and {list(other.shape)} are no joint sequence")
-    query, key, value = (call(CONCAT, list(pair), 2) for pair in sequences)
-    attended = call(SCALED_DOT_PRODUCT_ATTENTION, [query, key, value, None, None], False, scale, None)
+    query, key, value = (ops.call(CONCAT, list(pair), 2) for pair in sequences)
+    attended = ops.call(SCALED_DOT_PRODUCT_ATTENTION, [query, key, value, None, None], False, scale, None)
     middle, end = tensors[0].shape[2], query.shape[2]
-    bounds = ((0, middle), (middle, end))
-    users, heads, _, width = attended.shape
-    return [call(SLICE, [attended], (0, 0, begin, 0), (users, heads, beyond, width), ()) for begin, beyond in bounds]
+    return [ops.sliced(attended, 2, 0, middle), ops.sliced(attended, 2, middle, end)]
 
 
 def _joint_in_torch(torch: Any, *arguments: Any) -> tuple[Any, ...]:
@@ -313,7 +310,7 @@ def _joint_in_torch(torch: Any, *arguments: Any) -> tuple[Any, ...]:
     return tuple(found.split([tensors[0].shape[2], tensors[3].shape[2]], 2))
 
 
-JOINT_SCALED_DOT_PRODUCT_ATTENTION = Shorthand(
+JOINT_SCALED_DOT_PRODUCT_ATTENTION = MacroOperation(
     name="transformer.joint_scaled_dot_product_attention",
     parameters=(
         QUERY,
@@ -325,7 +322,7 @@ JOINT_SCALED_DOT_PRODUCT_ATTENTION = Shorthand(
     ),
     summary="Attention among the positions of two sequences, one behind the other: that of each.",
     source="ttnn.transformer.joint_scaled_dot_product_attention",
-    calls=_joint,
+    decompose=_joint,
     collected_in=tuple,
     takes_dtypes=FLOATS,
     golden=_joint_in_torch,

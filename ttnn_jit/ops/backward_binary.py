@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.ops.backward import APPROXIMATE, INPUT, OTHER, Formula, Term, gelu_slope, gradient
+from ttnn_jit.ops.backward import APPROXIMATE, INPUT, OTHER, gelu_slope, gradient
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLOAT, TENSOR, Parameter
-from ttnn_jit.ops.shorthand import Shorthand
 
 _LN_2 = math.log(2.0)
 _TWO = (INPUT, OTHER)
@@ -18,60 +18,60 @@ _EXACT = Parameter("rounding_mode", CHOICE, None)
 
 def _of_two(
     name: str,
-    formula: Callable[..., Sequence[Term]],
+    formula: Callable[..., Sequence[Value]],
     *attributes: Parameter,
     forward: Callable[..., Any] | None = None,
     **fields: Any,
-) -> Shorthand:
+) -> MacroOperation:
     in_torch = forward or (lambda torch, *operands: getattr(torch, name)(*operands))
     return gradient(name, f"`{name}`, of each input", in_torch, formula, *attributes, inputs=_TWO, **fields)
 
 
 def _with_number(
-    name: str, factor: Callable[..., Term | float], forward: Callable[..., Any], *others: Parameter, **fields: Any
-) -> Shorthand:
+    name: str, factor: Callable[..., Value | float], forward: Callable[..., Any], *others: Parameter, **fields: Any
+) -> MacroOperation:
     """Of a tensor and a number."""
 
-    def formula(f: Formula, g: Term, x: Term, scalar: float) -> Term:
+    def formula(f: Ops, g: Value, x: Value, scalar: float) -> Value:
         return g * factor(f, x, scalar)
 
     scalar = Parameter("scalar", FLOAT)
     return gradient(name, f"`{name}` with a number", forward, formula, scalar, *others, values=(2.5,), **fields)
 
 
-def _constant(name: str) -> Shorthand:
+def _constant(name: str) -> MacroOperation:
     """A comparison."""
     return gradient(
         f"binary_{name}",
         f"`{name}`, which is 0",
         lambda torch, a, b: getattr(torch, name)(a, b).to(a.dtype),
-        lambda f, g, _, __: [f.zeros(g), f.zeros(g)],
+        lambda f, g, _, __: [f.fill(g, 0.0), f.fill(g, 0.0)],
         inputs=_TWO,
     )
 
 
-def _scaled(f: Formula, a: Term, b: Term) -> tuple[Term, Term, Term, Term]:
+def _scaled(f: Ops, a: Value, b: Value) -> tuple[Value, Value, Value, Value]:
     """A power of two, both numbers times it, and their hypotenuse, which float32 holds then, with all its digits."""
     scale = f.where(f.maximum(f.abs(a), f.abs(b)) > 1.0, 0.5, 2.0**24)
     a, b = a * scale, b * scale
     return scale, a, b, f.hypot(a, b)
 
 
-def _hypot(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+def _hypot(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
     _, a, b, h = _scaled(f, a, b)
     return [g * (a / h), g * (b / h)]
 
 
-def _atan2(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+def _atan2(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
     scale, a, b, h = _scaled(f, a, b)
     h = f.where(f.eq(h, 0.0), 1.0, h)  # where both are 0, so are the gradients
     return [g * (b / h * scale / h), -(g * (a / h * scale / h))]
 
 
-def _of_sum_of_powers(base_2: bool) -> Callable[..., list[Term]]:
+def _of_sum_of_powers(base_2: bool) -> Callable[..., list[Value]]:
     """Shares of a sum, the smaller by an exponential, whose argument, of up to 128, is rounded."""
 
-    def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    def formula(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
         ahead = a - b
         smaller = (f.exp2 if base_2 else f.exp)(-f.abs(ahead))
         larger = 1.0 + smaller
@@ -81,31 +81,31 @@ def _of_sum_of_powers(base_2: bool) -> Callable[..., list[Term]]:
     return formula
 
 
-def _chosen(f: Formula, g: Term, first: Term, equal: Term) -> list[Term]:
+def _chosen(f: Ops, g: Value, first: Value, equal: Value) -> list[Value]:
     """Of what is one of two: where they are equal, half for each."""
     share = f.where(equal, 0.5, first)
     return [g * share, g * (1.0 - share)]
 
 
-def _squared_difference(_: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+def _squared_difference(_: Ops, g: Value, a: Value, b: Value) -> list[Value]:
     twice = g * (2.0 * (a - b))
     return [twice, -twice]
 
 
-def _bias_gelu(f: Formula, g: Term, a: Term, b: Term, approximate: str | None) -> list[Term]:
+def _bias_gelu(f: Ops, g: Value, a: Value, b: Value, approximate: str | None) -> list[Value]:
     both = g * gelu_slope(f, a + b, approximate)
     return [both, both]
 
 
-def _rounded_quotients(mode: str) -> tuple[Shorthand, Shorthand]:
+def _rounded_quotients(mode: str) -> tuple[MacroOperation, MacroOperation]:
     """Of quotients that are rounded: nothing."""
     rounding = Parameter("rounding_mode", CHOICE, mode)
 
     def forward(torch: Any, x: Any, y: Any) -> Any:
         return torch.div(x, y, rounding_mode=mode)
 
-    def nothing(f: Formula, g: Term, *_: Any) -> list[Term]:
-        return [f.zeros(g), f.zeros(g)]
+    def nothing(f: Ops, g: Value, *_: Any) -> list[Value]:
+        return [f.fill(g, 0.0), f.fill(g, 0.0)]
 
     return (
         _of_two("div", nothing, rounding, forward=forward, domain=_POSITIVE),
@@ -113,24 +113,23 @@ def _rounded_quotients(mode: str) -> tuple[Shorthand, Shorthand]:
     )
 
 
-def _of_remainders(name: str, mode: str) -> Shorthand:
+def _of_remainders(name: str, mode: str) -> MacroOperation:
     """Of `fmod` or `remainder`."""
 
-    def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    def formula(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
         return [g, -(g * f.divide(a, b, rounding_mode=mode))]
 
     return _of_two(name, formula, domain=_POSITIVE)
 
 
-def _where(f: Formula, g: Term, a: Term, *_: Term) -> list[Term]:
-    return [f.zeros(a), f.where(a, g, 0.0), f.where(a, 0.0, g)]
+def _where(f: Ops, g: Value, a: Value, *_: Value) -> list[Value]:
+    return [f.fill(a, 0.0), f.where(a, g, 0.0), f.where(a, 0.0, g)]
 
 
-def _concat(f: Formula, g: Term, a: Term, _: Term, dim: int) -> list[Term]:
-    axis, rank = dim % len(g.shape), len(g.shape)
-    cut = tuple(a.shape[axis] if place == axis else extent for place, extent in enumerate(g.shape))
-    begins = tuple(a.shape[axis] if place == axis else 0 for place in range(rank))
-    return [f.slice(g, (0,) * rank, cut), f.slice(g, begins, g.shape)]
+def _concat(f: Ops, g: Value, a: Value, _: Value, dim: int) -> list[Value]:
+    axis = dim % len(g.shape)
+    cut = a.shape[axis]
+    return [f.sliced(g, axis, 0, cut), f.sliced(g, axis, cut, g.shape[axis])]
 
 
 _ALPHA = Parameter("alpha", FLOAT, 1.0)
@@ -138,13 +137,15 @@ _VALUE = Parameter("value", FLOAT, 1.0, aliases=("alpha",))
 _THREE = (INPUT, *(Parameter(f"input_tensor_{letter}", TENSOR) for letter in "bc"))
 
 
-def _of_three(name: str, formula: Callable[..., Sequence[Term]], *attributes: Parameter, **fields: Any) -> Shorthand:
+def _of_three(
+    name: str, formula: Callable[..., Sequence[Value]], *attributes: Parameter, **fields: Any
+) -> MacroOperation:
     return gradient(
         name, f"`{name}`, of each input", fields.pop("forward"), formula, *attributes, inputs=_THREE, **fields
     )
 
 
-def _xlogy(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+def _xlogy(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
     nothing = f.eq(a, 0.0) * (b <= 0.0)
     return [f.where(nothing, 0.0, g * f.log(b)), g * (a / b)]
 
@@ -231,7 +232,7 @@ OPERATIONS = (
     _of_two(
         "min", lambda f, g, a, b: _chosen(f, g, a < b, f.eq(a, b)), forward=lambda torch, a, b: torch.minimum(a, b)
     ),
-    _of_two("assign", lambda f, g, _, __: [g, f.zeros(g)], forward=lambda _, a, b: a + 0 * b),
+    _of_two("assign", lambda f, g, _, __: [g, f.fill(g, 0.0)], forward=lambda _, a, b: a + 0 * b),
     _of_two(
         "concat",
         _concat,

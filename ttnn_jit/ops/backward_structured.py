@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.backward import Formula, Term, gradient
+from ttnn_jit.ops.backward import gradient
+from ttnn_jit.ops.decomposition import Ops, Value
 from ttnn_jit.ops.parameter import EXTENTS, FLOAT, OPTIONAL_COUNT, Parameter, integers
 from ttnn_jit.ops.special_functions import HIGHEST
 
@@ -16,7 +17,7 @@ Shape = Sequence[int]
 # --- Of elements that are repeated, or multiplied ---------------------------------------------------------------------
 
 
-def _repeat(f: Formula, g: Term, x: Term, counts: Shape) -> Term:
+def _repeat(f: Ops, g: Value, x: Value, counts: Shape) -> Value:
     extra = len(counts) - len(x.shape)
     if extra < 0:
         raise ShapeError(f"{len(counts)} counts do not repeat a tensor of {len(x.shape)} dimensions")
@@ -29,16 +30,15 @@ def _repeat(f: Formula, g: Term, x: Term, counts: Shape) -> Term:
     return f.reshape(f.sum(apart, tuple(range(0, 2 * len(own), 2)), False), x.shape)
 
 
-def _before(f: Formula, x: Term, axis: int) -> Term:
+def _before(f: Ops, x: Value, axis: int) -> Value:
     """The product of the elements before each, along a dimension."""
-    first = tuple(1 if place == axis else extent for place, extent in enumerate(x.shape))
-    ends = tuple(extent - 1 if place == axis else extent for place, extent in enumerate(x.shape))
-    begins = (0,) * len(x.shape)
-    ones = f.fill(f.slice(x, begins, first), 1.0)
-    return f.cumprod(f.concat([ones, f.slice(x, begins, ends)], axis), axis) if x.shape[axis] > 1 else ones
+    ones = f.fill(f.sliced(x, axis, 0, 1), 1.0)
+    if x.shape[axis] <= 1:
+        return ones
+    return f.cumprod(f.concat([ones, f.sliced(x, axis, 0, x.shape[axis] - 1)], axis), axis)
 
 
-def _product(f: Formula, g: Term, x: Term, dim: int | None) -> Term:
+def _product(f: Ops, g: Value, x: Value, dim: int | None) -> Value:
     """Every element's is the product of the others, which is no quotient: one of them may be 0."""
     if dim is None:
         flat = f.reshape(x, (math.prod(x.shape),))
@@ -58,7 +58,7 @@ def _product(f: Formula, g: Term, x: Term, dim: int | None) -> Term:
 _GAMMAS = (-9.0, 9.0)
 
 
-def _multigammaln(f: Formula, g: Term, x: Term) -> Term:
+def _multigammaln(f: Ops, g: Value, x: Value) -> Value:
     total = f.digamma(x)
     for place in range(1, 4):
         total += f.digamma(x - place / 2)

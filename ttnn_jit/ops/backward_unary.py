@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.activations import SELU_ALPHA, SELU_SCALE
-from ttnn_jit.ops.backward import APPROXIMATE, Formula, Term, gelu_slope, gradient
+from ttnn_jit.ops.backward import APPROXIMATE, gelu_slope, gradient
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import CHOICE, FLOAT, Parameter
-from ttnn_jit.ops.shorthand import Shorthand
 
 _ROOT_2 = math.sqrt(2.0)
 _LN_2, _LN_10 = math.log(2.0), math.log(10.0)
@@ -17,27 +17,31 @@ _LN_2, _LN_10 = math.log(2.0), math.log(10.0)
 
 def _of(
     name: str,
-    derivative: Callable[..., Term | float],
+    derivative: Callable[..., Value | float],
     *attributes: Parameter,
     domain: tuple[float, float] = (-3.0, 3.0),
     forward: Callable[..., Any] | None = None,
     **fields: Any,
-) -> Shorthand:
+) -> MacroOperation:
     """A gradient that is the derivative times that of the result; torch has the function by the same name."""
 
-    def formula(f: Formula, g: Term, x: Term, *numbers: Any) -> Term:
+    def formula(f: Ops, g: Value, x: Value, *numbers: Any) -> Value:
         return g * derivative(f, x, *numbers)
 
     in_torch = forward or (lambda torch, x, *numbers: getattr(torch, name)(x, *numbers))
     return gradient(name, f"`{name}`", in_torch, formula, *attributes, domain=domain, **fields)
 
 
-def _of_step(name: str) -> Shorthand:
+def _of_step(name: str) -> MacroOperation:
     """A function that is constant between its steps."""
-    return gradient(name, f"`{name}`, which is 0", lambda torch, x: getattr(torch, name)(x), lambda f, g, _: f.zeros(g))
+    return gradient(
+        name, f"`{name}`, which is 0", lambda torch, x: getattr(torch, name)(x), lambda f, g, _: f.fill(g, 0.0)
+    )
 
 
-def _activation(name: str, derivative: Callable[..., Term | float], *attributes: Parameter, **fields: Any) -> Shorthand:
+def _activation(
+    name: str, derivative: Callable[..., Value | float], *attributes: Parameter, **fields: Any
+) -> MacroOperation:
     return _of(
         name,
         derivative,
@@ -47,65 +51,65 @@ def _activation(name: str, derivative: Callable[..., Term | float], *attributes:
     )
 
 
-def _between(x: Term, low: float, high: float) -> Term:
+def _between(x: Value, low: float, high: float) -> Value:
     return (x > low) * (x < high)
 
 
-def _within(f: Formula, x: Term, low: float, high: float) -> Term:
+def _within(f: Ops, x: Value, low: float, high: float) -> Value:
     inside = x >= low if low > -math.inf else f.fill(x, 1.0)
     return inside if high == math.inf else inside * (x <= high)
 
 
-def _silu(f: Formula, x: Term) -> Term:
+def _silu(f: Ops, x: Value) -> Value:
     return f.sigmoid(x) + f.silu(x) * f.sigmoid(-x)
 
 
-def _softplus(f: Formula, x: Term, beta: float, threshold: float) -> Term:
+def _softplus(f: Ops, x: Value, beta: float, threshold: float) -> Value:
     linear = x * beta > threshold
     return f.where(linear, 1.0, f.sigmoid(x * beta))
 
 
-def _hardswish(f: Formula, x: Term) -> Term:
+def _hardswish(f: Ops, x: Value) -> Value:
     return f.where(x <= -3.0, 0.0, f.where(x >= 3.0, 1.0, (x + x + 3.0) / 6.0))
 
 
-def _softsign(f: Formula, x: Term) -> Term:
+def _softsign(f: Ops, x: Value) -> Value:
     below = 1.0 + f.abs(x)
     return 1.0 / below / below
 
 
-def _arc_tangent(f: Formula, x: Term) -> Term:
+def _arc_tangent(f: Ops, x: Value) -> Value:
     root = f.hypot(x, 1.0)
     return 1.0 / root / root
 
 
-def _arc_sine(f: Formula, x: Term) -> Term:
+def _arc_sine(f: Ops, x: Value) -> Value:
     return 1.0 / f.sqrt((1.0 - x) * (1.0 + x))
 
 
-def _area_cosine(f: Formula, x: Term) -> Term:
+def _area_cosine(f: Ops, x: Value) -> Value:
     x = f.abs(x)
     return 1.0 / (f.sqrt(x - 1.0) * f.sqrt(x + 1.0))
 
 
-def _tangent(f: Formula, x: Term) -> Term:
+def _tangent(f: Ops, x: Value) -> Value:
     t = f.tan(x)
     return 1.0 + t * t
 
 
-def _sigmoid(f: Formula, x: Term) -> Term:
+def _sigmoid(f: Ops, x: Value) -> Value:
     return f.sigmoid(x) * f.sigmoid(-x)
 
 
-def _tanh(f: Formula, x: Term) -> Term:
+def _tanh(f: Ops, x: Value) -> Value:
     return 4.0 * _sigmoid(f, x + x)
 
 
-def _selu(f: Formula, x: Term) -> Term:
+def _selu(f: Ops, x: Value) -> Value:
     return f.where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * f.exp(x))
 
 
-def _power_slope(f: Formula, x: Term, base: float) -> Term:
+def _power_slope(f: Ops, x: Value, base: float) -> Value:
     """Of a number to the power of `x`; of 0 and what is not below 0 it is 0, as torch has it."""
     if base > 0:
         half = f.rpow(x * 0.5, base)
@@ -130,7 +134,7 @@ OPERATIONS = (
     _of("atanh", lambda _, x: 1.0 / (1.0 - x) / (1.0 + x), domain=(-0.9, 0.9), max_ulp=2.0),
     gradient("assign", "a copy", lambda _, x: x.clone(), lambda _, g, __: g * 1.0),
     *(_of_step(name) for name in ("ceil", "floor", "round", "sign", "trunc")),
-    gradient("fill_zero", "zeros", lambda torch, x: torch.zeros_like(x), lambda f, g, _: f.zeros(g)),
+    gradient("fill_zero", "zeros", lambda torch, x: torch.zeros_like(x), lambda f, g, _: f.fill(g, 0.0)),
     gradient("frac", "the fraction", lambda torch, x: torch.frac(x), lambda _, g, __: g * 1.0),
     gradient("neg", "`neg`", lambda torch, x: torch.neg(x), lambda _, g, __: -g),
     _activation(
@@ -231,7 +235,7 @@ OPERATIONS = (
         "div_no_nan",
         "`div_no_nan` by a number",
         lambda torch, x, scalar: x / scalar if scalar else torch.zeros_like(x),
-        lambda f, g, _, scalar: g / scalar if scalar else f.zeros(g),
+        lambda f, g, _, scalar: g / scalar if scalar else f.fill(g, 0.0),
         _number("scalar"),
         values=(2.5,),
     ),
@@ -245,7 +249,7 @@ OPERATIONS = (
     ),
     _of(
         "pow",
-        lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0) if exponent else f.zeros(x),
+        lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0) if exponent else f.fill(x, 0.0),
         _number("exponent"),
         values=(2.5,),
         domain=_POSITIVE,
@@ -267,7 +271,7 @@ OPERATIONS = (
             "rdiv",
             "a quotient of a number that is rounded, which is 0",
             lambda torch, x, scalar, mode=mode: torch.div(torch.full_like(x, scalar), x, rounding_mode=mode),
-            lambda f, g, *_: f.zeros(g),
+            lambda f, g, *_: f.fill(g, 0.0),
             _number("scalar"),
             Parameter("rounding_mode", CHOICE, mode),
             values=(2.5,),

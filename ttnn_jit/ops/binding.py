@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops.kinds import TensorsKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
-from ttnn_jit.ops.parameter import CONFIG, OUTPUT, Parameter
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import TRUTHS, DataType
 
@@ -91,27 +91,6 @@ def bind(
     # The declaration whose keywords fit is the one that was meant.
     meant = [*of_values, *of_names][0]
     raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
-
-
-def with_result_names(overloads: Iterable[Operation], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`kwargs` with the names that all operations have for what is asked of the result, in place of these operations'.
-
-    Raises:
-        ArgumentError: Something is given by both.
-    """
-    own = {
-        each.name: _OF_ALL[each.kind]
-        for operation in overloads
-        for each in operation.parameters
-        if each.name in kwargs and each.kind in _OF_ALL
-    }
-    for name, general in own.items():
-        if general in kwargs:
-            raise ArgumentError(f"`{name}` and `{general}` are two names of one argument")
-    return {own.get(name, name): value for name, value in kwargs.items()} if own else kwargs
-
-
-_OF_ALL = {OUTPUT: "output_tensor", CONFIG: "memory_config"}
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:

@@ -29,8 +29,7 @@ from ttnn_jit.ops.attention import (
     seen_in_torch,
 )
 from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -89,24 +88,24 @@ def _spelled_decode(  # noqa: PLR0913, PLR0917 - as it is called
     return causal, tuple(listed), scale, window
 
 
-def _listed(ttnn: Any, numbers: Sequence[int], like: Any) -> Any:
+def _listed(ops: Ops, numbers: Sequence[int], like: Any) -> Any:
     """A tensor of these numbers."""
-    places = ttnn.places(len(numbers), like)
-    found = ttnn.multiply(places, 0.0)
+    places = ops.places(len(numbers), like)
+    found = ops.multiply(places, 0.0)
     for place, number in enumerate(numbers):
-        found = ttnn.where(ttnn.eq(places, float(place)), float(number), found)
+        found = ops.where(ops.eq(places, float(place)), float(number), found)
     return found
 
 
-def _sink_of_heads(ttnn: Any, sink: Any, heads: int) -> Any:
+def _sink_of_heads(ops: Ops, sink: Any, heads: int) -> Any:
     """A number for every head, [1, heads, 1, 1], of the first column of a row for each."""
     if len(sink.shape) == 2:
-        sink = ttnn.slice(sink, (0, 0), (heads, 1))
-    return reshaped(ttnn, sink, (1, heads, 1, 1))
+        sink = ops.slice(sink, (0, 0), (heads, 1))
+    return ops.reshaped(sink, (1, heads, 1, 1))
 
 
 def _decode(  # noqa: PLR0913, PLR0917 - as it is called
-    ttnn: Any,
+    ops: Ops,
     query: Any,
     key: Any,
     value: Any,
@@ -119,22 +118,22 @@ def _decode(  # noqa: PLR0913, PLR0917 - as it is called
     window: int | None,
 ) -> Any:
     _, users, heads, width = query.shape
-    one = ttnn.reshape(query, (users, heads, 1, width))
+    one = ops.reshape(query, (users, heads, 1, width))
     rows = None
     if positions is not None:
-        rows = ttnn.reshape(ttnn.typecast(positions, COMPUTE_TYPE), (users, 1, 1, 1))
+        rows = ops.reshape(ops.typecast(positions, COMPUTE_TYPE), (users, 1, 1, 1))
     elif listed:
-        rows = ttnn.reshape(_listed(ttnn, listed, query), (users, 1, 1, 1))
+        rows = ops.reshape(_listed(ops, listed, query), (users, 1, 1, 1))
     seen = Seen(rows, causal, window) if causal or window is not None else None
     if mask is not None:
         own = (*mask.shape[:2], min(mask.shape[2], heads), mask.shape[3])
-        mask = mask if own == mask.shape else ttnn.slice(mask, (0, 0, 0, 0), own)
-        mask = ttnn.reshape(mask, (own[0], own[2], 1, own[3]))
-    sink = None if sink is None else _sink_of_heads(ttnn, sink, heads)
-    found = attended(ttnn, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
+        mask = mask if own == mask.shape else ops.slice(mask, (0, 0, 0, 0), own)
+        mask = ops.reshape(mask, (own[0], own[2], 1, own[3]))
+    sink = None if sink is None else _sink_of_heads(ops, sink, heads)
+    found = attended(ops, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
     if rows is not None:  # a user without a position attends to nothing
-        found = ttnn.where(ttnn.ge(rows, 0.0), found, 0.0)
-    return ttnn.reshape(found, (1, users, heads, value.shape[3]))
+        found = ops.where(ops.ge(rows, 0.0), found, 0.0)
+    return ops.reshape(found, (1, users, heads, value.shape[3]))
 
 
 def _decode_in_torch(  # noqa: PLR0913, PLR0917 - as it is called
@@ -224,11 +223,11 @@ def _spelled_pages(
 
 
 def _paged_decode(
-    ttnn: Any, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
+    ops: Ops, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
     causal, scale, window = statics
-    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
-    return _decode(ttnn, query, keys, values, mask, positions, sink, causal, (), scale, window)
+    keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
+    return _decode(ops, query, keys, values, mask, positions, sink, causal, (), scale, window)
 
 
 def _paged_decode_in_torch(
@@ -292,13 +291,13 @@ def _spelled_chunk(
 
 
 def _chunk(
-    ttnn: Any, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
+    ops: Ops, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
 ) -> Any:
-    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
-    begin = float(first or 0) if start is None else ttnn.reshape(ttnn.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
-    places = ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1))
-    seen = Seen(ttnn.add(places, begin), True, None)
-    return attended(ttnn, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
+    keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
+    begin = float(first or 0) if start is None else ops.reshape(ops.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
+    places = ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1))
+    seen = Seen(ops.add(places, begin), True, None)
+    return attended(ops, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 
 
 def _chunk_in_torch(

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import less, moments, reshaped
+from ttnn_jit.ops.composites import less, moments
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLOAT, IGNORED, OPTIONAL_LAYOUT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.specs.target import TILE_WIDTH
@@ -40,14 +40,14 @@ def chunks_of(channels: int, elements: int) -> int:
     return fitting[0]
 
 
-def _per_channel(ttnn: Any, numbers: Any, channels: int) -> Any:
+def _per_channel(ops: Ops, numbers: Any, channels: int) -> Any:
     """`numbers` without the padding of their chunks."""
     elements = math.prod(numbers.shape)
     if elements == channels:
-        return reshaped(ttnn, numbers, (channels,))
+        return ops.reshaped(numbers, (channels,))
     chunks = chunks_of(channels, elements)
-    padded = reshaped(ttnn, numbers, (chunks, elements // chunks))
-    return ttnn.reshape(ttnn.slice(padded, (0, 0), (chunks, channels // chunks)), (channels,))
+    padded = ops.reshaped(numbers, (chunks, elements // chunks))
+    return ops.reshape(ops.slice(padded, (0, 0), (chunks, channels // chunks)), (channels,))
 
 
 def _group_norm_spelled(
@@ -69,25 +69,25 @@ def _group_norm_spelled(
     return groups, epsilon, layout
 
 
-def _group_norm(ttnn: Any, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Layout | None) -> Any:
+def _group_norm(ops: Ops, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Layout | None) -> Any:
     shape = x.shape
     channels = shape[-1]
-    rows = reshaped(ttnn, x, (shape[0], math.prod(shape[1:-1]), channels))
-    mean, variance = moments(ttnn, rows, lambda x: _means_of_groups(ttnn, x, groups))
+    rows = ops.reshaped(x, (shape[0], math.prod(shape[1:-1]), channels))
+    mean, variance = moments(ops, rows, lambda x: _means_of_groups(ops, x, groups))
     of_channels = (shape[0], *[1] * (len(shape) - 2), channels)
-    scale = ttnn.rsqrt(ttnn.add(reshaped(ttnn, variance, of_channels), epsilon))
-    x = ttnn.multiply(less(ttnn, x, [reshaped(ttnn, part, of_channels) for part in mean]), scale)
+    scale = ops.rsqrt(ops.add(ops.reshaped(variance, of_channels), epsilon))
+    x = ops.multiply(less(ops, x, [ops.reshaped(part, of_channels) for part in mean]), scale)
     if weight is not None:
-        x = ttnn.multiply(x, _per_channel(ttnn, weight, channels))
-    return x if bias is None else ttnn.add(x, _per_channel(ttnn, bias, channels))
+        x = ops.multiply(x, _per_channel(ops, weight, channels))
+    return x if bias is None else ops.add(x, _per_channel(ops, bias, channels))
 
 
-def _means_of_groups(ttnn: Any, x: Any, groups: int) -> Any:
+def _means_of_groups(ops: Ops, x: Any, groups: int) -> Any:
     """For every channel the mean of its group: those of channels first, which lie beside each other."""
     images, _, channels = x.shape
-    of_channels = ttnn.reshape(ttnn.mean(x, (1,), True), (images, groups, channels // groups))
-    means = ttnn.repeat(ttnn.mean(of_channels, (2,), True), (1, 1, channels // groups))
-    return ttnn.reshape(means, (images, 1, channels))
+    of_channels = ops.reshape(ops.mean(x, (1,), True), (images, groups, channels // groups))
+    means = ops.repeat(ops.mean(of_channels, (2,), True), (1, 1, channels // groups))
+    return ops.reshape(means, (images, 1, channels))
 
 
 def _group_norm_golden(torch: Any, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Any) -> Any:
@@ -142,18 +142,18 @@ def _plane_of(shape: Extents) -> Extents:
     return (len(shape) - 2, len(shape) - 1)
 
 
-def _plane_variance(ttnn: Any, x: Any) -> Any:
-    return ttnn.var(x, _plane_of(x.shape), True, correction=False)
+def _plane_variance(ops: Ops, x: Any) -> Any:
+    return ops.var(x, _plane_of(x.shape), True, correction=False)
 
 
-def _normalize_hw(ttnn: Any, x: Any) -> Any:
-    mean, variance = moments(ttnn, x, lambda x: ttnn.mean(x, _plane_of(x.shape), True))
-    return ttnn.multiply(less(ttnn, x, mean), ttnn.rsqrt(variance))
+def _normalize_hw(ops: Ops, x: Any) -> Any:
+    mean, variance = moments(ops, x, lambda x: ops.mean(x, _plane_of(x.shape), True))
+    return ops.multiply(less(ops, x, mean), ops.rsqrt(variance))
 
 
-def _normalize_global(ttnn: Any, x: Any) -> Any:
-    flat = reshaped(ttnn, x, (1, math.prod(x.shape)))
-    return reshaped(ttnn, _normalize_hw(ttnn, flat), x.shape)
+def _normalize_global(ops: Ops, x: Any) -> Any:
+    flat = ops.reshaped(x, (1, math.prod(x.shape)))
+    return ops.reshaped(_normalize_hw(ops, flat), x.shape)
 
 
 def _over_planes(x: TensorSpec) -> TensorSpec:
@@ -182,7 +182,7 @@ VAR_HW = _plane(
 STD_HW = _plane(
     "std_hw",
     "The root of what `var_hw` gives.",
-    decompose=lambda ttnn, x: ttnn.sqrt(_plane_variance(ttnn, x)),
+    decompose=lambda ops, x: ops.sqrt(_plane_variance(ops, x)),
     result=_over_planes,
     golden=lambda torch, x: torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
@@ -190,14 +190,12 @@ NORMALIZE_HW = _plane(
     "normalize_hw",
     "The elements less the mean of their rows and columns, by what `std_hw` gives.",
     decompose=_normalize_hw,
-    result=lambda x: x,
     golden=lambda torch, x: (x - x.mean((-2, -1), True)) / torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
 NORMALIZE_GLOBAL = _plane(
     "normalize_global",
     "The elements less the mean of all, by the root of their variance, which is by their number.",
     decompose=_normalize_global,
-    result=lambda x: x,
     golden=lambda torch, x: (x - x.mean()) / torch.std(x, correction=0),
 )
 
@@ -223,21 +221,21 @@ def _batch_spelled(shape: Extents, *others: Any) -> tuple[Any, ...]:
     return statics
 
 
-def _along_channels(ttnn: Any, numbers: Any, x: Any) -> Any:
-    return reshaped(ttnn, numbers, (1, x.shape[1], *[1] * (len(x.shape) - 2)))
+def _along_channels(ops: Ops, numbers: Any, x: Any) -> Any:
+    return ops.reshaped(numbers, (1, x.shape[1], *[1] * (len(x.shape) - 2)))
 
 
-def _batch_normalised(ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
-    scale = ttnn.rsqrt(ttnn.add(variance, eps))
-    x = ttnn.multiply(less(ttnn, x, mean), scale)
+def _batch_normalised(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
+    scale = ops.rsqrt(ops.add(variance, eps))
+    x = ops.multiply(less(ops, x, mean), scale)
     if weight is not None:
-        x = ttnn.multiply(x, _along_channels(ttnn, weight, x))
-    return x if bias is None else ttnn.add(x, _along_channels(ttnn, bias, x))
+        x = ops.multiply(x, _along_channels(ops, weight, x))
+    return x if bias is None else ops.add(x, _along_channels(ops, bias, x))
 
 
-def _batch_norm(ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
-    mean, variance = (_along_channels(ttnn, each, x) for each in (mean, variance))
-    return _batch_normalised(ttnn, x, [mean], variance, weight, bias, eps)
+def _batch_norm(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
+    mean, variance = (_along_channels(ops, each, x) for each in (mean, variance))
+    return _batch_normalised(ops, x, [mean], variance, weight, bias, eps)
 
 
 def _inference_spelled(shape: Extents, mean: Extents | None, variance: Extents | None, *others: Any) -> tuple[Any, ...]:
@@ -258,7 +256,6 @@ BATCH_NORM_INFERENCE = Composite(
     source="ttnn.batch_norm",
     decompose=_batch_norm,
     spelled=_inference_spelled,
-    result=lambda x, *_: x,
     golden=_batch_golden,
     examples=(
         (((2, 5, 6, 7), (1, 5, 1, 1), (1, 5, 1, 1), (1, 5, 1, 1), None), (1e-5,)),
@@ -267,23 +264,23 @@ BATCH_NORM_INFERENCE = Composite(
 )
 
 
-def _updated(ttnn: Any, old: Any, new: Any, momentum: float) -> Any:
+def _updated(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
     if old is None:
         return new
-    kept = ttnn.multiply(old, 1.0 - momentum)
-    return ttnn.add(kept, ttnn.multiply(reshaped(ttnn, new, old.shape), momentum))
+    kept = ops.multiply(old, 1.0 - momentum)
+    return ops.add(kept, ops.multiply(ops.reshaped(new, old.shape), momentum))
 
 
 def _batch_norm_training(
-    ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float, momentum: float
+    ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float, momentum: float
 ) -> tuple[Any, Any, Any]:
     shape = x.shape
-    rows = reshaped(ttnn, x, (*shape[:2], math.prod(shape[2:])))
-    parts, variance_of_rows = moments(ttnn, rows, lambda x: ttnn.mean(x, (0, 2), True))
-    parts, own_variance = [_along_channels(ttnn, each, x) for each in parts], _along_channels(ttnn, variance_of_rows, x)
-    result = _batch_normalised(ttnn, x, parts, own_variance, weight, bias, eps)
-    own_mean = parts[0] if len(parts) == 1 else ttnn.add(*parts)
-    return result, _updated(ttnn, mean, own_mean, momentum), _updated(ttnn, variance, own_variance, momentum)
+    rows = ops.reshaped(x, (*shape[:2], math.prod(shape[2:])))
+    parts, variance_of_rows = moments(ops, rows, lambda x: ops.mean(x, (0, 2), True))
+    parts, own_variance = [_along_channels(ops, each, x) for each in parts], _along_channels(ops, variance_of_rows, x)
+    result = _batch_normalised(ops, x, parts, own_variance, weight, bias, eps)
+    own_mean = parts[0] if len(parts) == 1 else ops.add(*parts)
+    return result, _updated(ops, mean, own_mean, momentum), _updated(ops, variance, own_variance, momentum)
 
 
 def _training_results(x: TensorSpec, mean: TensorSpec | None, variance: TensorSpec | None, *_: Any) -> tuple[Any, ...]:
@@ -323,5 +320,5 @@ BATCH_NORM_TRAINING = Composite(
 
 OPERATIONS = (GROUP_NORM, VAR_HW, STD_HW, NORMALIZE_HW, NORMALIZE_GLOBAL)
 
-OF_BATCHES = (BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING)
+IN_PROGRAMS = (BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING)
 """What programs have of `ttnn.batch_norm`, which is one of them, and writes the statistics (ttnn/batch_norm.py)."""

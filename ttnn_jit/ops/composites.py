@@ -10,8 +10,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.axes import axes_of, without_axes
-from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import ACTIVATION, FLAG, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
@@ -20,17 +20,18 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def _mean(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
-    total = ttnn.sum(x, axes, keepdim) if axes else x
-    return ttnn.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
+def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
+    total = ops.sum(x, axes, keepdim) if axes else x
+    return ops.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
 
 
-def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
-    """`x` of another shape; itself if it has that one."""
-    return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
+def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
+    """Dimensions counted from the front, and other attributes as they are."""
+    return axes_of(dims, len(shape)), *others
 
 
-def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+def along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    """What a reduction of these dimensions results in."""
     return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
@@ -41,48 +42,44 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     kernel_of=SUM,
-    spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
 )
 
 
-def moments(ttnn: Any, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     """What `mean` makes of `x`, in parts to be taken off one after the other; and the variance.
 
     A mean is rounded, of float32 perhaps by more than x spreads. What is left of it is the mean of the differences, and
     its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
     """
     first = mean(x)
-    difference = ttnn.subtract(x, first)
-    squares = mean(ttnn.square(difference))
+    difference = ops.subtract(x, first)
+    squares = mean(ops.square(difference))
     if x.spec.dtype is not COMPUTE_TYPE:
         return [first], squares
     left = mean(difference)
-    return [first, left], ttnn.maximum(ttnn.subtract(squares, ttnn.square(left)), 0.0)
+    return [first, left], ops.maximum(ops.subtract(squares, ops.square(left)), 0.0)
 
 
-def less(ttnn: Any, x: Any, parts: Sequence[Any]) -> Any:
+def less(ops: Ops, x: Any, parts: Sequence[Any]) -> Any:
     """`x` without each of `parts`."""
     for part in parts:
-        x = ttnn.subtract(x, part)
+        x = ops.subtract(x, part)
     return x
 
 
-def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
+def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
-    difference = ttnn.subtract(x, ttnn.mean(x, axes, True))
-    squares = ttnn.sum(ttnn.square(difference), axes, keepdim)
+    difference = ops.subtract(x, ops.mean(x, axes, True))
+    squares = ops.sum(ops.square(difference), axes, keepdim)
     if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
-        left = ttnn.sum(difference, axes, keepdim)
-        squares = ttnn.maximum(ttnn.subtract(squares, ttnn.divide(ttnn.square(left), float(count))), 0.0)
-    return ttnn.divide(squares, float(max(count - correction, 0)))
-
-
-def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
-    return axes_of(dims, len(shape)), keepdim, correction
+        left = ops.sum(difference, axes, keepdim)
+        squares = ops.maximum(ops.subtract(squares, ops.divide(ops.square(left), float(count))), 0.0)
+    return ops.divide(squares, float(max(count - correction, 0)))
 
 
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
@@ -98,8 +95,8 @@ VAR = Composite(
     summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
     source="ttnn.var",
     decompose=_variance,
-    spelled=_variance_spelled,
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -110,21 +107,21 @@ STD = Composite(
     parameters=_SPREAD,
     summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
     source="ttnn.std",
-    decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
-    spelled=_variance_spelled,
-    result=_reduced,
+    decompose=lambda ops, *call: ops.sqrt(_variance(ops, *call)),
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,
 )
 
 
-def _linear(ttnn: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
+def _linear(ops: Ops, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
-    total = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
+    total = ops.matmul(a, b, transpose_a, transpose_b, precision)
     if bias is not None:
-        total = ttnn.add(total, reshaped(ttnn, bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
-    return activated(ttnn, total, activation)
+        total = ops.add(total, ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
+    return activated(ops, total, activation)
 
 
 def _linear_spelled(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> tuple[Any, ...]:

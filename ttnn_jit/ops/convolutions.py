@@ -17,8 +17,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import (
     CONVOLUTION_PRECISION,
     ELEMENT_TYPE,
@@ -130,73 +129,73 @@ class Convolution:
         return tuple(weight[-2:]) == self.matrix and math.prod(weight[:-2]) == 1
 
 
-def _matrix(ttnn: Any, weight: Any, sizes: Convolution) -> Any:
+def _matrix(ops: Ops, weight: Any, sizes: Convolution) -> Any:
     """Weights by tap and input channel, and output."""
     if not sizes.are_prepared(weight.shape):
         rank = len(weight.shape)
-        weight = ttnn.permute(weight, (*range(2, rank), 1, 0))
-    return reshaped(ttnn, weight, sizes.matrix)
+        weight = ops.permute(weight, (*range(2, rank), 1, 0))
+    return ops.reshaped(weight, sizes.matrix)
 
 
-def _windows_of(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
+def _windows_of(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
     """The elements of every window, taps x channels in one dimension, and weights to match."""
-    matrix, windows = _matrix(ttnn, weight, sizes), sizes.windows
+    matrix, windows = _matrix(ops, weight, sizes), sizes.windows
     own = sizes.inputs // sizes.groups
     # Pairs of bfloat16 must not reach from one tap to the next.
     odd = own % 2 and sizes.taps > 1 and all(each.spec.dtype.unpacked.is_upper_half for each in (x, weight))
     if odd:
-        by_tap = ttnn.pad(reshaped(ttnn, matrix, (sizes.taps, own, sizes.outputs)), ((0, 0), (0, 1), (0, 0)), 0.0)
-        matrix = ttnn.reshape(by_tap, (sizes.taps * (own + 1), sizes.outputs))
+        by_tap = ops.pad(ops.reshaped(matrix, (sizes.taps, own, sizes.outputs)), ((0, 0), (0, 1), (0, 0)), 0.0)
+        matrix = ops.reshape(by_tap, (sizes.taps * (own + 1), sizes.outputs))
         if sizes.groups > 1:
-            by_group = ttnn.reshape(x, (*x.shape[:-1], sizes.groups, own))
-            by_group = ttnn.pad(by_group, ((0, 0),) * (len(x.shape)) + ((0, 1),), 0.0)
-            x = ttnn.reshape(by_group, (*x.shape[:-1], sizes.groups * (own + 1)))
-    x = padded(ttnn, x, windows, sizes.counts, 0.0, channels=int(bool(odd and sizes.groups == 1)))
+            by_group = ops.reshape(x, (*x.shape[:-1], sizes.groups, own))
+            by_group = ops.pad(by_group, ((0, 0),) * (len(x.shape)) + ((0, 1),), 0.0)
+            x = ops.reshape(by_group, (*x.shape[:-1], sizes.groups * (own + 1)))
+    x = padded(ops, x, windows, sizes.counts, 0.0, channels=int(bool(odd and sizes.groups == 1)))
     if windows.are_single_elements:
-        return reshaped(ttnn, x, (1, 1, sizes.rows, x.shape[-1])), matrix
-    found = ttnn.apply(WINDOWS, (x,), (windows.kernel, windows.stride, windows.dilation))
-    return ttnn.reshape(found, (1, 1, sizes.rows, sizes.taps * x.shape[-1])), matrix
+        return ops.reshaped(x, (1, 1, sizes.rows, x.shape[-1])), matrix
+    found = ops.call(WINDOWS, [x], windows.kernel, windows.stride, windows.dilation)
+    return ops.reshape(found, (1, 1, sizes.rows, sizes.taps * x.shape[-1])), matrix
 
 
-def _product(ttnn: Any, x: Any, weight: Any, sizes: Convolution, precision: str | None) -> Any:
-    found, matrix = _windows_of(ttnn, x, weight, sizes)
+def _product(ops: Ops, x: Any, weight: Any, sizes: Convolution, precision: str | None) -> Any:
+    found, matrix = _windows_of(ops, x, weight, sizes)
     if sizes.groups == 1:
-        return ttnn.matmul(found, matrix, False, False, precision)
+        return ops.matmul(found, matrix, False, False, precision)
     groups, own = sizes.groups, found.shape[-1] // sizes.taps // sizes.groups
-    by_group = ttnn.permute(ttnn.reshape(found, (sizes.rows, sizes.taps, groups, own)), (2, 0, 1, 3))
-    left = ttnn.reshape(by_group, (groups, sizes.rows, sizes.taps * own))
-    right = ttnn.permute(ttnn.reshape(matrix, (matrix.shape[0], groups, sizes.outputs // groups)), (1, 0, 2))
-    product = ttnn.matmul(left, right, False, False, precision)
-    return ttnn.reshape(ttnn.permute(product, (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
+    by_group = ops.permute(ops.reshape(found, (sizes.rows, sizes.taps, groups, own)), (2, 0, 1, 3))
+    left = ops.reshape(by_group, (groups, sizes.rows, sizes.taps * own))
+    right = ops.permute(ops.reshape(matrix, (matrix.shape[0], groups, sizes.outputs // groups)), (1, 0, 2))
+    product = ops.matmul(left, right, False, False, precision)
+    return ops.reshape(ops.permute(product, (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
 
 
-def _depthwise(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
-    matrix, counts = _matrix(ttnn, weight, sizes), sizes.counts
-    taps = [padded(ttnn, x, sizes.windows, counts, 0.0)]
+def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
+    matrix, counts = _matrix(ops, weight, sizes), sizes.counts
+    taps = [padded(ops, x, sizes.windows, counts, 0.0)]
     for axis, _ in enumerate(counts, start=1):
-        taps = [part for each in taps for part in taps_of(ttnn, each, sizes.windows, counts, axis)]
+        taps = [part for each in taps for part in taps_of(ops, each, sizes.windows, counts, axis)]
     total = None
     for place, tap in enumerate(taps):
-        row = ttnn.reshape(ttnn.slice(matrix, (place, 0), (place + 1, sizes.outputs)), (sizes.outputs,))
-        total = ttnn.multiply(tap, row) if total is None else ttnn.mac(tap, row, total)
+        row = ops.reshape(ops.sliced(matrix, 0, place, place + 1), (sizes.outputs,))
+        total = ops.multiply(tap, row) if total is None else ops.mac(tap, row, total)
     return total
 
 
-def placed(ttnn: Any, x: Any, sizes: Convolution) -> Any:
+def placed(ops: Ops, x: Any, sizes: Convolution) -> Any:
     """The input by batch, places and channels."""
     channels = x.shape[-1]
-    x = reshaped(ttnn, x, (sizes.batch, *sizes.extents, channels))
-    return x if channels == sizes.inputs else ttnn.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
+    x = ops.reshaped(x, (sizes.batch, *sizes.extents, channels))
+    return x if channels == sizes.inputs else ops.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
 
 
-def convolved(ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, *result: Any) -> Any:
+def convolved(ops: Ops, x: Any, weight: Any, bias: Any, sizes: Convolution, *result: Any) -> Any:
     """The result, of whichever shape it is computed in, as the attributes of `RESULT` say."""
     activation, dtype, _layout, precision = result
     is_product = not sizes.is_depthwise
-    total = _product(ttnn, x, weight, sizes, precision) if is_product else _depthwise(ttnn, x, weight, sizes)
+    total = _product(ops, x, weight, sizes, precision) if is_product else _depthwise(ops, x, weight, sizes)
     if bias is not None:
-        total = ttnn.add(total, reshaped(ttnn, bias, (sizes.outputs,)))
-    return ttnn.rounded(activated(ttnn, total, activation), dtype)
+        total = ops.add(total, ops.reshaped(bias, (sizes.outputs,)))
+    return ops.rounded(activated(ops, total, activation), dtype)
 
 
 def _in_torch(torch: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
@@ -281,10 +280,10 @@ def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attri
     return flattened(x, sizes.rows, sizes.outputs, dtype, layout)
 
 
-def _conv2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+def _conv2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_2d(*attributes)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
-    return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
+    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
+    return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
@@ -331,10 +330,10 @@ def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *at
     return laid_out(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
 
 
-def _conv3d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+def _conv3d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_3d(*attributes)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[9:])
-    return reshaped(ttnn, total, (sizes.batch, *sizes.counts, sizes.outputs))
+    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[9:])
+    return ops.reshaped(total, (sizes.batch, *sizes.counts, sizes.outputs))
 
 
 CONV3D = Composite(

@@ -41,13 +41,15 @@ class Maker(Protocol):
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says, which has its shape and dtype."""
 
-    def said_to_lie(self, tensor: Any, config: MemoryConfig) -> Any:
+    def with_requested_layout(self, tensor: Any, config: MemoryConfig) -> Any:
         """`tensor`, which says from here on that it lies as `config` does."""
 
 
-_CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)
+CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)
+"""Who takes the calls of such functions, in a trace."""
 _MAKER: ContextVar[Maker | None] = ContextVar("maker of tensors in a program", default=None)
-_CREATES = "__ttnn_creates__"
+CREATES = "__ttnn_creates__"
+"""The attribute by which programs know such a function: what it was made of."""
 _INTERPRETED = "__ttnn_interpreted__"
 
 
@@ -56,20 +58,20 @@ def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        creator = _CREATOR.get()
+        creator = CREATOR.get()
         try:
             return function(*args, **kwargs) if creator is None else creator(function, args, kwargs)
         except BaseException as error:
             keep_frames_of_a_call(error)
             raise
 
-    setattr(call, _CREATES, function)
+    setattr(call, CREATES, function)
     return call
 
 
 def creation_of(function: Any) -> Callable[..., Any] | None:
     """What a function that was made by `callable_in_programs` was made of; None of every other object."""
-    found = own_attribute(function, _CREATES)
+    found = own_attribute(function, CREATES)
     return None if found is ABSENT else found
 
 
@@ -92,19 +94,19 @@ def maker() -> Maker | None:
 @contextmanager
 def creations_taken(creator: Creator) -> Iterator[None]:
     """In its body calls of such functions go to `creator`."""
-    token = _CREATOR.set(creator)
+    token = CREATOR.set(creator)
     try:
         yield
     finally:
-        _CREATOR.reset(token)
+        CREATOR.reset(token)
 
 
 @contextmanager
 def making(chosen: Maker) -> Iterator[None]:
     """In its body such functions run themselves, and `chosen` makes their tensors."""
-    taken, token = _CREATOR.set(None), _MAKER.set(chosen)
+    taken, token = CREATOR.set(None), _MAKER.set(chosen)
     try:
         yield
     finally:
         _MAKER.reset(token)
-        _CREATOR.reset(taken)
+        CREATOR.reset(taken)

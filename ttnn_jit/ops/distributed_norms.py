@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.normalizations import scaled
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
@@ -28,17 +27,17 @@ def _pre_spelled(shape: Extents, residual: Extents | None) -> tuple[()]:
     return ()
 
 
-def _in_tile(ttnn: Any, column: Any) -> Any:
+def _in_tile(ops: Ops, column: Any) -> Any:
     """A column, and zeros up to the width of a tile."""
-    return ttnn.pad(column, (*[(0, 0)] * (len(column.shape) - 1), (0, TILE_WIDTH - 1)), value=0.0)
+    return ops.pad(column, (*[(0, 0)] * (len(column.shape) - 1), (0, TILE_WIDTH - 1)), value=0.0)
 
 
-def _sums(ttnn: Any, x: Any, residual: Any, count: int) -> Any:
-    x = x if residual is None else ttnn.add(x, residual)
+def _sums(ops: Ops, x: Any, residual: Any, count: int) -> Any:
+    x = x if residual is None else ops.add(x, residual)
     last = (len(x.shape) - 1,)
-    summed = [ttnn.square(x), x][:count]
-    columns = [_in_tile(ttnn, ttnn.sum(each, last, True)) for each in summed]
-    return columns[0] if count == 1 else ttnn.concat(columns, last[0])
+    summed = [ops.square(x), x][:count]
+    columns = [_in_tile(ops, ops.sum(each, last, True)) for each in summed]
+    return columns[0] if count == 1 else ops.concat(columns, last[0])
 
 
 def _sums_golden(torch: Any, x: Any, residual: Any, count: int) -> Any:
@@ -54,7 +53,7 @@ def _pre(name: str, count: int, summary: str) -> Composite:
         parameters=(_INPUT, Parameter("residual_input_tensor", OPTIONAL_TENSOR), _GRID),
         summary=summary,
         source=f"ttnn.{name}",
-        decompose=lambda ttnn, x, residual: _sums(ttnn, x, residual, count),
+        decompose=lambda ops, x, residual: _sums(ops, x, residual, count),
         spelled=_pre_spelled,
         result=lambda x, _: interleaved(x).with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
         golden=lambda torch, x, residual: _sums_golden(torch, x, residual, count),
@@ -92,29 +91,29 @@ def _post_spelled(count: int) -> Any:
     return spelled
 
 
-def _means(ttnn: Any, x: Any, stats: Any, count: int) -> list[Any]:
+def _means(ops: Ops, x: Any, stats: Any, count: int) -> list[Any]:
     """The means of what was summed, over the rows of all devices."""
     devices = stats.shape[-1] // (count * TILE_WIDTH)
     rows = (*stats.shape[:-1], devices, count * TILE_WIDTH)
-    blocks = reshaped(ttnn, stats, rows)
+    blocks = ops.reshaped(stats, rows)
     elements = float(x.shape[-1] * devices)
     found = []
     for start in range(0, count * TILE_WIDTH, TILE_WIDTH):
         begins, ends = (*[0] * (len(rows) - 1), start), (*rows[:-1], start + 1)
-        total = ttnn.sum(ttnn.slice(blocks, begins, ends), (len(rows) - 2,), False)
-        found.append(ttnn.divide(total, elements))
+        total = ops.sum(ops.slice(blocks, begins, ends), (len(rows) - 2,), False)
+        found.append(ops.divide(total, elements))
     return found
 
 
-def _rms_post(ttnn: Any, x: Any, stats: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    (squares,) = _means(ttnn, x, stats, 1)
-    return scaled(ttnn, x, squares, weight, bias, epsilon)
+def _rms_post(ops: Ops, x: Any, stats: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    (squares,) = _means(ops, x, stats, 1)
+    return scaled(ops, x, squares, weight, bias, epsilon)
 
 
-def _layer_post(ttnn: Any, x: Any, stats: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    squares, mean = _means(ttnn, x, stats, 2)
-    variance = ttnn.maximum(ttnn.subtract(squares, ttnn.square(mean)), 0.0)
-    return scaled(ttnn, ttnn.subtract(x, mean), variance, weight, bias, epsilon)
+def _layer_post(ops: Ops, x: Any, stats: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    squares, mean = _means(ops, x, stats, 2)
+    variance = ops.maximum(ops.subtract(squares, ops.square(mean)), 0.0)
+    return scaled(ops, ops.subtract(x, mean), variance, weight, bias, epsilon)
 
 
 def _post_golden(count: int) -> Any:
@@ -150,7 +149,6 @@ def _post(name: str, count: int, summary: str, decompose: Any) -> Composite:
         source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_post_spelled(count),
-        result=lambda x, *_: x,
         golden=_post_golden(count),
         examples=examples,
     )

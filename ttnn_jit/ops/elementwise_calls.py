@@ -9,8 +9,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activations import SIGMOID
 from ttnn_jit.ops.binary import ADD, FILL, MULTIPLY, binary
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import FLAG, FLOATS_LISTED, TENSOR, TENSOR_OR_NUMBER, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 
 # --- The next number --------------------------------------------------------------------------------------------------
@@ -64,16 +64,16 @@ def _next_of(dtype: DataType) -> Any:
 NEXT_NUMBERS = {dtype: _next_of(dtype) for dtype in (DataType.FLOAT32, DataType.BFLOAT16)}
 
 
-def _nextafter(call: Call, x: Value, y: Value | float) -> Value:
-    return call(NEXT_NUMBERS[x.spec.dtype.unpacked], [x, y])
+def _nextafter(ops: Ops, x: Value, y: Value | float) -> Value:
+    return ops.call(NEXT_NUMBERS[x.spec.dtype.unpacked], [x, y])
 
 
-NEXTAFTER = Shorthand(
+NEXTAFTER = MacroOperation(
     name="nextafter",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR_OR_NUMBER)),
     summary="The next number after x toward y, of those that the dtype of x has: y itself where they are equal.",
     source="torch.nextafter",
-    calls=_nextafter,
+    decompose=_nextafter,
     takes_dtypes=FLOATS,
     golden=lambda torch, x, y: torch.nextafter(x.float(), torch.as_tensor(y).float()).to(x.dtype),
     aten="nextafter",
@@ -83,39 +83,39 @@ NEXTAFTER = Shorthand(
 # --- Others -----------------------------------------------------------------------------------------------------------
 
 
-def _polyval(call: Call, x: Value, coeffs: Sequence[float]) -> Value:
+def _polyval(ops: Ops, x: Value, coeffs: Sequence[float]) -> Value:
     if not coeffs:
         raise ShapeError("`coeffs` of polyval is empty", help="give the numbers of a polynomial, that of x**0 last")
     if len(coeffs) == 1:
-        return call(FILL, [x, coeffs[0]])
+        return ops.call(FILL, [x, coeffs[0]])
     first, *others = coeffs
-    total = call(MULTIPLY, [x, first])
+    total = ops.call(MULTIPLY, [x, first])
     for coefficient in others[:-1]:
-        total = call(MULTIPLY, [call(ADD, [total, coefficient]), x])
-    return call(ADD, [total, others[-1]])
+        total = ops.call(MULTIPLY, [ops.call(ADD, [total, coefficient]), x])
+    return ops.call(ADD, [total, others[-1]])
 
 
 def _polyval_golden(_: Any, x: Any, coeffs: Sequence[float]) -> Any:
     return sum(coefficient * x**power for power, coefficient in enumerate(reversed(coeffs))) + 0 * x
 
 
-POLYVAL = Shorthand(
+POLYVAL = MacroOperation(
     name="polyval",
     parameters=(Parameter("input_tensor_a", TENSOR, aliases=("input_tensor",)), Parameter("coeffs", FLOATS_LISTED)),
     summary="The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule.",
     source="ttnn.polyval",
-    calls=_polyval,
+    decompose=_polyval,
     takes_dtypes=FLOATS,
     golden=_polyval_golden,
     examples=((((3, 40),), ((1.5, -2.0, 0.25),)), (((2, 5, 3),), ((4.0,),)), (((7,),), ((2.0, 1.0),))),
 )
 
-SIGMOID_ACCURATE = Shorthand(
+SIGMOID_ACCURATE = MacroOperation(
     name="sigmoid_accurate",
     parameters=(Parameter("input_tensor", TENSOR), Parameter("fast_and_approximate_mode", FLAG, default=False)),
     summary="`sigmoid`, which is always accurate here.",
     source="ttnn.sigmoid_accurate",
-    calls=lambda call, x, _: call(SIGMOID, [x]),
+    decompose=lambda ops, x, _: ops.call(SIGMOID, [x]),
     takes_dtypes=FLOATS,
     golden=lambda torch, x, _: torch.sigmoid(x),
     examples=((((3, 40),), (False,)), (((3, 40),), (True,))),

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
@@ -75,13 +74,13 @@ def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
     return ()
 
 
-def _embedding_bw(ttnn: Any, indices: Any, weight: Any, grad: Any) -> Any:
+def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
     count, (rows, columns) = math.prod(indices.shape), weight.shape[-2:]
     if not indices.spec.dtype.is_integer:
-        indices = ttnn.apply(TYPECAST, (indices,), (DataType.INT32,))
-    operands = reshaped(ttnn, grad, (count, columns)), reshaped(ttnn, indices, (count,))
-    sums = ttnn.identity(ttnn.apply(SUMMED_ROWS, operands, (rows,)))  # what rounds: the sums themselves are read again
-    return reshaped(ttnn, sums, weight.shape)
+        indices = ops.typecast(indices, DataType.INT32)
+    operands = ops.reshaped(grad, (count, columns)), ops.reshaped(indices, (count,))
+    sums = ops.identity(ops.call(SUMMED_ROWS, operands, rows))  # what rounds: the sums themselves are read again
+    return ops.reshaped(sums, weight.shape)
 
 
 def _embedding_result(_: TensorSpec, weight: TensorSpec, grad: TensorSpec) -> TensorSpec:

@@ -7,10 +7,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.padding import PAD, Padding
 from ttnn_jit.ops.parameter import CHOICE, CONFIG, DIMENSION, EXTENTS, IGNORED, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 
 _PADDED = (
     Parameter("padding", EXTENTS, ()),
@@ -34,10 +34,10 @@ def _around(padding: Sequence[int], channels: int, down: int, across: int) -> Pa
     return (0, 0), (top, bottom), (left, right), (front, back)
 
 
-def _folded(call: Call, x: Value, strides: Sequence[int], padding: Padding) -> Value:
+def _folded(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Value:
     """`x` is images x rows x columns x channels."""
     if any(map(any, padding)):
-        x = call(PAD, [x], padding, 0.0)
+        x = ops.call(PAD, [x], padding, 0.0)
     down, across = strides
     images, rows, columns, channels = x.shape
     if min(down, across) < 1 or rows % down or columns % across:
@@ -45,9 +45,9 @@ def _folded(call: Call, x: Value, strides: Sequence[int], padding: Padding) -> V
             f"images of {rows} x {columns} have no blocks of {down} x {across}",
             help="the strides divide rows and columns, with what is added around them",
         )
-    blocks = call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
-    beside = call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
-    return call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
+    blocks = ops.call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
+    beside = ops.call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
+    return ops.call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
 
 
 def _checked(x: Value, dimensions: str) -> Value:
@@ -56,13 +56,13 @@ def _checked(x: Value, dimensions: str) -> Value:
     return x
 
 
-def _fold(call: Call, x: Value, down: int, across: int, *around: Any) -> Value:
-    return _folded(call, _checked(x, "images x rows x columns x channels"), (down, across), _around(*around))
+def _fold(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
+    return _folded(ops, _checked(x, "images x rows x columns x channels"), (down, across), _around(*around))
 
 
-def _fold_transposed(call: Call, x: Value, down: int, across: int, *around: Any) -> Value:
-    channels_last = call(PERMUTE, [_checked(x, "images x channels x rows x columns")], (0, 2, 3, 1))
-    return _folded(call, channels_last, (down, across), _around(*around))
+def _fold_transposed(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
+    channels_last = ops.call(PERMUTE, [_checked(x, "images x channels x rows x columns")], (0, 2, 3, 1))
+    return _folded(ops, channels_last, (down, across), _around(*around))
 
 
 def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
@@ -73,12 +73,12 @@ def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
     return blocks.permute(0, 2, 3, 4, 5, 1).reshape(images, rows // down, columns // across, -1)
 
 
-FOLD = Shorthand(
+FOLD = MacroOperation(
     name="fold",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
     summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
     source="ttnn.fold",
-    calls=_fold,
+    decompose=_fold,
     golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
     examples=(
         (((2, 4, 6, 3),), (2, 3, (), 0, 0, 0)),
@@ -86,13 +86,13 @@ FOLD = Shorthand(
         (((1, 3, 5, 2),), (2, 2, (1, 0, 0, 1), 0, 0, 0)),
     ),
 )
-FOLD_TRANSPOSED = Shorthand(
+FOLD_TRANSPOSED = MacroOperation(
     name="fold",
     ttnn_name="fold_transposed",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=True), *_PADDED),
     summary="The same of images whose channels stand before rows and columns; those of the result stand last.",
     source="ttnn.fold",
-    calls=_fold_transposed,
+    decompose=_fold_transposed,
     golden=_golden,
     examples=(
         (((2, 3, 4, 6),), (2, 3, (), 0, 0, 0)),

@@ -9,12 +9,12 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.movement import OPERAND, Extents
 from ttnn_jit.ops.padding_methods import Written, padded, padded_to_tile, unpadded, unpadded_from_tile
 from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ops.rearrangements import EXPAND
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.ops.ternary import WHERE
 from ttnn_jit.process.dataclass import dataclass
 
@@ -74,21 +74,21 @@ _RESHAPE = ForeignMovement(_reshaped)
 _EXCHANGE = ForeignMovement(_exchange)
 
 
-def _masked_fill(call: Call, x: Value, mask: Value, value: Value | float) -> Value:
+def _masked_fill(ops: Ops, x: Value, mask: Value, value: Value | float) -> Value:
     extents = (1,) * (len(x.shape) - len(mask.shape)) + mask.shape
     if not fits(extents, x.shape):
         raise ShapeError(f"a mask of shape {list(mask.shape)} does not broadcast to a tensor of {list(x.shape)}")
     if isinstance(value, Value) and math.prod(value.shape) != 1:
         raise ShapeError(f"one element is filled in where the mask says so, got a tensor of {list(value.shape)}")
-    return call(WHERE, [mask, value, x])
+    return ops.call(WHERE, [mask, value, x])
 
 
-MASKED_FILL = Shorthand(
+MASKED_FILL = MacroOperation(
     name="masked_fill",
     parameters=(OPERAND, Parameter("mask", TENSOR), Parameter("value", TENSOR_OR_NUMBER)),
     summary="`value`, of one element, where the mask is not zero, else the tensor's own elements.",
     source="torch.Tensor.masked_fill",
-    calls=_masked_fill,
+    decompose=_masked_fill,
     golden=lambda torch, x, mask, value: torch.masked_fill(x, mask != 0, value),
     examples=((((3, 40), (3, 40)), (1.0,)),),
 )

@@ -7,27 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.binary import NE
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import along_axes, spelled_axes
+from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
-from ttnn_jit.ops.reduction import Reduction, interleaved
+from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM
 from ttnn_jit.ops.routines import TOPK
 from ttnn_jit.ops.selections import GATHER
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
-
-
-def _spelled(shape: Extents, dims: Sequence[int], keepdim: bool, *numbers: float) -> tuple[Any, ...]:
-    return axes_of(dims, len(shape)), keepdim, *numbers
-
-
-def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: float) -> TensorSpec:
-    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
 def _scaled(name: str, summary: str) -> Composite:
@@ -38,9 +29,9 @@ def _scaled(name: str, summary: str) -> Composite:
         parameters=(*REDUCED, Parameter("scalar", FLOAT)),
         summary=summary,
         source=f"ttnn.{name}",
-        decompose=lambda ttnn, x, axes, keepdim, scalar: ttnn.multiply(getattr(ttnn, name)(x, axes, keepdim), scalar),
-        spelled=_spelled,
-        result=_reduced,
+        decompose=lambda ops, x, axes, keepdim, scalar: ops.multiply(getattr(ops, name)(x, axes, keepdim), scalar),
+        spelled=spelled_axes,
+        result=along_axes,
         kernel_of=SUM,
         golden=lambda torch, x, dim, keepdim, scalar: scalar * getattr(torch, name)(x, dim or None, keepdim),
         examples=((((3, 40),), ((-1,), True, 0.5)), (((2, 5, 33),), ((0, 2), False, -3.0))),
@@ -51,16 +42,16 @@ SCALED_SUM = _scaled("sum", "The sum along dimensions, times `scalar`.")
 SCALED_MEAN = _scaled("mean", "The mean along dimensions, times `scalar`.")
 
 
-def _norm(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any:
+def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any:
     if math.isinf(p):
-        return getattr(ttnn, "max" if p > 0 else "min")(ttnn.abs(x), axes, keepdim)
+        return getattr(ops, "max" if p > 0 else "min")(ops.abs(x), axes, keepdim)
     if p == 0:
-        return ttnn.sum(ttnn.ne(x, 0.0), axes, keepdim)
+        return ops.sum(ops.ne(x, 0.0), axes, keepdim)
     if p == 1:
-        return ttnn.sum(ttnn.abs(x), axes, keepdim)
+        return ops.sum(ops.abs(x), axes, keepdim)
     if p == 2:
-        return ttnn.sqrt(ttnn.sum(ttnn.square(x), axes, keepdim))
-    return ttnn.pow(ttnn.sum(ttnn.pow(ttnn.abs(x), p), axes, keepdim), 1.0 / p)
+        return ops.sqrt(ops.sum(ops.square(x), axes, keepdim))
+    return ops.pow(ops.sum(ops.pow(ops.abs(x), p), axes, keepdim), 1.0 / p)
 
 
 NORM = Composite(
@@ -69,8 +60,8 @@ NORM = Composite(
     summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
     source="torch.linalg.vector_norm",
     decompose=_norm,
-    spelled=_spelled,
-    result=_reduced,
+    spelled=spelled_axes,
+    result=along_axes,
     golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
     aten="linalg_vector_norm",
     examples=tuple(
@@ -81,13 +72,13 @@ NORM = Composite(
 )
 
 
-def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> Shorthand:
+def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> MacroOperation:
     """Whether the largest or smallest of 0 and 1 is 1; of no elements, what `of_nothing` begins with."""
 
-    def calls(call: Call, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
+    def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
         axes = axes_of(dims, len(x.shape))
         reduction = of_nothing if any(x.shape[axis] == 0 for axis in axes) else found_by
-        return call(reduction, [call(NE, [x, 0])], axes, keepdim)
+        return ops.call(reduction, [ops.call(NE, [x, 0])], axes, keepdim)
 
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool) -> Any:
         axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]
@@ -96,12 +87,12 @@ def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: st
             found = getattr(torch, name)(found, axis, keepdim)
         return found.to(x.dtype)
 
-    return Shorthand(
+    return MacroOperation(
         name=name,
         parameters=REDUCED,
         summary=summary,
         source=f"torch.{name}",
-        calls=calls,
+        decompose=decompose,
         golden=golden,
         aten=f"{name}.dims",
         examples=((((3, 40),), ((-1,), True)), (((2, 5, 33),), ((0, 2), False)), (((2, 5),), ((), False))),
@@ -112,12 +103,12 @@ ANY = _question("any", MAX, SUM, "1 where an element along the dimensions is not
 ALL = _question("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
 
 
-def _topk_of(call: Call, x: Value, places: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
+def _topk_of(ops: Ops, x: Value, places: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     if places.shape != x.shape:
         raise ShapeError(f"`indices_tensor` has shape {list(places.shape)}, and the tensor {list(x.shape)}")
-    values, found = call.results(TOPK, [x], k, axis, largest, ordered)
-    return [values, call(GATHER, [places, found], axis)]
+    values, found = ops.results(TOPK, [x], k, axis, largest, ordered)
+    return [values, ops.call(GATHER, [places, found], axis)]
 
 
 def _topk_of_golden(torch: Any, x: Any, places: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
@@ -125,13 +116,13 @@ def _topk_of_golden(torch: Any, x: Any, places: Any, k: int, dim: int, largest: 
     return values, torch.gather(places, dim, found)
 
 
-TOPK_OF = Shorthand(
+TOPK_OF = MacroOperation(
     name="topk",
     ttnn_name="topk_of",
     parameters=(*TOPK.parameters, Parameter("indices_tensor", TENSOR)),
     summary="The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there.",
     source="ttnn.topk",
-    calls=_topk_of,
+    decompose=_topk_of,
     result_count=2,
     golden=_topk_of_golden,
     by_elements=lambda torch, results, x, places, _, dim, *__: with_named(torch, results, x, places, dim),

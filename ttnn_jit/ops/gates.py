@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -31,11 +31,10 @@ def _result(x: TensorSpec, axis: int) -> TensorSpec:
 
 
 def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
-    def decompose(ttnn: Any, x: Any, axis: int) -> Any:
-        half = _halved(x.shape, axis)
-        begins = tuple(extent if place == axis else 0 for place, extent in enumerate(half))
-        gate = getattr(ttnn, function)(ttnn.slice(x, begins, x.shape))
-        return ttnn.multiply(ttnn.slice(x, (0,) * len(half), half), gate)
+    def decompose(ops: Ops, x: Any, axis: int) -> Any:
+        middle, end = x.shape[axis] // 2, x.shape[axis]
+        gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
+        return ops.sliced(x, axis, 0, middle) * gate
 
     def in_torch(torch: Any, x: Any, dim: int) -> Any:
         first, second = x.chunk(2, dim)

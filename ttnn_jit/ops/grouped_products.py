@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import IGNORED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -28,12 +27,12 @@ def _spelled(a: Shape, b: Shape) -> tuple[()]:
     return ()
 
 
-def _product(ttnn: Any, a: Any, b: Any) -> Any:
+def _product(ops: Ops, a: Any, b: Any) -> Any:
     positions, heads, users, channels = a.shape
     groups, columns = b.shape[1], b.shape[3]
-    queries = reshaped(ttnn, ttnn.permute(a, _SWAPPED), (users, groups, heads // groups, positions, channels))
-    product = ttnn.matmul(queries, reshaped(ttnn, b, (users, groups, 1, channels, columns)), False, False)
-    return ttnn.permute(reshaped(ttnn, product, (users, heads, positions, columns)), _SWAPPED)
+    queries = ops.reshaped(ops.permute(a, _SWAPPED), (users, groups, heads // groups, positions, channels))
+    product = ops.matmul(queries, ops.reshaped(b, (users, groups, 1, channels, columns)), False, False)
+    return ops.permute(ops.reshaped(product, (users, heads, positions, columns)), _SWAPPED)
 
 
 def _result(a: TensorSpec, b: TensorSpec) -> TensorSpec:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SLICE
+from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.padding import PAD
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.target import TILE_HEIGHT
 
 _KEYS_AND_VALUES = Parameter("input_tensor_kv", OPTIONAL_TENSOR, aliases=("kv_input_tensor", "kv_input", "input_kv"))
@@ -44,99 +44,92 @@ def _channels(width: int, heads: int, what: str) -> int:
     return width // heads
 
 
-def _as_positions(call: Call, x: Value, rank: int, name: str) -> Value:
+def _as_positions(ops: Ops, x: Value, rank: int, name: str) -> Value:
     """``[batch, positions, channels]`` of such a tensor, or of one with a dimension of extent 1 behind `batch`."""
     if len(x.shape) != rank or (rank == 4 and x.shape[1] != 1):
         wanted = "[batch, positions, channels]" if rank == 3 else "[batch, 1, positions, channels]"
         raise ShapeError(f"`{name}` has shape {list(x.shape)}", help=f"it is {wanted}")
-    return x if rank == 3 else call(RESHAPE, [x], (x.shape[0], *x.shape[2:]))
+    return x if rank == 3 else ops.call(RESHAPE, [x], (x.shape[0], *x.shape[2:]))
 
 
-def _part(call: Call, x: Value, axis: int, begin: int, end: int) -> Value:
-    """The elements between two places along a dimension."""
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return x if (begin, end) == (0, x.shape[axis]) else call(SLICE, [x], tuple(begins), tuple(ends), ())
-
-
-def _headed(call: Call, x: Value, heads: int, order: Sequence[int] = BY_HEAD) -> Value:
+def _headed(ops: Ops, x: Value, heads: int, order: Sequence[int] = BY_HEAD) -> Value:
     """``[batch, positions, channels]`` as ``[batch, heads, positions, channels of one]``, in that `order`."""
     batch, positions, width = x.shape
-    return call(PERMUTE, [call(RESHAPE, [x], (batch, positions, heads, width // heads))], tuple(order))
+    return ops.call(PERMUTE, [ops.call(RESHAPE, [x], (batch, positions, heads, width // heads))], tuple(order))
 
 
 def _split(
-    call: Call, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, *, rank: int
+    ops: Ops, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, *, rank: int
 ) -> list[Value]:
     kv_heads = _check_heads(heads, kv_heads, least=0)
-    x = _as_positions(call, x, rank, "input_tensor")
+    x = _as_positions(ops, x, rank, "input_tensor")
     keys = TRANSPOSED if transposes else BY_HEAD
     if kv is None:
         width = _channels(x.shape[2], heads + 2 * kv_heads, "rows")
-        query, kv = _part(call, x, 2, 0, heads * width), _part(call, x, 2, heads * width, x.shape[2])
+        query, kv = ops.part(x, 2, 0, heads * width), ops.part(x, 2, heads * width, x.shape[2])
     else:
         width, query = _channels(x.shape[2], heads, "rows of queries"), x
-        kv = _as_positions(call, kv, rank, "input_tensor_kv")
+        kv = _as_positions(ops, kv, rank, "input_tensor_kv")
         if kv.shape != (*x.shape[:2], 2 * kv_heads * width):
             raise ShapeError(
                 f"keys and values of shape {list(kv.shape)} do not fit queries of shape {list(x.shape)}",
                 help=f"they have its positions, and {2 * kv_heads * width} channels: {2 * kv_heads} heads of {width}",
             )
     if kv_heads == 0:
-        nothing = call(RESHAPE, [kv], (x.shape[0], 0, x.shape[1], width))
-        return [_headed(call, query, heads), nothing, nothing]
+        nothing = ops.call(RESHAPE, [kv], (x.shape[0], 0, x.shape[1], width))
+        return [_headed(ops, query, heads), nothing, nothing]
     middle = kv_heads * width
     return [
-        _headed(call, query, heads),
-        _headed(call, _part(call, kv, 2, 0, middle), kv_heads, keys),
-        _headed(call, _part(call, kv, 2, middle, 2 * middle), kv_heads),
+        _headed(ops, query, heads),
+        _headed(ops, ops.part(kv, 2, 0, middle), kv_heads, keys),
+        _headed(ops, ops.part(kv, 2, middle, 2 * middle), kv_heads),
     ]
 
 
-def _of_groups(call: Call, x: Value, groups: int, width: int, first: int, count: int) -> Value:
+def _of_groups(ops: Ops, x: Value, groups: int, width: int, first: int, count: int) -> Value:
     """Of every group of rows the heads from the `first` on, `count` of them, as rows."""
     batch, positions, total = x.shape
-    grouped = call(RESHAPE, [x], (batch, positions, groups, total // groups))
-    found = _part(call, grouped, 3, first * width, (first + count) * width)
-    return call(RESHAPE, [found], (batch, positions, groups * count * width))
+    grouped = ops.call(RESHAPE, [x], (batch, positions, groups, total // groups))
+    found = ops.part(grouped, 3, first * width, (first + count) * width)
+    return ops.call(RESHAPE, [found], (batch, positions, groups * count * width))
 
 
-def _split_groups(call: Call, x: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
+def _split_groups(ops: Ops, x: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
     """The heads of rows that hold, group by group, the queries that share a key, that key and its value."""
     kv_heads = _check_heads(heads, kv_heads)
     of_group = heads // kv_heads
-    rows = partial(_of_groups, call, x, kv_heads, _channels(x.shape[2], heads + 2 * kv_heads, "rows"))
+    rows = partial(_of_groups, ops, x, kv_heads, _channels(x.shape[2], heads + 2 * kv_heads, "rows"))
     return [
-        _headed(call, rows(0, of_group), heads),
-        _headed(call, rows(of_group, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
-        _headed(call, rows(of_group + 1, 1), kv_heads),
+        _headed(ops, rows(0, of_group), heads),
+        _headed(ops, rows(of_group, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
+        _headed(ops, rows(of_group + 1, 1), kv_heads),
     ]
 
 
-def _split_separate(call: Call, x: Value, kv: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
+def _split_separate(ops: Ops, x: Value, kv: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
     """The heads of rows of queries, and of others that hold, head by head, a key and its value."""
     kv_heads = _check_heads(heads, kv_heads)
-    x, kv = _as_positions(call, x, 4, "input_tensor"), _as_positions(call, kv, 4, "input_tensor_kv")
+    x, kv = _as_positions(ops, x, 4, "input_tensor"), _as_positions(ops, kv, 4, "input_tensor_kv")
     width = _channels(x.shape[2], heads, "rows of queries")
     if (kv.shape[0], kv.shape[2]) != (x.shape[0], 2 * kv_heads * width):
         raise ShapeError(
             f"keys and values of shape {list(kv.shape)} do not fit queries of shape {list(x.shape)}",
             help=f"they have its batch, and {2 * kv_heads * width} channels: {2 * kv_heads} heads of {width}",
         )
-    rows = partial(_of_groups, call, kv, kv_heads, width)
+    rows = partial(_of_groups, ops, kv, kv_heads, width)
     return [
-        _headed(call, x, heads),
-        _headed(call, rows(0, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
-        _headed(call, rows(1, 1), kv_heads),
+        _headed(ops, x, heads),
+        _headed(ops, rows(0, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
+        _headed(ops, rows(1, 1), kv_heads),
     ]
 
 
 def _split_positions(
-    call: Call, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool
+    ops: Ops, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool
 ) -> list[Value]:
     if kv is None and x.spec.memory_config.is_sharded():  # ttnn's kernel for these: a core holds whole groups
-        return _split_groups(call, _as_positions(call, x, 3, "input_tensor"), heads, kv_heads, transposes)
-    return _split(call, x, kv, heads, kv_heads, transposes, rank=3)
+        return _split_groups(ops, _as_positions(ops, x, 3, "input_tensor"), heads, kv_heads, transposes)
+    return _split(ops, x, kv, heads, kv_heads, transposes, rank=3)
 
 
 def _heads_in_torch(
@@ -149,7 +142,7 @@ def _heads_in_torch(
     return query, key.mT if transposes else key, value
 
 
-SPLIT_HEADS = Shorthand(
+SPLIT_HEADS = MacroOperation(
     name="transformer.split_query_key_value_and_split_heads",
     parameters=(
         OPERAND,
@@ -163,7 +156,7 @@ SPLIT_HEADS = Shorthand(
         "other, or two tensors of rows; from sharded rows, group by group."
     ),
     source="ttnn.transformer.split_query_key_value_and_split_heads",
-    calls=_split_positions,
+    decompose=_split_positions,
     reads_layout=True,
     collected_in=tuple,
     golden=_heads_in_torch,
@@ -174,7 +167,7 @@ SPLIT_HEADS = Shorthand(
     ),
 )
 
-NLP_CREATE_QKV_HEADS = Shorthand(
+NLP_CREATE_QKV_HEADS = MacroOperation(
     name="experimental.nlp_create_qkv_heads",
     parameters=(
         OPERAND,
@@ -185,7 +178,7 @@ NLP_CREATE_QKV_HEADS = Shorthand(
     ),
     summary="Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions.",
     source="ttnn.experimental.nlp_create_qkv_heads",
-    calls=partial(_split, rank=4),
+    decompose=partial(_split, rank=4),
     collected_in=tuple,
     golden=_heads_in_torch,
     examples=(
@@ -200,12 +193,12 @@ NLP_CREATE_QKV_HEADS = Shorthand(
 _FALCON_HEADS = 71, 1, False
 """Of Falcon-7B: of queries, and of keys and values, which are not transposed."""
 
-NLP_CREATE_QKV_HEADS_FALCON7B = Shorthand(
+NLP_CREATE_QKV_HEADS_FALCON7B = MacroOperation(
     name="experimental.nlp_create_qkv_heads_falcon7b",
     parameters=(OPERAND,),
     summary="71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order.",
     source="ttnn.experimental.nlp_create_qkv_heads_falcon7b",
-    calls=lambda call, x: _split(call, x, None, *_FALCON_HEADS, rank=4),
+    decompose=lambda ops, x: _split(ops, x, None, *_FALCON_HEADS, rank=4),
     collected_in=tuple,
     golden=lambda torch, x: _heads_in_torch(torch, x, None, *_FALCON_HEADS),
     examples=((((2, 1, 3, 146),), ()), (((1, 1, 33, 73 * 32),), ())),
@@ -224,12 +217,12 @@ def _groups_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None, trans
     )
 
 
-CREATE_QKV_HEADS = Shorthand(
+CREATE_QKV_HEADS = MacroOperation(
     name="experimental.create_qkv_heads",
     parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, Parameter("transpose_k_heads", FLAG, default=True)),
     summary="Heads of rows that hold, group by group, the queries that share a key, that key and its value.",
     source="ttnn.experimental.create_qkv_heads",
-    calls=lambda call, x, *statics: _split_groups(call, _as_positions(call, x, 4, "input_tensor"), *statics),
+    decompose=lambda ops, x, *statics: _split_groups(ops, _as_positions(ops, x, 4, "input_tensor"), *statics),
     collected_in=tuple,
     golden=_groups_in_torch,
     examples=((((2, 1, 5, 32),), (2, 1, True)), (((1, 1, 3, 48),), (4, None, False))),
@@ -242,7 +235,7 @@ def _separate_in_torch(_: Any, x: Any, kv: Any, heads: int, kv_heads: int | None
     return query, key.mT if transposes else key, value
 
 
-SEPARATE_QKV_HEADS = Shorthand(
+SEPARATE_QKV_HEADS = MacroOperation(
     name="experimental.create_qkv_heads_from_separate_tensors",
     parameters=(
         OPERAND,
@@ -253,30 +246,30 @@ SEPARATE_QKV_HEADS = Shorthand(
     ),
     summary="Heads of rows of queries, and of as many others as there are, each a key and its value, head by head.",
     source="ttnn.experimental.create_qkv_heads_from_separate_tensors",
-    calls=_split_separate,
+    decompose=_split_separate,
     collected_in=tuple,
     golden=_separate_in_torch,
     examples=((((2, 1, 5, 16), (2, 1, 7, 16)), (2, 1, True)), (((1, 1, 3, 24), (1, 1, 33, 48)), (4, None, False))),
 )
 
 
-def _split_shards(call: Call, x: Value, heads: int) -> list[Value]:
+def _split_shards(ops: Ops, x: Value, heads: int) -> list[Value]:
     """The heads of rows; of sharded ones, whose shards each hold the queries, keys and values of some of the heads."""
     shard = x.spec.memory_config.shard_spec
     across = 1 if shard is None or shard.shape[1] < 1 else -(-x.shape[-1] // shard.shape[1])
     if across == 1 or heads % across or x.shape[-1] % across:
-        return _split(call, x, None, heads, None, True, rank=4)
-    rows = _as_positions(call, x, 4, "input_tensor")
+        return _split(ops, x, None, heads, None, True, rank=4)
+    rows = _as_positions(ops, x, 4, "input_tensor")
     of_group = heads // across
-    part = partial(_of_groups, call, rows, across, _channels(x.shape[-1], 3 * heads, "rows"))
+    part = partial(_of_groups, ops, rows, across, _channels(x.shape[-1], 3 * heads, "rows"))
     return [
-        _headed(call, part(0, of_group), heads),
-        _headed(call, part(of_group, of_group), heads, TRANSPOSED),
-        _headed(call, part(2 * of_group, of_group), heads),
+        _headed(ops, part(0, of_group), heads),
+        _headed(ops, part(of_group, of_group), heads, TRANSPOSED),
+        _headed(ops, part(2 * of_group, of_group), heads),
     ]
 
 
-BERT_SPLIT_HEADS = Shorthand(
+BERT_SPLIT_HEADS = MacroOperation(
     name="experimental.split_query_key_value_and_split_heads",
     ttnn_name="split_qkv_of_16_heads",
     parameters=(OPERAND, Parameter("num_heads", DIMENSION, 16), _GRID),
@@ -285,7 +278,7 @@ BERT_SPLIT_HEADS = Shorthand(
         "by shard across."
     ),
     source="ttnn.experimental.split_query_key_value_and_split_heads",
-    calls=_split_shards,
+    decompose=_split_shards,
     reads_layout=True,
     collected_in=tuple,
     golden=lambda torch, x, heads: _heads_in_torch(torch, x, None, heads, None, True),
@@ -293,15 +286,15 @@ BERT_SPLIT_HEADS = Shorthand(
 )
 
 
-def _split_users(call: Call, x: Value, heads: int, kv_heads: int | None) -> list[Value]:
+def _split_users(ops: Ops, x: Value, heads: int, kv_heads: int | None) -> list[Value]:
     kv_heads = _check_heads(heads, kv_heads)
     if len(x.shape) != 4 or x.shape[:2] != (1, 1):
         raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help="it is [1, 1, users, channels]")
     users = x.shape[2]
     width = _channels(x.shape[3], heads + 2 * kv_heads, "rows")
     ends = (0, heads, heads + kv_heads, heads + 2 * kv_heads)
-    parts = [_part(call, x, 3, begin * width, end * width) for begin, end in itertools.pairwise(ends)]
-    return [call(RESHAPE, [part], (1, users, part.shape[3] // width, width)) for part in parts]
+    parts = [ops.part(x, 3, begin * width, end * width) for begin, end in itertools.pairwise(ends)]
+    return [ops.call(RESHAPE, [part], (1, users, part.shape[3] // width, width)) for part in parts]
 
 
 def _users_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None) -> tuple[Any, ...]:
@@ -309,7 +302,7 @@ def _users_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None) -> tup
     return tuple(torch.split(x.reshape(1, x.shape[2], sum(sizes), -1), sizes, 2))
 
 
-NLP_CREATE_QKV_HEADS_DECODE = Shorthand(
+NLP_CREATE_QKV_HEADS_DECODE = MacroOperation(
     name="experimental.nlp_create_qkv_heads_decode",
     parameters=(
         OPERAND,
@@ -319,7 +312,7 @@ NLP_CREATE_QKV_HEADS_DECODE = Shorthand(
     ),
     summary="Heads of queries, keys and values of one position of every user, each [1, users, heads, channels].",
     source="ttnn.experimental.nlp_create_qkv_heads_decode",
-    calls=_split_users,
+    decompose=_split_users,
     collected_in=tuple,
     core_for_each=True,
     golden=_users_in_torch,
@@ -335,27 +328,27 @@ def _check_rank(x: Value, wanted: str) -> None:
         raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help=f"it is {wanted}")
 
 
-def _concatenated(call: Call, x: Value, *, unit: bool) -> Value:
+def _concatenated(ops: Ops, x: Value, *, unit: bool) -> Value:
     _check_rank(x, "[batch, heads, positions, channels]")
     batch, heads, positions, width = x.shape
     extents = (batch, *((1,) if unit else ()), positions, heads * width)
-    return call(RESHAPE, [call(PERMUTE, [x], BY_HEAD)], extents)
+    return ops.call(RESHAPE, [ops.call(PERMUTE, [x], BY_HEAD)], extents)
 
 
-def _concatenation(name: str, *parameters: Parameter, unit: bool, ttnn_name: str = "") -> Shorthand:
+def _concatenation(name: str, *parameters: Parameter, unit: bool, ttnn_name: str = "") -> MacroOperation:
     shape = "[batch, 1, positions, channels]" if unit else "[batch, positions, channels]"
 
     def golden(_: Any, x: Any) -> Any:
         rows = x.transpose(1, 2).flatten(2)
         return rows.unsqueeze(1) if unit else rows
 
-    return Shorthand(
+    return MacroOperation(
         name=name,
         ttnn_name=ttnn_name,
         parameters=(OPERAND, *parameters),
         summary=f"Heads [batch, heads, positions, channels of one] as rows {shape}.",
         source=f"ttnn.{name}",
-        calls=lambda call, x: _concatenated(call, x, unit=unit),
+        decompose=lambda ops, x: _concatenated(ops, x, unit=unit),
         golden=golden,
         examples=((((2, 3, 5, 8),), ()), (((1, 4, 33, 32),), ())),
     )
@@ -368,14 +361,14 @@ CONCATENATIONS = (
 )
 
 
-def _concatenated_users(call: Call, x: Value, heads: int) -> Value:
+def _concatenated_users(ops: Ops, x: Value, heads: int) -> Value:
     _check_rank(x, "[1, users, heads, channels]")
     one, users, given, width = x.shape
     if one != 1 or not 1 <= heads <= given:
         raise ShapeError(f"{heads} heads are no part of a tensor of shape {list(x.shape)}")
-    rows = call(RESHAPE, [_part(call, x, 2, 0, heads)], (1, 1, users, heads * width))
+    rows = ops.call(RESHAPE, [ops.part(x, 2, 0, heads)], (1, 1, users, heads * width))
     missing = max(0, TILE_HEIGHT - users)
-    return call(PAD, [rows], ((0, 0), (0, 0), (0, missing), (0, 0)), 0) if missing else rows
+    return ops.call(PAD, [rows], ((0, 0), (0, 0), (0, missing), (0, 0)), 0) if missing else rows
 
 
 def _users_again_in_torch(torch: Any, x: Any, heads: int) -> Any:
@@ -383,12 +376,12 @@ def _users_again_in_torch(torch: Any, x: Any, heads: int) -> Any:
     return torch.nn.functional.pad(rows, (0, 0, 0, max(0, 32 - x.shape[1])))
 
 
-NLP_CONCAT_HEADS_DECODE = Shorthand(
+NLP_CONCAT_HEADS_DECODE = MacroOperation(
     name="experimental.nlp_concat_heads_decode",
     parameters=(OPERAND, _NUM_HEADS),
     summary="The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users.",
     source="ttnn.experimental.nlp_concat_heads_decode",
-    calls=_concatenated_users,
+    decompose=_concatenated_users,
     golden=_users_again_in_torch,
     examples=((((1, 5, 4, 8),), (3,)), (((1, 33, 2, 32),), (2,))),
 )

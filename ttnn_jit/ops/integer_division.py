@@ -8,9 +8,9 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.binary import DIVIDE, FILL, FIRST, SECOND
 from ttnn_jit.ops.data_movement import REPEAT, RESHAPE
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import CHOICE, TENSOR, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.ops.typecast import TYPECAST
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
@@ -88,45 +88,45 @@ def _broadcast(shapes: Sequence[Extents]) -> Extents:
     return tuple(extents)
 
 
-def _met(call: Call, operands: Operands) -> tuple[list[Value], Extents]:
+def _met(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
     """Two tensors of one shape, of one dimension at least, and what the shape of a result is."""
     tensors = [each for each in operands if isinstance(each, Value)]
     shape = _broadcast([each.shape for each in tensors])
     rows = shape or (1,)
     found = []
     for each in operands:
-        tensor = each if isinstance(each, Value) else call(FILL, [tensors[0], each])
+        tensor = each if isinstance(each, Value) else ops.call(FILL, [tensors[0], each])
         own = (1,) * (len(rows) - len(tensor.shape)) + tensor.shape
-        tensor = tensor if own == tensor.shape else call(RESHAPE, [tensor], own)
+        tensor = tensor if own == tensor.shape else ops.call(RESHAPE, [tensor], own)
         times = tuple(wanted if extent == 1 else 1 for extent, wanted in zip(own, rows, strict=True))
-        found.append(tensor if set(times) <= {1} else call(REPEAT, [tensor], times))
+        found.append(tensor if set(times) <= {1} else ops.call(REPEAT, [tensor], times))
     return found, shape
 
 
 def _by(routine: Routine) -> Callable[..., Value]:
-    def calls(call: Call, *operands: Value | float) -> Value:
-        (a, b), shape = _met(call, (operands[0], operands[1]))
-        result = call(routine, [a, b])
-        return result if result.shape == shape else call(RESHAPE, [result], shape)
+    def decompose(ops: Ops, *operands: Value | float) -> Value:
+        (a, b), shape = _met(ops, (operands[0], operands[1]))
+        result = ops.call(routine, [a, b])
+        return result if result.shape == shape else ops.call(RESHAPE, [result], shape)
 
-    return calls
+    return decompose
 
 
-def _exact_quotient(call: Call, *operands: Value | float) -> Value:
+def _exact_quotient(ops: Ops, *operands: Value | float) -> Value:
     """In float32, as torch has it."""
-    floats = [call(TYPECAST, [each], COMPUTE_TYPE) if isinstance(each, Value) else each for each in operands]
-    return call(DIVIDE, floats)
+    floats = [ops.call(TYPECAST, [each], COMPUTE_TYPE) if isinstance(each, Value) else each for each in operands]
+    return ops.call(DIVIDE, floats)
 
 
 def _operation(
-    name: str, summary: str, calls: Callable[..., Value], golden: Callable[..., Any], **fields: Any
-) -> Shorthand:
-    return Shorthand(
+    name: str, summary: str, decompose: Callable[..., Value], golden: Callable[..., Any], **fields: Any
+) -> MacroOperation:
+    return MacroOperation(
         name=name,
         parameters=(FIRST, SECOND, *fields.pop("others", ())),
         summary=summary,
         source=f"ttnn.{name}",
-        calls=calls,
+        decompose=decompose,
         takes_dtypes=INTEGERS,
         golden=golden,
         examples=((((3, 40), (3, 40)), ()), (((2, 5, 1), (7,)), ())),

@@ -21,41 +21,34 @@ from ttnn_jit.ops.cache_routines import (
     refusal,
     rows_in_torch,
 )
-from ttnn_jit.ops.copying import in_dtype_of
-from ttnn_jit.ops.data_movement import PERMUTE, REPEAT, SLICE
+from ttnn_jit.ops.data_movement import PERMUTE, REPEAT
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import DIMENSION, EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.part_writes import SLICE_WRITE
 from ttnn_jit.ops.routines import EMBEDDING
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 
 Extents = tuple[int, ...]
 
 
-def _placed(call: Call, cache: Value, x: Value, *begins: int) -> Value:
+def _placed(ops: Ops, cache: Value, x: Value, *begins: int) -> Value:
     """The cache with `x` from these places on; of block floats, whose groups are parts of rows, row by row."""
     if cache.spec.dtype.is_block_float and not x.spec.dtype.is_integer:
-        return call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
+        return ops.call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
     ends = tuple(begin + extent for begin, extent in zip(begins, x.shape, strict=True))
-    return call(SLICE_WRITE, [cache, in_dtype_of(call, cache, x)], begins, ends, ())
-
-
-def _part(call: Call, x: Value, axis: int, begin: int, count: int) -> Value:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, begin + count
-    return x if (begin, count) == (0, x.shape[axis]) else call(SLICE, [x], tuple(begins), tuple(ends), ())
+    return ops.call(SLICE_WRITE, [cache, ops.rounded(x, cache.spec.dtype)], begins, ends, ())
 
 
 # --- By numbers -----------------------------------------------------------------------------------------------------
 
 
-def _filled(call: Call, cache: Value, x: Value, user: int) -> Value:
+def _filled(ops: Ops, cache: Value, x: Value, user: int) -> Value:
     wanted = "[1, heads, positions, channels], with no more positions than the cache"
     check_ranks(cache.shape, x.shape, wanted)
     if x.shape[:2] != (1, cache.shape[1]) or x.shape[2] > cache.shape[2]:
         raise refusal(cache.shape, x.shape, wanted)
     if not 0 <= user < cache.shape[0]:
         raise ShapeError(f"there is no user {user} in a cache of {cache.shape[0]}")
-    return _placed(call, cache, x, user, 0, 0, 0)
+    return _placed(ops, cache, x, user, 0, 0, 0)
 
 
 def _filled_in_torch(_: Any, cache: Any, x: Any, user: int) -> Any:
@@ -64,12 +57,12 @@ def _filled_in_torch(_: Any, cache: Any, x: Any, user: int) -> Any:
     return filled
 
 
-FILL_CACHE = Shorthand(
+FILL_CACHE = MacroOperation(
     name="fill_cache",
     parameters=(CACHE, INPUT, Parameter("batch_idx", DIMENSION, aliases=("batch_index",))),
     summary="A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written.",
     source="ttnn.fill_cache",
-    calls=_filled,
+    decompose=_filled,
     written_as=("fill_cache", "kv_cache.fill_cache_for_user_"),
     golden=_filled_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 7, 5)), (1,)), (((1, 1, 64, 32), (1, 1, 33, 32)), (0,))),
@@ -81,22 +74,22 @@ def _check_position(cache: Extents, position: int) -> None:
         raise ShapeError(f"there is no position {position} in a cache of {cache[2]}")
 
 
-def _updated(call: Call, cache: Value, x: Value, index: Value | None, position: int | None, offset: int) -> Value:
+def _updated(ops: Ops, cache: Value, x: Value, index: Value | None, position: int | None, offset: int) -> Value:
     wanted = "[1, heads, users, channels], with a row for each user of the cache from `batch_offset` on"
     check_ranks(cache.shape, x.shape, wanted)
     users = cache.shape[0]
     if x.shape[:2] != (1, cache.shape[1]) or not 0 <= offset <= x.shape[2] - users:
         raise refusal(cache.shape, x.shape, wanted)
-    rows = _part(call, x, 2, offset, users)
+    rows = ops.part(x, 2, offset, offset + users)
     if position is not None and index is None:
         _check_position(cache.shape, position)
-        return _placed(call, cache, call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
+        return _placed(ops, cache, ops.call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
     if position is not None or index is None:
         raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
     if index.shape != (1,):
         raise ShapeError(f"the position of all users has shape {list(index.shape)}", help="it is one number, [1]")
-    of_users = index if users == 1 else call(REPEAT, [index], (users,))
-    return call(UPDATE_ROWS, [cache, call(PERMUTE, [rows], (0, 2, 1, 3)), of_users])
+    of_users = index if users == 1 else ops.call(REPEAT, [index], (users,))
+    return ops.call(UPDATE_ROWS, [cache, ops.call(PERMUTE, [rows], (0, 2, 1, 3)), of_users])
 
 
 def _updated_in_torch(_: Any, cache: Any, x: Any, index: Any, position: int | None, offset: int) -> Any:
@@ -107,7 +100,7 @@ def _updated_in_torch(_: Any, cache: Any, x: Any, index: Any, position: int | No
     return updated
 
 
-UPDATE_CACHE = Shorthand(
+UPDATE_CACHE = MacroOperation(
     name="update_cache",
     parameters=(
         CACHE,
@@ -121,7 +114,7 @@ UPDATE_CACHE = Shorthand(
         "`input` [1, heads, users, channels]; it is written."
     ),
     source="ttnn.update_cache",
-    calls=_updated,
+    decompose=_updated,
     written_as=("update_cache", "kv_cache.update_cache_for_token_"),
     golden=_updated_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 32, 5), None), (7, 4)), (((2, 1, 64, 32), (1, 1, 2, 32), None), (0, 0))),
@@ -132,19 +125,23 @@ UPDATE_CACHE = Shorthand(
 
 
 def _updated_by_index(
-    call: Call, cache: Value, x: Value, index: Value | None, table: Value | None, positions: Sequence[int]
+    ops: Ops, cache: Value, x: Value, index: Value | None, table: Value | None, positions: Sequence[int]
 ) -> Value:
     if index is not None and positions:
         raise ShapeError("positions are given twice, in `update_idxs` and in `update_idxs_tensor`")
     if index is not None:
-        return call(UPDATE_ROWS, [cache, x, index]) if table is None else call(UPDATE_PAGES, [cache, x, index, table])
+        return (
+            ops.call(UPDATE_ROWS, [cache, x, index])
+            if table is None
+            else ops.call(UPDATE_PAGES, [cache, x, index, table])
+        )
     if table is not None:
         raise ShapeError("a cache in pages is updated at the positions that `update_idxs_tensor` names")
     check_users(cache.shape, x.shape, (len(positions),), pages=False)
     for user, position in enumerate(positions):
         _check_position(cache.shape, position)
-        row = call(PERMUTE, [_part(call, _part(call, x, 1, user, 1), 2, 0, cache.shape[1])], (0, 2, 1, 3))
-        cache = _placed(call, cache, row, user if cache.shape[0] > 1 else 0, 0, position, 0)
+        row = ops.call(PERMUTE, [ops.part(ops.part(x, 1, user, user + 1), 2, 0, cache.shape[1])], (0, 2, 1, 3))
+        cache = _placed(ops, cache, row, user if cache.shape[0] > 1 else 0, 0, position, 0)
     return cache
 
 
@@ -153,7 +150,7 @@ def _by_index_in_torch(torch: Any, cache: Any, x: Any, index: Any, table: Any, p
     return rows_in_torch(torch, cache, x, index) if table is None else pages_in_torch(torch, cache, x, index, table)
 
 
-PAGED_UPDATE_CACHE = Shorthand(
+PAGED_UPDATE_CACHE = MacroOperation(
     name="experimental.paged_update_cache",
     ttnn_name="update_cache_by_index",
     parameters=(
@@ -170,7 +167,7 @@ PAGED_UPDATE_CACHE = Shorthand(
         "left out where there is none; it is written."
     ),
     source="ttnn.experimental.paged_update_cache",
-    calls=_updated_by_index,
+    decompose=_updated_by_index,
     written_as=("experimental.paged_update_cache",),
     golden=_by_index_in_torch,
     examples=(
@@ -180,21 +177,21 @@ PAGED_UPDATE_CACHE = Shorthand(
 )
 
 
-def _filled_pages(call: Call, cache: Value, x: Value, table: Value, users: Value | None, user: int) -> Value:
+def _filled_pages(ops: Ops, cache: Value, x: Value, table: Value, users: Value | None, user: int) -> Value:
     if len(table.shape) != 2:
         check_table(table.shape, 1)
     if users is not None:
-        return call(FILL_PAGES, [cache, x, call(EMBEDDING, [users, table], table.spec.layout)])
+        return ops.call(FILL_PAGES, [cache, x, ops.call(EMBEDDING, [users, table], table.spec.layout)])
     if not 0 <= user < table.shape[0]:
         raise ShapeError(f"there is no user {user} in a page table of {table.shape[0]}")
-    return call(FILL_PAGES, [cache, x, _part(call, table, 0, user, 1)])
+    return ops.call(FILL_PAGES, [cache, x, ops.part(table, 0, user, user + 1)])
 
 
 def _filled_pages_in_torch(torch: Any, cache: Any, x: Any, table: Any, users: Any, user: int) -> Any:
     return filled_pages_in_torch(torch, cache, x, table[[user]] if users is None else table[users.long()])
 
 
-PAGED_FILL_CACHE = Shorthand(
+PAGED_FILL_CACHE = MacroOperation(
     name="experimental.paged_fill_cache",
     ttnn_name="fill_cache_by_table",
     parameters=(
@@ -207,7 +204,7 @@ PAGED_FILL_CACHE = Shorthand(
     ),
     summary="A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written.",
     source="ttnn.experimental.paged_fill_cache",
-    calls=_filled_pages,
+    decompose=_filled_pages,
     written_as=("experimental.paged_fill_cache",),
     golden=_filled_pages_in_torch,
     examples=(),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import TENSOR, Parameter, members
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -31,8 +31,8 @@ def _result(reference: TensorSpec, _: TensorSpec, reduction: str) -> TensorSpec:
     return reference if reduction == LossReductionMode.NONE.name else interleaved(reference).with_(shape=())
 
 
-def _reduced(ttnn: Any, losses: Any, reduction: str) -> Any:
-    return losses if reduction == LossReductionMode.NONE.name else getattr(ttnn, reduction.lower())(losses)
+def _reduced(ops: Ops, losses: Any, reduction: str) -> Any:
+    return losses if reduction == LossReductionMode.NONE.name else getattr(ops, reduction.lower())(losses)
 
 
 def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composite:
@@ -40,8 +40,8 @@ def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composi
         function: Callable[..., Any] = getattr(torch.nn.functional, in_torch)
         return function(reference, prediction, reduction=LossReductionMode[reduction].value)
 
-    def decompose(ttnn: Any, reference: Any, prediction: Any, reduction: str) -> Any:
-        return _reduced(ttnn, getattr(ttnn, of_difference)(ttnn.subtract(reference, prediction)), reduction)
+    def decompose(ops: Ops, reference: Any, prediction: Any, reduction: str) -> Any:
+        return _reduced(ops, getattr(ops, of_difference)(ops.subtract(reference, prediction)), reduction)
 
     return Composite(
         name=name,

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import less, moments, reshaped
+from ttnn_jit.ops.composites import less, moments
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _NORMALISED = (
     Parameter("input_tensor", TENSOR, aliases=("input",)),
@@ -21,10 +20,6 @@ _NORMALISED = (
     Parameter("epsilon", FLOAT, 1e-12, aliases=("eps",)),
 )
 """What every operation takes that normalises rows."""
-
-
-def _as_rows(x: TensorSpec, *_: Any) -> TensorSpec:
-    return x
 
 
 def _rows_spelled(
@@ -44,30 +39,30 @@ def _rows_spelled(
     return (epsilon,)
 
 
-def scaled(ttnn: Any, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     """Rows by the root of `variance`, times the weight of their column, plus its bias."""
-    x = ttnn.multiply(x, ttnn.rsqrt(ttnn.add(variance, epsilon)))
+    x = ops.multiply(x, ops.rsqrt(ops.add(variance, epsilon)))
     if weight is not None:
-        x = ttnn.multiply(x, _beside_rows(ttnn, weight, x))
-    return x if bias is None else ttnn.add(x, _beside_rows(ttnn, bias, x))
+        x = ops.multiply(x, _beside_rows(ops, weight, x))
+    return x if bias is None else ops.add(x, _beside_rows(ops, bias, x))
 
 
-def _beside_rows(ttnn: Any, row: Any, x: Any) -> Any:
+def _beside_rows(ops: Ops, row: Any, x: Any) -> Any:
     """A weight in a shape that broadcasts to the rows of `x`: its own, where that does."""
     broadcasts = len(row.shape) <= len(x.shape) and row.shape[-1:] == x.shape[-1:]
-    return row if broadcasts else reshaped(ttnn, row, x.shape[-1:])
+    return row if broadcasts else ops.reshaped(row, x.shape[-1:])
 
 
-def _layer_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
-    x = x if residual is None else ttnn.add(x, residual)
+def _layer_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
+    x = x if residual is None else ops.add(x, residual)
     last = (len(x.shape) - 1,)
-    mean, variance = moments(ttnn, x, lambda x: ttnn.mean(x, last, True))
-    return scaled(ttnn, less(ttnn, x, mean), variance, weight, bias, epsilon)
+    mean, variance = moments(ops, x, lambda x: ops.mean(x, last, True))
+    return scaled(ops, less(ops, x, mean), variance, weight, bias, epsilon)
 
 
-def _rms_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
-    x = x if residual is None else ttnn.add(x, residual)
-    return scaled(ttnn, x, ttnn.mean(ttnn.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
+def _rms_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
+    x = x if residual is None else ops.add(x, residual)
+    return scaled(ops, x, ops.mean(ops.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
 
 
 def _normalised_golden(function: str) -> Callable[..., Any]:
@@ -94,7 +89,6 @@ LAYER_NORM = Composite(
     source="ttnn.layer_norm",
     decompose=_layer_norm,
     spelled=_rows_spelled,
-    result=_as_rows,
     golden=_normalised_golden("layer_norm"),
     aten="native_layer_norm",
     examples=_NORMALISED_EXAMPLES,
@@ -107,7 +101,6 @@ RMS_NORM = Composite(
     source="ttnn.rms_norm",
     decompose=_rms_norm,
     spelled=_rows_spelled,
-    result=_as_rows,
     golden=_normalised_golden("rms_norm"),
     aten="rms_norm",
     examples=_NORMALISED_EXAMPLES,

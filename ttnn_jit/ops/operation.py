@@ -9,61 +9,11 @@ from typing import Any, TypeAlias
 from ttnn_jit.diagnostics.errors import OperandDTypeError
 from ttnn_jit.ops.config_kinds import PrecisionKind
 from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
-from ttnn_jit.ops.parameter import (
-    ACTIVATIONS,
-    COMPUTE_CONFIG,
-    CONFIG,
-    DTYPE,
-    IGNORED,
-    OUTPUT,
-    PROGRAM_CONFIG,
-    Parameter,
-)
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
-
-RESULT_PARAMETERS = (
-    Parameter("memory_config", CONFIG),
-    Parameter("output_mem_config", CONFIG),
-    Parameter("dtype", DTYPE),
-    Parameter("output_tensor", OUTPUT),
-    Parameter("optional_output_tensor", OUTPUT),
-    Parameter("activations", ACTIVATIONS),
-)
-"""What every operation takes besides its own, by keyword, about its result."""
-RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
-"""Keywords that every operation takes besides its own, about its result."""
-PLACE_KEYWORDS = ("memory_config", "output_mem_config")
-"""Keywords for where the result lies, the second one of older versions."""
-OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
-"""Keywords for the tensor that the result is written into."""
-OPERAND_PARAMETERS = (
-    Parameter("input_tensor_a_activations", ACTIVATIONS),
-    Parameter("input_tensor_b_activations", ACTIVATIONS),
-)
-"""What eager operations of two operands take besides, by keyword, about these."""
-HARDWARE_PARAMETERS = (
-    Parameter("accurate_mode", IGNORED),
-    Parameter("compute_kernel_config", COMPUTE_CONFIG),
-    Parameter("core_grid", IGNORED),
-    Parameter("cq_id", IGNORED),
-    Parameter("fast_and_approximate_mode", IGNORED),
-    Parameter("global_cb", IGNORED),
-    Parameter("program_config", PROGRAM_CONFIG),
-    Parameter("queue_id", IGNORED),
-    Parameter("reshape_tile_mode", IGNORED),
-    Parameter("sub_core_grids", IGNORED),
-    Parameter("sub_device_id", IGNORED),
-    Parameter("use_legacy", IGNORED),
-    Parameter("use_multicore", IGNORED),
-    Parameter("vector_mode", IGNORED),
-)
-"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
-HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
-QUEUE_KEYWORDS = ("queue_id", "cq_id")
-"""Keywords for the command queue of a call, which every operation of ttnn takes, those of the host API too."""
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",

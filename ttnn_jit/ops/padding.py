@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.data_movement import CONCAT, FLIP, REPEAT, SLICE, movement
+from ttnn_jit.ops.data_movement import CONCAT, FLIP, REPEAT, movement
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value, respelled
 from ttnn_jit.ops.movement import OPERAND, Background, Extents, Spelling
 from ttnn_jit.ops.parameter import CHOICE, EXTENTS, NUMBER, PAIRS, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value, respelled
 from ttnn_jit.specs.access import Access, Part
 
 Padding = Sequence[tuple[int, int]]
@@ -81,52 +81,46 @@ PAD_TO = respelled(
 )
 
 
-Edges = Callable[[Call, Value, int, int, int], tuple[list[Value], list[Value]]]
+Edges = Callable[[Ops, Value, int, int, int], tuple[list[Value], list[Value]]]
 """``edges(call, x, axis, before, after)``: what stands before and behind `x` along a dimension."""
 
 
-def _part(call: Call, x: Value, axis: int, begin: int, end: int) -> Value:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return call(SLICE, [x], tuple(begins), tuple(ends), ())
-
-
-def _reflected(call: Call, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+def _reflected(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if max(before, after) >= max(1, extent):
         raise ShapeError(f"dimension {axis} of extent {extent} is not reflected by {max(before, after)} elements")
-    first = [_part(call, x, axis, 1, before + 1)] if before else []
-    last = [_part(call, x, axis, extent - 1 - after, extent - 1)] if after else []
-    return [call(FLIP, first, (axis,))] if first else [], [call(FLIP, last, (axis,))] if last else []
+    first = [ops.sliced(x, axis, 1, before + 1)] if before else []
+    last = [ops.sliced(x, axis, extent - 1 - after, extent - 1)] if after else []
+    return [ops.call(FLIP, first, (axis,))] if first else [], [ops.call(FLIP, last, (axis,))] if last else []
 
 
-def _replicated(call: Call, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+def _replicated(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if extent == 0:
         raise ShapeError(f"dimension {axis} has no element to repeat")
 
     def repeated(place: int, times: int) -> list[Value]:
         repetitions = tuple(times if dim == axis else 1 for dim in range(len(x.shape)))
-        return [call(REPEAT, [_part(call, x, axis, place, place + 1)], repetitions)] if times else []
+        return [ops.call(REPEAT, [ops.sliced(x, axis, place, place + 1)], repetitions)] if times else []
 
     return repeated(0, before), repeated(extent - 1, after)
 
 
-def _wrapped(call: Call, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if max(before, after) > extent:
         raise ShapeError(f"dimension {axis} of extent {extent} does not wrap around by {max(before, after)} elements")
-    first = [_part(call, x, axis, extent - before, extent)] if before else []
-    return first, [_part(call, x, axis, 0, after)] if after else []
+    first = [ops.sliced(x, axis, extent - before, extent)] if before else []
+    return first, [ops.sliced(x, axis, 0, after)] if after else []
 
 
-def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> Shorthand:
-    def calls(call: Call, x: Value, padding: Padding) -> Value:
+def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:
+    def decompose(ops: Ops, x: Value, padding: Padding) -> Value:
         _, (checked, _) = _spelled_pad(x.shape, padding, 0)
         for axis, (before, after) in enumerate(checked):
             if before or after:
-                first, last = edges(call, x, axis, before, after)
-                x = call(CONCAT, [*first, x, *last], axis)
+                first, last = edges(ops, x, axis, before, after)
+                x = ops.call(CONCAT, [*first, x, *last], axis)
         return x
 
     def golden(torch: Any, x: Any, padding: Padding) -> Any:
@@ -137,13 +131,13 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> Shorthand:
             x = torch.index_select(x, axis, torch.from_numpy(places))
         return x
 
-    return Shorthand(
+    return MacroOperation(
         name="pad",
         ttnn_name=f"pad_{mode}",
         parameters=(OPERAND, Parameter("padding", PAIRS), Parameter("mode", CHOICE, mode)),
         summary=f"The tensor with as many elements around it as `padding` says, {said}.",
         source="torch.nn.functional.pad",
-        calls=calls,
+        decompose=decompose,
         golden=golden,
         examples=((((3, 40),), (((0, 1), (2, 3)),)), (((2, 33, 5),), (((1, 0), (0, 4)),))),
     )

@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, EXTENT_ARRAY, FLAG, LAYOUT, PAIRS, TENSOR, Parameter
 from ttnn_jit.ops.reduction import CHAINS, interleaved
 from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MAX_TAPS_TOGETHER = 12
@@ -83,9 +82,9 @@ class Pool:
                 help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
             )
 
-    def placed(self, ttnn: Any, x: Any) -> Any:
+    def placed(self, ops: Ops, x: Any) -> Any:
         """The input by batch, places and channels."""
-        return reshaped(ttnn, x, (self.batch, *self.extents, self.channels))
+        return ops.reshaped(x, (self.batch, *self.extents, self.channels))
 
     def elements(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
         """Per dimension, how many elements every window has; those beyond the padding do not count."""
@@ -110,24 +109,24 @@ def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
     return found[0]
 
 
-def _pooled(ttnn: Any, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
+def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
     """Every window of a padded tensor as one element: columns, then rows."""
     windows, counts = pool.windows, pool.counts
     overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
     if math.prod(windows.kernel) <= (MAX_TAPS_TOGETHER if overlap else MAX_TAPS_ALONE):
-        rows = taps_of(ttnn, x, windows, counts, 1)
-        return _folded(combine, [_folded(combine, taps_of(ttnn, row, windows, counts, 2)) for row in rows])
+        rows = taps_of(ops, x, windows, counts, 1)
+        return _folded(combine, [_folded(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):
         taps = windows.kernel[axis - 1]
         if taps <= CHAINS:
-            x = _folded(combine, taps_of(ttnn, x, windows, counts, axis))
+            x = _folded(combine, taps_of(ops, x, windows, counts, axis))
             continue
         alone = [
             tuple(each if place == axis - 1 else 1 for place, each in enumerate(own))
             for own in (windows.kernel, windows.stride, windows.dilation)
         ]
-        found = ttnn.apply(WINDOWS, (x,), alone)
-        x = reduce(ttnn.reshape(found, (*found.shape[:3], taps, found.shape[-1])), 3)
+        found = ops.call(WINDOWS, [x], *alone)
+        x = reduce(ops.reshape(found, (*found.shape[:3], taps, found.shape[-1])), 3)
     return x
 
 
@@ -170,11 +169,11 @@ def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
     return laid_out(x, (1, 1, pool.rows, pool.channels), dtype, layout)
 
 
-def _max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+def _max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, -math.inf)
-    found = _pooled(ttnn, x, pool, ttnn.maximum, ttnn.max)
-    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, -math.inf)
+    found = _pooled(ops, x, pool, ops.maximum, ops.max)
+    return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
 
 def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
@@ -214,27 +213,31 @@ MAX_POOL2D = Composite(
 )
 
 
-def _avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+def _avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
-    x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, 0.0)
-    found = _pooled(ttnn, x, pool, ttnn.add, ttnn.sum)
-    found = divided(ttnn, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
-    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, 0.0)
+    found = _pooled(ops, x, pool, ops.add, ops.sum)
+    found = divided(ops, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
+    return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
 
-def divided(ttnn: Any, x: Any, counts: Sequence[Sequence[int]]) -> Any:
+def divided(ops: Ops, x: Any, counts: Sequence[Sequence[int]]) -> Any:
     """`x` by the product of a number for each row and one for each column."""
     if all(len(set(each)) == 1 for each in counts):
-        return ttnn.divide(x, float(math.prod(each[0] for each in counts)))
-    rows = _along(ttnn, x, counts[0], (1, 1))
-    columns = reshaped(ttnn, _along(ttnn, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
-    return ttnn.divide(x, ttnn.multiply(rows, columns))
+        return ops.divide(x, float(math.prod(each[0] for each in counts)))
+    rows = _along(ops, x, counts[0], (1, 1))
+    columns = ops.reshaped(_along(ops, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
+    return ops.divide(x, ops.multiply(rows, columns))
 
 
-def _along(ttnn: Any, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
+def _along(ops: Ops, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
     """These numbers along the second of four dimensions."""
-    runs = [ttnn.filled(float(number), (1, len(list(run)), *behind), x) for number, run in itertools.groupby(numbers)]
-    return runs[0] if len(runs) == 1 else ttnn.concat(runs, 1)
+    spec = x.spec.with_(dtype=COMPUTE_TYPE, memory_config=x.spec.memory_config.unsharded)
+    runs = [
+        ops.filled(float(number), spec.with_(shape=(1, len(list(run)), *behind)))
+        for number, run in itertools.groupby(numbers)
+    ]
+    return runs[0] if len(runs) == 1 else ops.concat(runs, 1)
 
 
 def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
@@ -299,37 +302,35 @@ def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
     return laid_out(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
 
 
-def _adapted(ttnn: Any, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
+def _adapted(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
     batch, extents, channels, counts = _adaptive(attributes)
-    x = reshaped(ttnn, x, (batch, *extents, channels))
+    x = ops.reshaped(x, (batch, *extents, channels))
     for axis in (2, 1):
         parts = parts_of(extents[axis - 1], counts[axis - 1])
         if len({len(part) for part in parts}) == 1 and extents[axis - 1] % counts[axis - 1] == 0:
-            split = ttnn.reshape(x, (*x.shape[:axis], len(parts), len(parts[0]), *x.shape[axis + 1 :]))
+            split = ops.reshape(x, (*x.shape[:axis], len(parts), len(parts[0]), *x.shape[axis + 1 :]))
             x = reduce(split, axis + 1)
             continue
-        x = ttnn.concat([_reduced_part(ttnn, x, axis, part, reduce) for part in parts], axis)
+        x = ops.concat([_reduced_part(ops, x, axis, part, reduce) for part in parts], axis)
     return x
 
 
-def _reduced_part(ttnn: Any, x: Any, axis: int, part: range, reduce: Reduce) -> Any:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = part.start, part.stop
-    found = reduce(ttnn.slice(x, begins, ends), axis)
-    return ttnn.reshape(found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+def _reduced_part(ops: Ops, x: Any, axis: int, part: range, reduce: Reduce) -> Any:
+    found = reduce(ops.sliced(x, axis, part.start, part.stop), axis)
+    return ops.reshape(found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
 
 
-def _adaptive_avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+def _adaptive_avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     batch, extents, channels, counts = _adaptive(attributes)
-    found = _adapted(ttnn, x, attributes, ttnn.sum)
+    found = _adapted(ops, x, attributes, ops.sum)
     sizes = tuple(tuple(map(len, parts_of(*each))) for each in zip(extents, counts, strict=True))
-    found = ttnn.rounded(divided(ttnn, found, sizes), attributes[-2])
-    return ttnn.reshape(found, (1, 1, batch * math.prod(counts), channels))
+    found = ops.rounded(divided(ops, found, sizes), attributes[-2])
+    return ops.reshape(found, (1, 1, batch * math.prod(counts), channels))
 
 
-def _adaptive_max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+def _adaptive_max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     batch, _, channels, counts = _adaptive(attributes)
-    return ttnn.reshape(_adapted(ttnn, x, attributes, ttnn.max), (1, 1, batch * math.prod(counts), channels))
+    return ops.reshape(_adapted(ops, x, attributes, ops.max), (1, 1, batch * math.prod(counts), channels))
 
 
 def _adaptive_golden(function: str) -> Callable[..., Any]:
@@ -386,7 +387,7 @@ GLOBAL_AVG_POOL2D = Composite(
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="The mean of every channel of an image.",
     source="ttnn.global_avg_pool2d",
-    decompose=lambda ttnn, x, _: ttnn.mean(x, (1, 2), True),
+    decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
     spelled=_spelled_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),

@@ -8,18 +8,18 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import is_broadcast_to, reshaped
+from ttnn_jit.ops.composites import is_broadcast_to
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def _activated(ttnn: Any, a: Any, b: Any, *statics: Any) -> Any:
+def _activated(ops: Ops, a: Any, b: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
-    product = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
-    return activated(ttnn, product, activation)
+    product = ops.matmul(a, b, transpose_a, transpose_b, precision)
+    return activated(ops, product, activation)
 
 
 def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[Any, ...]:
@@ -51,9 +51,9 @@ ACTIVATED_MATMUL = Composite(
 )
 
 
-def _addmm(ttnn: Any, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
-    product = ttnn.multiply(ttnn.matmul(a, b, False, False), alpha)
-    return ttnn.add(product, ttnn.multiply(x, beta)) if beta else product
+def _addmm(ops: Ops, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
+    product = ops.multiply(ops.matmul(a, b, False, False), alpha)
+    return ops.add(product, ops.multiply(x, beta)) if beta else product
 
 
 def _addmm_spelled(
@@ -94,10 +94,10 @@ ADDMM = Composite(
 )
 
 
-def _outer(ttnn: Any, a: Any, b: Any) -> Any:
+def _outer(ops: Ops, a: Any, b: Any) -> Any:
     *around, rows, columns = _outer_shape(a.shape, b.shape)
-    matrices = reshaped(ttnn, a, (*around, rows, 1)), reshaped(ttnn, b, (*around, 1, columns))
-    return ttnn.matmul(*matrices, False, False)
+    matrices = ops.reshaped(a, (*around, rows, 1)), ops.reshaped(b, (*around, 1, columns))
+    return ops.matmul(*matrices, False, False)
 
 
 def _outer_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:

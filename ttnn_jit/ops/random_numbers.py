@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.binary import ADD
 from ttnn_jit.ops.bitwise import LOGICAL_RIGHT_SHIFT
-from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.data_movement import CONCAT
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
@@ -94,15 +93,15 @@ _STATE = (Parameter("draw", TENSOR), Parameter("key", TENSOR))
 _NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
 
 
-def _uniform(ttnn: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
     """Numbers from 0 to before 1, those of the places from `behind` on; the draw has a key of its own."""
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
-    row = ttnn.reshape(ttnn.counted(draw, behind, rows, max(columns, 1)), (*shape[:-1], 1))
-    place = ttnn.exact(ADD, row, ttnn.counted(draw, 0, columns, 1))
-    words = [ttnn.slice(key, [word], [word + 1]) for word in range(2)]
-    own = [ttnn.exact(RANDOM_WORD, each, *words) for each in (draw, ttnn.exact(ADD, draw, 1))]
-    fraction = ttnn.exact(LOGICAL_RIGHT_SHIFT, ttnn.exact(RANDOM_WORD, place, *own), 32 - RESOLUTION)
-    return ttnn.multiply(ttnn.typecast(ttnn.reshape(fraction, shape), COMPUTE_TYPE), 2.0**-RESOLUTION)
+    row = ops.reshape(ops.places(rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
+    place = row + ops.places(columns, draw, dtype=STATE_TYPE)
+    words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
+    own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
+    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])
+    return ops.multiply(ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE), 2.0**-RESOLUTION)
 
 
 def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
@@ -151,14 +150,14 @@ def _spacing(value: float, dtype: DataType) -> float:
     return math.ldexp(1.0, max(math.frexp(value)[1] - dtype.mantissa_bits - 1, least))
 
 
-def within(ttnn: Any, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
+def within(ops: Ops, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
     """Numbers from 0 to before 1 as numbers of `dtype` from `low` to before `high`: rounding would give `high` too."""
-    spread = drawn if (low, high) == (0.0, 1.0) else ttnn.mac(drawn, high - low, low)
-    return drawn if spread is drawn and dtype is COMPUTE_TYPE else ttnn.clamp(spread, *ends_of(low, high, dtype))
+    spread = drawn if (low, high) == (0.0, 1.0) else ops.mac(drawn, high - low, low)
+    return drawn if spread is drawn and dtype is COMPUTE_TYPE else ops.clamp(spread, *ends_of(low, high, dtype))
 
 
-def _rand(ttnn: Any, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, low: float, high: float) -> Any:
-    return within(ttnn, _uniform(ttnn, draw, key, shape), dtype, low, high)
+def _rand(ops: Ops, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, low: float, high: float) -> Any:
+    return within(ops, _uniform(ops, draw, key, shape), dtype, low, high)
 
 
 def _spelled_rand(
@@ -184,12 +183,12 @@ RAND = Composite(
 )
 
 
-def _randn(ttnn: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
+def _randn(ops: Ops, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
     """By Box and Muller; the logarithm is of a number from 2**-24 to 1."""
-    above = ttnn.subtract(1.0, _uniform(ttnn, draw, key, shape))
-    radius = ttnn.sqrt(ttnn.multiply(ttnn.log(above), -2.0))
-    angle = ttnn.multiply(_uniform(ttnn, draw, key, shape, math.prod(shape)), 2.0 * math.pi)
-    return ttnn.multiply(radius, ttnn.cos(angle))
+    above = ops.subtract(1.0, _uniform(ops, draw, key, shape))
+    radius = ops.sqrt(ops.multiply(ops.log(above), -2.0))
+    angle = ops.multiply(_uniform(ops, draw, key, shape, math.prod(shape)), 2.0 * math.pi)
+    return ops.multiply(radius, ops.cos(angle))
 
 
 def _golden_randn(torch: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
@@ -224,7 +223,7 @@ BERNOULLI = Composite(
     parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
     summary="1 with the probability that the element is, else 0.",
     source="ttnn.bernoulli",
-    decompose=lambda ttnn, x, draw, key, _: ttnn.lt(_uniform(ttnn, draw, key, x.shape), x),
+    decompose=lambda ops, x, draw, key, _: ops.lt(_uniform(ops, draw, key, x.shape), x),
     spelled=_spelled_like,
     result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
     operand_dtypes=_WITH_STATE,
@@ -237,11 +236,10 @@ DROPOUT = Composite(
     parameters=(Parameter("input_tensor", TENSOR), *_STATE, Parameter("probability", FLOAT), Parameter("scale", FLOAT)),
     summary="Elements times `scale`, or 0 with that `probability`.",
     source="ttnn.experimental.dropout",
-    decompose=lambda ttnn, x, draw, key, probability, scale: ttnn.where(
-        ttnn.ge(_uniform(ttnn, draw, key, x.shape), probability), ttnn.multiply(x, scale), 0.0
+    decompose=lambda ops, x, draw, key, probability, scale: ops.where(
+        ops.ge(_uniform(ops, draw, key, x.shape), probability), ops.multiply(x, scale), 0.0
     ),
     spelled=_spelled_like,
-    result=lambda x, *_: x,
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, probability, scale: torch.where(
         _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0
@@ -254,9 +252,8 @@ NEXT_DRAW = Composite(
     parameters=(Parameter("draw", TENSOR),),
     summary="The number of the draw behind `draw`.",
     source="ttnn_jit",
-    decompose=lambda ttnn, draw: ttnn.exact(ADD, draw, NUMBERS_OF_A_DRAW),
+    decompose=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
     spelled=lambda _: (),
-    result=lambda draw: draw,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=lambda torch, draw: (draw.to(torch.int64) + NUMBERS_OF_A_DRAW) % WORD,
     examples=(),

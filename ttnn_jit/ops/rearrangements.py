@@ -10,9 +10,9 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, spelled_reshape
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value, respelled
 from ttnn_jit.ops.movement import OPERAND, Extents, Spelling
 from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSORS, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value, respelled
 
 VIEW = respelled(
     "view",
@@ -61,25 +61,20 @@ EXPAND = respelled(
 )
 
 
-def _parts(call: Call, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
+def _parts(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
     """The elements between `bounds` along `axis`."""
-    found = []
-    for begin, end in bounds:
-        begins, ends = [0] * len(x.shape), list(x.shape)
-        begins[axis], ends[axis] = begin, end
-        found.append(call(SLICE, [x], tuple(begins), tuple(ends), ()))
-    return found
+    return [ops.sliced(x, axis, *each) for each in bounds]
 
 
-def _reshaped_in_padding(call: Call, x: Value, shape: Sequence[int], padded_shape: Sequence[int]) -> Value:
+def _reshaped_in_padding(ops: Ops, x: Value, shape: Sequence[int], padded_shape: Sequence[int]) -> Value:
     if -1 in shape or math.prod(shape) == math.prod(x.shape):
-        return call(RESHAPE, [x], tuple(shape))
+        return ops.call(RESHAPE, [x], tuple(shape))
     if len(shape) != len(padded_shape) or any(own > padded for own, padded in zip(shape, padded_shape, strict=True)):
         raise ShapeError(f"a tensor of shape {list(shape)} has no padded shape {list(padded_shape)}")
-    return call(SLICE, [call(RESHAPE, [x], tuple(padded_shape))], (0,) * len(shape), tuple(shape), ())
+    return ops.call(SLICE, [ops.call(RESHAPE, [x], tuple(padded_shape))], (0,) * len(shape), tuple(shape), ())
 
 
-RESHAPE_IN_PADDING = Shorthand(
+RESHAPE_IN_PADDING = MacroOperation(
     name="reshape",
     ttnn_name="reshape_in_padding",
     parameters=(
@@ -89,7 +84,7 @@ RESHAPE_IN_PADDING = Shorthand(
     ),
     summary="The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept.",
     source="ttnn.reshape",
-    calls=_reshaped_in_padding,
+    decompose=_reshaped_in_padding,
     golden=lambda torch, x, shape, padded: (
         torch.reshape(x, shape) if x.numel() == math.prod(shape) else torch.reshape(x, padded)[tuple(map(slice, shape))]
     ),
@@ -97,21 +92,21 @@ RESHAPE_IN_PADDING = Shorthand(
 )
 
 
-def _split_evenly(call: Call, x: Value, size: int, dim: int) -> list[Value]:
+def _split_evenly(ops: Ops, x: Value, size: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
     if size < 1:
         raise ShapeError(f"parts have at least one element along dimension {axis}, got {size}")
     starts = range(0, max(1, extent), size)
-    return _parts(call, x, axis, [(start, min(start + size, extent)) for start in starts])
+    return _parts(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
 
 
-SPLIT = Shorthand(
+SPLIT = MacroOperation(
     name="split",
     parameters=(OPERAND, Parameter("split_size", DIMENSION), Parameter("dim", DIMENSION, 0)),
     summary="Parts of `split_size` elements along `dim`, the last one of what is left.",
     source="ttnn.split",
-    calls=_split_evenly,
+    decompose=_split_evenly,
     collected_in=list,
     golden=lambda torch, x, size, dim: list(torch.split(x, size, dim)),
     aten="split.Tensor",
@@ -120,7 +115,7 @@ SPLIT = Shorthand(
 )
 
 
-def _split_at(call: Call, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
+def _split_at(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
     bounds = [*itertools.pairwise(itertools.accumulate(sizes, initial=0))]
@@ -129,10 +124,10 @@ def _split_at(call: Call, x: Value, sizes: Sequence[int], dim: int) -> list[Valu
             f"parts of {list(sizes)} elements do not make up dimension {axis} of {list(x.shape)}",
             help=f"their numbers add up to {extent}, or the last of them ends behind it",
         )
-    return _parts(call, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
+    return _parts(ops, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
 
 
-SPLIT_SIZES = Shorthand(
+SPLIT_SIZES = MacroOperation(
     name="split",
     ttnn_name="split_sizes",
     parameters=(
@@ -142,7 +137,7 @@ SPLIT_SIZES = Shorthand(
     ),
     summary="Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left.",
     source="ttnn.split",
-    calls=_split_at,
+    decompose=_split_at,
     collected_in=list,
     golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
     aten="split_with_sizes",
@@ -151,21 +146,21 @@ SPLIT_SIZES = Shorthand(
 )
 
 
-def _chunked(call: Call, x: Value, chunks: int, dim: int) -> list[Value]:
+def _chunked(ops: Ops, x: Value, chunks: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     if chunks < 1:
         raise ShapeError(f"a tensor has at least one chunk, got {chunks}")
     if not x.shape[axis]:
-        return _parts(call, x, axis, [(0, 0)] * chunks)  # as many as torch has
-    return _split_evenly(call, x, math.ceil(x.shape[axis] / chunks), axis)
+        return _parts(ops, x, axis, [(0, 0)] * chunks)  # as many as torch has
+    return _split_evenly(ops, x, math.ceil(x.shape[axis] / chunks), axis)
 
 
-CHUNK = Shorthand(
+CHUNK = MacroOperation(
     name="chunk",
     parameters=(OPERAND, Parameter("chunks", DIMENSION), Parameter("dim", DIMENSION, 0)),
     summary="At most `chunks` parts along `dim`, of equal extents but for the last one.",
     source="ttnn.chunk",
-    calls=_chunked,
+    decompose=_chunked,
     collected_in=list,
     golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
     aten="chunk",
@@ -174,29 +169,29 @@ CHUNK = Shorthand(
 )
 
 
-def _stacked(call: Call, tensors: Sequence[Value], dim: int) -> Value:
+def _stacked(ops: Ops, tensors: Sequence[Value], dim: int) -> Value:
     shape = tensors[0].shape
     axis = axis_of(dim, len(shape) + 1)
     for tensor in tensors:
         if tensor.shape != shape:
             raise ShapeError(f"tensors of shapes {list(shape)} and {list(tensor.shape)} cannot be stacked")
     extents = (*shape[:axis], 1, *shape[axis:])
-    return call(CONCAT, [call(RESHAPE, [tensor], extents) for tensor in tensors], axis)
+    return ops.call(CONCAT, [ops.call(RESHAPE, [tensor], extents) for tensor in tensors], axis)
 
 
-STACK = Shorthand(
+STACK = MacroOperation(
     name="stack",
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
     summary="Tensors of one shape one after the other along a new dimension before `dim`.",
     source="ttnn.stack",
-    calls=_stacked,
+    decompose=_stacked,
     golden=lambda torch, *arguments: torch.stack(arguments[:-1], arguments[-1]),
     aten="stack",
     examples=((((3, 40), (3, 40)), (0,)), (((2, 33), (2, 33), (2, 33)), (-1,)), (((5,),), (1,))),
 )
 
 
-def _concatenated_in_groups(call: Call, tensors: Sequence[Value], dim: int, groups: int) -> Value:
+def _concatenated_in_groups(ops: Ops, tensors: Sequence[Value], dim: int, groups: int) -> Value:
     axis = axis_of(dim, len(tensors[0].shape))
     if groups < 1 or any(len(each.shape) <= axis or each.shape[axis] % groups for each in tensors):
         shapes = " and ".join(str(list(each.shape)) for each in tensors)
@@ -204,8 +199,8 @@ def _concatenated_in_groups(call: Call, tensors: Sequence[Value], dim: int, grou
     parts = []
     for group, tensor in itertools.product(range(groups), tensors):
         size = tensor.shape[axis] // groups
-        parts += _parts(call, tensor, axis, [(group * size, (group + 1) * size)])
-    return call(CONCAT, parts, axis)
+        parts.append(ops.sliced(tensor, axis, group * size, (group + 1) * size))
+    return ops.call(CONCAT, parts, axis)
 
 
 def _grouped_in_torch(torch: Any, *arguments: Any) -> Any:
@@ -214,7 +209,7 @@ def _grouped_in_torch(torch: Any, *arguments: Any) -> Any:
     return torch.cat([chunk[group] for group in range(groups) for chunk in chunks], dim)
 
 
-CONCAT_GROUPS = Shorthand(
+CONCAT_GROUPS = MacroOperation(
     name="concat",
     ttnn_name="concat_groups",
     parameters=(
@@ -224,35 +219,35 @@ CONCAT_GROUPS = Shorthand(
     ),
     summary="Tensors in `groups` equal parts along `dim`: the first part of each, then the second of each, and so on.",
     source="ttnn.concat",
-    calls=_concatenated_in_groups,
+    decompose=_concatenated_in_groups,
     golden=_grouped_in_torch,
     examples=((((3, 40), (3, 8)), (1, 4)), (((6, 33), (2, 33), (4, 33)), (0, 2)), (((5, 7),), (-1, 1))),
 )
 
 
-def _rolled_along(call: Call, x: Value, shift: int, axis: int) -> Value:
+def _rolled_along(ops: Ops, x: Value, shift: int, axis: int) -> Value:
     extent = x.shape[axis]
     cut = -shift % extent if extent else 0
-    return x if cut == 0 else call(CONCAT, _parts(call, x, axis, [(cut, extent), (0, cut)]), axis)
+    return x if cut == 0 else ops.call(CONCAT, _parts(ops, x, axis, [(cut, extent), (0, cut)]), axis)
 
 
-def _rolled(call: Call, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> Value:
+def _rolled(ops: Ops, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> Value:
     if not dims:
-        flat = call(RESHAPE, [x], (math.prod(x.shape),))
-        return call(RESHAPE, [_rolled(call, flat, shifts, (0,))], x.shape)
+        flat = ops.call(RESHAPE, [x], (math.prod(x.shape),))
+        return ops.call(RESHAPE, [_rolled(ops, flat, shifts, (0,))], x.shape)
     if len(shifts) != len(dims):
         raise ShapeError(f"{len(shifts)} shifts are given for {len(dims)} dimensions")
     for shift, dim in zip(shifts, dims, strict=True):
-        x = _rolled_along(call, x, shift, axis_of(dim, len(x.shape)))
+        x = _rolled_along(ops, x, shift, axis_of(dim, len(x.shape)))
     return x
 
 
-ROLL = Shorthand(
+ROLL = MacroOperation(
     name="roll",
     parameters=(OPERAND, Parameter("shifts", AXES), Parameter("dim", AXES, aliases=("dims",))),
     summary="Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None.",
     source="ttnn.roll",
-    calls=_rolled,
+    decompose=_rolled,
     golden=lambda torch, x, shifts, dim: torch.roll(x, shifts, dim or None),
     aten="roll",
     examples=(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
@@ -31,40 +31,32 @@ def _spelled(shape: Shape, height: int, width: int, mode: str | None) -> tuple[A
     return height, width, mode
 
 
-def _upsample(ttnn: Any, x: Any, height: int, width: int, mode: str) -> Any:
+def _upsample(ops: Ops, x: Any, height: int, width: int, mode: str) -> Any:
     for axis, factor in ((1, height), (2, width)):
         if factor > 1:
-            x = ttnn.repeat_interleave(x, factor, axis) if mode == MODES[0] else _interpolated(ttnn, x, axis, factor)
+            x = ops.repeat_interleave(x, factor, axis) if mode == MODES[0] else _interpolated(ops, x, axis, factor)
     return x
 
 
-def _part(ttnn: Any, x: Any, axis: int, begin: int, end: int) -> Any:
-    begins, ends = [0] * len(x.shape), list(x.shape)
-    begins[axis], ends[axis] = begin, end
-    return ttnn.slice(x, begins, ends)
-
-
-def _interpolated(ttnn: Any, x: Any, axis: int, factor: int) -> Any:
+def _interpolated(ops: Ops, x: Any, axis: int, factor: int) -> Any:
     """`factor` elements for each along a dimension, between it and its neighbours; there are none beyond the ends."""
     extent = x.shape[axis]
-    before = ttnn.concat([_part(ttnn, x, axis, 0, 1), _part(ttnn, x, axis, 0, extent - 1)], axis) if extent > 1 else x
+    before = ops.concat([ops.sliced(x, axis, 0, 1), ops.sliced(x, axis, 0, extent - 1)], axis) if extent > 1 else x
     behind = (
-        ttnn.concat([_part(ttnn, x, axis, 1, extent), _part(ttnn, x, axis, extent - 1, extent)], axis)
-        if extent > 1
-        else x
+        ops.concat([ops.sliced(x, axis, 1, extent), ops.sliced(x, axis, extent - 1, extent)], axis) if extent > 1 else x
     )
     apart = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
     phases = []
     for phase in range(factor):
         place = (phase + 0.5) / factor - 0.5
-        phases.append(ttnn.reshape(_between(ttnn, x, behind if place > 0 else before, abs(place)), apart))
-    return ttnn.reshape(ttnn.concat(phases, axis + 1), (*x.shape[:axis], extent * factor, *x.shape[axis + 1 :]))
+        phases.append(ops.reshape(_between(ops, x, behind if place > 0 else before, abs(place)), apart))
+    return ops.reshape(ops.concat(phases, axis + 1), (*x.shape[:axis], extent * factor, *x.shape[axis + 1 :]))
 
 
-def _between(ttnn: Any, x: Any, other: Any, place: float) -> Any:
+def _between(ops: Ops, x: Any, other: Any, place: float) -> Any:
     if place == 0:
-        return ttnn.multiply(x, 1.0)
-    return ttnn.mac(other, place, ttnn.multiply(x, 1.0 - place))
+        return ops.multiply(x, 1.0)
+    return ops.mac(other, place, ops.multiply(x, 1.0 - place))
 
 
 def _upsample_golden(torch: Any, x: Any, height: int, width: int, mode: str) -> Any:

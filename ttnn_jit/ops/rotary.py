@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import is_broadcast_to
-from ttnn_jit.ops.data_movement import SLICE
+from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import FLAG, OPTIONAL_COUNT, TENSOR, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
-from ttnn_jit.ops.softmaxes import as_operand
 from ttnn_jit.specs.target import TILE_WIDTH
 
 Extents = Sequence[int]
@@ -46,28 +43,20 @@ def _check_rows(x: Extents, angles: Extents, cos: Extents) -> None:
         raise ShapeError(f"cosines of shape {list(cos)} do not broadcast to a tensor of shape {list(x)}")
 
 
-def _rows(ttnn: Any, angles: Any, begin: int, end: int) -> Any:
-    """The angles of some positions."""
-    batch, heads, positions, width = angles.shape
-    if (begin, end) == (0, positions):
-        return angles
-    return ttnn.slice(angles, (0, 0, begin, 0), (batch, heads, end, width))
-
-
-def _turned(ttnn: Any, x: Any, other: Any, cos: Any, sin: Any) -> Any:
-    return ttnn.add(ttnn.multiply(x, cos), ttnn.multiply(other, sin))
+def _turned(ops: Ops, x: Any, other: Any, cos: Any, sin: Any) -> Any:
+    return ops.add(ops.multiply(x, cos), ops.multiply(other, sin))
 
 
 # --- Channels i and i + n/2 -----------------------------------------------------------------------------------------
 
 
-def _half_turn(ttnn: Any, x: Any) -> Any:
+def _half_turn(ops: Ops, x: Any) -> Any:
     """The halves of every row exchanged, the first one negated then."""
     *before, width = x.shape
-    halves = ttnn.flip(ttnn.reshape(x, (*before, 2, width // 2)), len(before))
-    exchanged = ttnn.reshape(halves, x.shape)
-    is_first = ttnn.lt(ttnn.places(width, x), float(width // 2))
-    return ttnn.where(is_first, ttnn.neg(exchanged), exchanged)
+    halves = ops.flip(ops.reshape(x, (*before, 2, width // 2)), len(before))
+    exchanged = ops.reshape(halves, x.shape)
+    is_first = ops.lt(ops.places(width, x), float(width // 2))
+    return ops.where(is_first, ops.neg(exchanged), exchanged)
 
 
 def _half_turn_in_torch(torch: Any, x: Any) -> Any:
@@ -90,10 +79,10 @@ def _spelled_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -
     return (token,)
 
 
-def _halves(ttnn: Any, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
+def _halves(ops: Ops, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
     begin, end = _positions(x.shape, token)
-    angles = (_rows(ttnn, each, begin, end) for each in (cos, sin))
-    return _turned(ttnn, x, _half_turn(ttnn, x), *angles)
+    angles = (ops.part(each, 2, begin, end) for each in (cos, sin))
+    return _turned(ops, x, _half_turn(ops, x), *angles)
 
 
 def _halves_in_torch(torch: Any, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
@@ -111,7 +100,6 @@ ROTARY_EMBEDDING = Composite(
     source="ttnn.experimental.rotary_embedding",
     decompose=_halves,
     spelled=_spelled_halves,
-    result=as_operand,
     golden=_halves_in_torch,
     examples=(
         (((2, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (None,)),
@@ -131,9 +119,9 @@ def _spelled_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> tupl
     return (decodes,)
 
 
-def _halves_of_mode(ttnn: Any, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
+def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ttnn, x, _half_turn(ttnn, x), *(_rows(ttnn, each, 0, rows) for each in (cos, sin)))
+    return _turned(ops, x, _half_turn(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 ROTARY_EMBEDDING_HF = Composite(
@@ -143,7 +131,6 @@ ROTARY_EMBEDDING_HF = Composite(
     source="ttnn.experimental.rotary_embedding_hf",
     decompose=_halves_of_mode,
     spelled=_spelled_mode,
-    result=as_operand,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
@@ -165,12 +152,12 @@ def _spelled_pairs(x: Extents, cos: Extents, sin: Extents, turn: Extents, decode
     return (decodes,)
 
 
-def _pairs(ttnn: Any, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
-    square = ttnn.slice(turn, (0,) * len(turn.shape), (*(1 for _ in turn.shape[:-2]), TILE_WIDTH, TILE_WIDTH))
-    matrix = ttnn.reshape(square, (TILE_WIDTH, TILE_WIDTH))
-    other = ttnn.reshape(ttnn.matmul(ttnn.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
+def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
+    square = ops.slice(turn, (0,) * len(turn.shape), (*(1 for _ in turn.shape[:-2]), TILE_WIDTH, TILE_WIDTH))
+    matrix = ops.reshape(square, (TILE_WIDTH, TILE_WIDTH))
+    other = ops.reshape(ops.matmul(ops.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ttnn, x, other, *(_rows(ttnn, each, 0, rows) for each in (cos, sin)))
+    return _turned(ops, x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
@@ -190,7 +177,6 @@ ROTARY_EMBEDDING_LLAMA = Composite(
     source="ttnn.experimental.rotary_embedding_llama",
     decompose=_pairs,
     spelled=_spelled_pairs,
-    result=as_operand,
     golden=_pairs_in_torch,
     examples=(
         (((1, 3, 5, 64), (1, 1, 8, 64), (1, 1, 8, 64), (1, 1, 32, 32)), (False,)),
@@ -199,13 +185,7 @@ ROTARY_EMBEDDING_LLAMA = Composite(
 )
 
 
-def _users(call: Call, angles: Value, begin: int, end: int) -> Value:
-    begins, ends = [0] * 4, list(angles.shape)
-    begins[1], ends[1] = begin, end
-    return call(SLICE, [angles], tuple(begins), tuple(ends), ())
-
-
-def _queries_and_keys(call: Call, query: Value, key: Value, cos: Value, sin: Value, turn: Value) -> list[Value]:
+def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value, turn: Value) -> list[Value]:
     ranks = {len(each.shape) for each in (query, key, cos, sin)}
     users = (query.shape[1], key.shape[1]) if ranks == {4} else (0, 0)
     if ranks != {4} or cos.shape[1] != sum(users):
@@ -216,8 +196,8 @@ def _queries_and_keys(call: Call, query: Value, key: Value, cos: Value, sin: Val
     middle = users[0]
     found = []
     for x, begin, end in ((query, 0, middle), (key, middle, sum(users))):
-        angles = (_users(call, each, begin, end) for each in (cos, sin))
-        found.append(call(ROTARY_EMBEDDING_LLAMA, [x, *angles, turn], True))
+        angles = (ops.sliced(each, 1, begin, end) for each in (cos, sin))
+        found.append(ops.call(ROTARY_EMBEDDING_LLAMA, [x, *angles, turn], True))
     return found
 
 
@@ -229,7 +209,7 @@ def _queries_and_keys_in_torch(torch: Any, query: Any, key: Any, cos: Any, sin: 
     )
 
 
-ROTARY_EMBEDDING_LLAMA_FUSED_QK = Shorthand(
+ROTARY_EMBEDDING_LLAMA_FUSED_QK = MacroOperation(
     name="experimental.rotary_embedding_llama_fused_qk",
     parameters=(
         Parameter("q_input_tensor", TENSOR),
@@ -240,7 +220,7 @@ ROTARY_EMBEDDING_LLAMA_FUSED_QK = Shorthand(
     ),
     summary="`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other.",
     source="ttnn.experimental.rotary_embedding_llama_fused_qk",
-    calls=_queries_and_keys,
+    decompose=_queries_and_keys,
     collected_in=tuple,
     golden=_queries_and_keys_in_torch,
     examples=(),

@@ -9,12 +9,12 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_within, without_axes
 from ttnn_jit.ops.data_movement import RESHAPE
+from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.named_places import farthest
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.dtypes import SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -141,7 +141,7 @@ def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[
 def _place(routine: Routine) -> Callable[..., Value]:
     """Calls of `routine`, along one dimension, or over the elements in a row."""
 
-    def calls(call: Call, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
+    def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
         shape = x.shape
         axes = axes_of(dims, len(shape))
         if dims and len(axes) > 1:
@@ -149,22 +149,22 @@ def _place(routine: Routine) -> Callable[..., Value]:
         if any(shape[axis] == 0 for axis in axes):
             raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no place of one")
         if len(axes) == 1:
-            return call(routine, [x], axes, keepdim)
-        place = call(routine, [call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
-        return call(RESHAPE, [place], without_axes(shape, axes, keep=keepdim))
+            return ops.call(routine, [x], axes, keepdim)
+        place = ops.call(routine, [ops.call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
+        return ops.call(RESHAPE, [place], without_axes(shape, axes, keep=keepdim))
 
-    return calls
+    return decompose
 
 
-def _place_operation(routine: Routine, *, largest: bool) -> Shorthand:
+def _place_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     name, kind = routine.ttnn_name, "largest" if largest else "smallest"
-    return Shorthand(
+    return MacroOperation(
         name=name,
         parameters=REDUCED,
         summary=f"The place of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
         f"is the {kind}.",
         source=f"ttnn.{name}",
-        calls=_place(routine),
+        decompose=_place(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
         by_elements=farthest,
         aten=name,

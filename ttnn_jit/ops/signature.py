@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Container, Iterator, Sequence
 
-from ttnn_jit.ops.operation import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, Operation
+from ttnn_jit.ops.decomposition import MacroOperation
+from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import Parameter
-from ttnn_jit.ops.shorthand import Shorthand
+from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 
 KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
 """What every operation takes besides its own parameters, by keyword."""
@@ -33,7 +34,7 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
-    if isinstance(first, Shorthand) and first.collected_in is not None:
+    if isinstance(first, MacroOperation) and first.collected_in is not None:
         return "list[Tensor]" if first.collected_in is list else "tuple[Tensor, ...]"
     return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 

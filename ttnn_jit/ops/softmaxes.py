@@ -8,8 +8,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_within
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import is_broadcast_to, reshaped
+from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import (
     DIMENSION,
@@ -21,7 +21,6 @@ from ttnn_jit.ops.parameter import (
     Parameter,
 )
 from ttnn_jit.specs.target import TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = Sequence[int]
 
@@ -29,17 +28,12 @@ OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 _STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable")
 
 
-def as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
-    """A result like the first operand."""
-    return x
-
-
-def softmax_of(ttnn: Any, x: Any, axis: int, *_: Any) -> Any:
+def softmax_of(ops: Ops, x: Any, axis: int, *_: Any) -> Any:
     """exp(x - m) by its sum along a dimension, m the largest element there."""
     if 0 in tuple(x.shape):
-        return ttnn.exp(x)  # of no elements, of which none is the largest
-    exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
-    return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
+        return ops.exp(x)  # of no elements, of which none is the largest
+    exponentials = ops.exp(ops.subtract(x, ops.max(x, axis, True)))
+    return ops.divide(exponentials, ops.sum(exponentials, axis, True))
 
 
 def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
@@ -59,7 +53,6 @@ SOFTMAX = Composite(
     source="ttnn.softmax",
     decompose=softmax_of,
     spelled=_spelled,
-    result=as_operand,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
     aten="_softmax",
     written_as=("softmax_in_place",),
@@ -67,11 +60,11 @@ SOFTMAX = Composite(
 )
 
 
-def _log_softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
+def _log_softmax(ops: Ops, x: Any, axis: int, _: bool) -> Any:
     if 0 in tuple(x.shape):
-        return ttnn.exp(x)
-    x = ttnn.subtract(x, ttnn.max(x, axis, True))
-    return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), axis, True)))
+        return ops.exp(x)
+    x = ops.subtract(x, ops.max(x, axis, True))
+    return ops.subtract(x, ops.log(ops.sum(ops.exp(x), axis, True)))
 
 
 LOG_SOFTMAX = Composite(
@@ -81,7 +74,6 @@ LOG_SOFTMAX = Composite(
     source="torch.log_softmax",
     decompose=_log_softmax,
     spelled=_spelled,
-    result=as_operand,
     golden=lambda torch, x, dim, _: torch.log_softmax(x, dim),
     aten="_log_softmax",
     examples=_EXAMPLES[1:],
@@ -109,13 +101,13 @@ def _check_mask(scores: Extents, mask: Extents | None, name: str) -> None:
         raise ShapeError(f"`{name}` has shape {list(mask)}, which does not broadcast to scores of {list(scores)}")
 
 
-def masked(ttnn: Any, x: Any, scale: float | None, mask: Any) -> Any:
+def masked(ops: Ops, x: Any, scale: float | None, mask: Any) -> Any:
     """Scores times `scale` plus `mask`, of those that are given."""
-    x = x if scale is None else ttnn.multiply(x, scale)
+    x = x if scale is None else ops.multiply(x, scale)
     if mask is None:
         return x
     extents = _mask_extents(mask.shape, x.shape)
-    return ttnn.add(x, reshaped(ttnn, mask, mask.shape if extents is None else extents))
+    return ops.add(x, ops.reshaped(mask, mask.shape if extents is None else extents))
 
 
 def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
@@ -132,12 +124,12 @@ def _scale_mask_spelled(scores: Extents, mask: Extents | None, *statics: Any) ->
     return statics
 
 
-def _scale_mask(ttnn: Any, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
+def _scale_mask(ops: Ops, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
     by_head = None if mask is None else _repeated(mask.shape, x.shape)
     if by_head is None:
-        return softmax_of(ttnn, masked(ttnn, x, scale, mask), len(x.shape) - 1)
-    one = reshaped(ttnn, mask, tuple(mask.shape)[-2:])
-    return reshaped(ttnn, _scale_mask(ttnn, reshaped(ttnn, x, by_head), one, scale), tuple(x.shape))
+        return softmax_of(ops, masked(ops, x, scale, mask), len(x.shape) - 1)
+    one = ops.reshaped(mask, tuple(mask.shape)[-2:])
+    return ops.reshaped(_scale_mask(ops, ops.reshaped(x, by_head), one, scale), tuple(x.shape))
 
 
 def _scores_in_torch(torch: Any, x: Any, mask: Any, scale: float | None) -> Any:
@@ -162,7 +154,6 @@ SCALE_MASK_SOFTMAX = Composite(
     source="ttnn.scale_mask_softmax",
     decompose=_scale_mask,
     spelled=_scale_mask_spelled,
-    result=as_operand,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
     written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
     examples=(
@@ -184,8 +175,8 @@ def _attention_spelled(
     return head_size, causal, stable
 
 
-def _attention_softmax(ttnn: Any, x: Any, mask: Any, head_size: int | None, *_: Any) -> Any:
-    return _scale_mask(ttnn, x, mask, None if head_size is None else head_size**-0.5)
+def _attention_softmax(ops: Ops, x: Any, mask: Any, head_size: int | None, *_: Any) -> Any:
+    return _scale_mask(ops, x, mask, None if head_size is None else head_size**-0.5)
 
 
 ATTENTION_SOFTMAX = Composite(
@@ -201,7 +192,6 @@ ATTENTION_SOFTMAX = Composite(
     source="ttnn.transformer.attention_softmax",
     decompose=_attention_softmax,
     spelled=_attention_spelled,
-    result=as_operand,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),
     in_place=True,
     examples=(

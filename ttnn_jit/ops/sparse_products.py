@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.contractions import MATMUL
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
@@ -198,38 +197,38 @@ def _result(a: TensorSpec, b: TensorSpec, _: Any, indices: TensorSpec | None, *s
     return interleaved(a).with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
 
 
-def _chosen(ttnn: Any, tensor: Any, places: Any) -> Any:
+def _chosen(ops: Ops, tensor: Any, places: Any) -> Any:
     """The matrices at these places of all of a tensor's."""
     *batch, rows, columns = tensor.shape
     if len(batch) < 1 or math.prod(batch[:-1]) != 1:
-        tensor = ttnn.reshape(tensor, (math.prod(batch), rows, columns))
-    return ttnn.apply(CHOSEN, (places, tensor), ())
+        tensor = ops.reshape(tensor, (math.prod(batch), rows, columns))
+    return ops.call(CHOSEN, [places, tensor])
 
 
 def _sparse_matmul(
-    ttnn: Any, a: Any, b: Any, sparsity: Any, indices: Any, nnz: int | None, a_is_sparse: bool, _: bool
+    ops: Ops, a: Any, b: Any, sparsity: Any, indices: Any, nnz: int | None, a_is_sparse: bool, _: bool
 ) -> Any:
     if indices is not None:
-        places = reshaped(ttnn, indices, (math.prod(indices.shape),))
-        chosen = _chosen(ttnn, b, places)
-        return _product(ttnn, a, reshaped(ttnn, chosen, (*b.shape[:-3], *chosen.shape)), a_is_sparse)
+        places = ops.reshaped(indices, (math.prod(indices.shape),))
+        chosen = _chosen(ops, b, places)
+        return _product(ops, a, ops.reshaped(chosen, (*b.shape[:-3], *chosen.shape)), a_is_sparse)
     left, right, batch = _batches(a.shape, b.shape, None, a_is_sparse)
-    wanted = reshaped(ttnn, sparsity, (math.prod(batch),))
+    wanted = ops.reshaped(sparsity, (math.prod(batch),))
     steps = _steps(left, right, batch, a_is_sparse)
     if nnz in {None, math.prod(batch)} or steps is None:
-        product = _product(ttnn, a, b, a_is_sparse)
+        product = _product(ops, a, b, a_is_sparse)
     else:
-        product = _of_wanted(ttnn, (a, b), wanted, nnz, steps)
-        product = reshaped(ttnn, product, (*batch, a.shape[-2], b.shape[-1]))
-    return ttnn.where(reshaped(ttnn, ttnn.ne(wanted, 0.0), (*batch, 1, 1)), product, 0.0)
+        product = _of_wanted(ops, (a, b), wanted, nnz, steps)
+        product = ops.reshaped(product, (*batch, a.shape[-2], b.shape[-1]))
+    return ops.where(ops.reshaped(ops.ne(wanted, 0.0), (*batch, 1, 1)), product, 0.0)
 
 
-def _product(ttnn: Any, a: Any, b: Any, a_is_sparse: bool) -> Any:
+def _product(ops: Ops, a: Any, b: Any, a_is_sparse: bool) -> Any:
     """That of all groups."""
     if a_is_sparse:
-        return ttnn.matmul(a, b, False, False)
+        return ops.matmul(a, b, False, False)
     left, right = a.shape[:-2], b.shape[:-2]
-    return ttnn.matmul(reshaped(ttnn, a, (*left, *[1] * len(right), *a.shape[-2:])), b, False, False)
+    return ops.matmul(ops.reshaped(a, (*left, *[1] * len(right), *a.shape[-2:])), b, False, False)
 
 
 def _steps(left: Shape, right: Shape, batch: Shape, a_is_sparse: bool) -> tuple[tuple[int, int], ...] | None:
@@ -246,11 +245,11 @@ def _steps(left: Shape, right: Shape, batch: Shape, a_is_sparse: bool) -> tuple[
     return (1, math.prod(left)), (1, math.prod(right))
 
 
-def _of_wanted(ttnn: Any, operands: Sequence[Any], wanted: Any, nnz: int, steps: Sequence[tuple[int, int]]) -> Any:
+def _of_wanted(ops: Ops, operands: Sequence[Any], wanted: Any, nnz: int, steps: Sequence[tuple[int, int]]) -> Any:
     """The products of wanted groups, each where its group is; what is at other places is any product."""
-    places = [ttnn.apply(WANTED_MATRICES, (wanted,), (nnz, *each)) for each in steps]
-    a, b = (_chosen(ttnn, *each) for each in zip(operands, places, strict=True))
-    return _chosen(ttnn, ttnn.matmul(a, b, False, False), ttnn.apply(RANK, (wanted,), ()))
+    places = [ops.call(WANTED_MATRICES, [wanted], nnz, *each) for each in steps]
+    a, b = (_chosen(ops, *each) for each in zip(operands, places, strict=True))
+    return _chosen(ops, ops.matmul(a, b, False, False), ops.call(RANK, [wanted]))
 
 
 def _golden(torch: Any, a: Any, b: Any, sparsity: Any, indices: Any, _nnz: Any, a_is_sparse: bool, _: bool) -> Any:

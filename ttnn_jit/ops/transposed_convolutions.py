@@ -11,8 +11,6 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated_in_torch, check_activation
-from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.convolutions import (
     OPERANDS,
     RESULT,
@@ -23,6 +21,7 @@ from ttnn_jit.ops.convolutions import (
     placed,
     sizes_2d,
 )
+from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import EXTENT_ARRAY, FLAG, Parameter
 from ttnn_jit.ops.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
@@ -100,29 +99,29 @@ class Transposed:
         self.sizes.check_operands(x, self.sizes.matrix, bias)
 
 
-def transposed_matrix(ttnn: Any, weight: Any, sizes: Convolution, mirror: bool) -> Any:
+def transposed_matrix(ops: Ops, weight: Any, sizes: Convolution, mirror: bool) -> Any:
     """Weights of a transposed convolution by tap, from the last to the first if they are to be mirrored."""
     if sizes.are_prepared(weight.shape):
-        return reshaped(ttnn, weight, sizes.matrix)
+        return ops.reshaped(weight, sizes.matrix)
     kernel, groups = sizes.windows.kernel, sizes.groups
-    weight = ttnn.reshape(weight, (groups, sizes.inputs // groups, sizes.outputs // groups, *kernel))
-    weight = ttnn.flip(weight, (3, 4)) if mirror else weight
-    return ttnn.reshape(ttnn.permute(weight, (3, 4, 1, 0, 2)), sizes.matrix)
+    weight = ops.reshape(weight, (groups, sizes.inputs // groups, sizes.outputs // groups, *kernel))
+    weight = ops.flip(weight, (3, 4)) if mirror else weight
+    return ops.reshape(ops.permute(weight, (3, 4, 1, 0, 2)), sizes.matrix)
 
 
-def _stuffed(ttnn: Any, x: Any, transposed: Transposed) -> Any:
+def _stuffed(ops: Ops, x: Any, transposed: Transposed) -> Any:
     """The input with zeros between its elements, cut where less is wanted."""
     for axis, step in enumerate(transposed.sizes.windows.stride, start=1):
         if step > 1:
-            apart = ttnn.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
+            apart = ops.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
             pairs = ((0, 0),) * (axis + 1) + ((0, step - 1),) + ((0, 0),) * (len(x.shape) - axis - 1)
-            x = ttnn.reshape(ttnn.pad(apart, pairs, 0.0), (*x.shape[:axis], x.shape[axis] * step, *x.shape[axis + 1 :]))
+            x = ops.reshape(ops.pad(apart, pairs, 0.0), (*x.shape[:axis], x.shape[axis] * step, *x.shape[axis + 1 :]))
     cuts = [
         (max(0, -before), own + min(0, after))
         for own, (before, after) in zip(transposed.stuffed, transposed.around, strict=True)
     ]
     begins, ends = (0, *(first for first, _ in cuts), 0), (x.shape[0], *(last for _, last in cuts), x.shape[-1])
-    return x if ends == x.shape and not any(begins) else ttnn.slice(x, begins, ends)
+    return x if ends == x.shape and not any(begins) else ops.slice(x, begins, ends)
 
 
 _PADDING = len(SIZES_2D)
@@ -147,13 +146,13 @@ def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | N
     return flattened(x, sizes.rows, sizes.outputs, *attributes[_PADDING + 3 : _PADDING + 5])
 
 
-def _conv_transpose2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+def _conv_transpose2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     transposed, mirror = transposed_2d(*attributes), attributes[_PADDING + 1]
-    matrix = transposed_matrix(ttnn, weight, transposed.sizes, mirror)
-    x = _stuffed(ttnn, placed(ttnn, x, transposed.sizes), transposed)
+    matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
+    x = _stuffed(ops, placed(ops, x, transposed.sizes), transposed)
     sizes = transposed.convolution
-    total = convolved(ttnn, x, matrix, bias, sizes, *attributes[_PADDING + 2 :])
-    return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
+    total = convolved(ops, x, matrix, bias, sizes, *attributes[_PADDING + 2 :])
+    return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _transposed_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ttnn_jit.ops.data_movement import PERMUTE, REPEAT, RESHAPE, SLICE, TRANSPOSE
+from ttnn_jit.ops.decomposition import MacroOperation, Operand, SpecOps, Value
 from ttnn_jit.ops.movement import Extents, Spelling
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.part_writes import SLICE_WRITE
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -20,16 +21,19 @@ TILE = 32
 
 def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[Spelling, ...]]:
     """For each result of a call of an operation that gives views, the movements of its operand, one after the other."""
-    chains = Call(_chained)
-    if isinstance(operation, Shorthand):
-        return [made.handle for made in operation.written_out(chains, [Value(spec, ())], statics)]
-    return [chains(operation, [Value(spec, ())], *statics).handle]
+    ops = _Chains()
+    return [made.handle for made in ops.results(operation, ops.values([spec], ()), *statics)]
 
 
-def _chained(operation: Operation, operands: Sequence[Value], *statics: object) -> list[Value]:
-    (operand,) = operands
-    (spec,) = operation.results([operand.spec], statics)
-    return [Value(spec, (*operand.handle, operation.written([operand.spec], statics)))]
+class _Chains(SpecOps):
+    """The handle of a value: the movements that give it."""
+
+    def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
+        if isinstance(operation, MacroOperation):
+            return operation.written_out(self, operands, statics)
+        (operand,) = (each for each in operands if isinstance(each, Value))
+        (spec,) = operation.results([operand.spec], statics)
+        return [Value(self, spec, (*operand.handle, operation.written([operand.spec], statics)))]
 
 
 def written_back(spelling: Spelling, shape: Extents) -> Spelling | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import movement
+from ttnn_jit.ops.decomposition import Ops
 from ttnn_jit.ops.movement import Extents, Spelling
 from ttnn_jit.ops.parameter import EXTENTS, Parameter
 from ttnn_jit.ops.reduction import interleaved
@@ -151,15 +152,15 @@ def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layou
     return found.with_(shape=shape, dtype=dtype, layout=found.layout if on_host else layout)
 
 
-def padded(ttnn: Any, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
+def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
     """`x` with `number` around it, as far as so many windows reach, and `channels` more channels of it."""
     ends = zip(windows.reach(counts), x.shape[1:-1], windows.padding, strict=True)
     spatial = ((before, max(0, reach - own - before)) for reach, own, (before, _) in ends)
     around = ((0, 0), *spatial, (0, channels))
-    return ttnn.pad(x, around, number) if any(map(any, around)) else x
+    return ops.pad(x, around, number) if any(map(any, around)) else x
 
 
-def taps_of(ttnn: Any, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
+def taps_of(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
     """The elements of every window along one spatial dimension of a padded tensor, one tensor for each tap."""
     place = axis - 1
     step, apart, count = windows.stride[place], windows.dilation[place], counts[place]
@@ -167,5 +168,5 @@ def taps_of(ttnn: Any, x: Any, windows: Windows, counts: Sequence[int], axis: in
     for tap in range(windows.kernel[place]):
         begins, ends, steps = [0] * len(x.shape), list(x.shape), [1] * len(x.shape)
         begins[axis], ends[axis], steps[axis] = tap * apart, tap * apart + (count - 1) * step + 1, step
-        found.append(ttnn.slice(x, begins, ends, steps))
+        found.append(ops.slice(x, begins, ends, steps))
     return found

@@ -6,7 +6,7 @@ Elements are stored row-major, padded to whole tiles under TILE layout; the padd
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
@@ -460,6 +460,11 @@ def foreign_tensor_help(value: object) -> str | None:
         return None
     torch_tensor = "tensor" if is_torch_tensor(value) else "torch.from_numpy(array)"
     return f"make a ttnn tensor of it: `ttnn.from_torch({torch_tensor}, layout=ttnn.TILE_LAYOUT, device=device)`"
+
+
+def specs_of(operands: Iterable[Any]) -> tuple[Any, ...]:
+    """The operands of a call, with specs for the tensors."""
+    return tuple(value.spec if isinstance(value, Tensor) else value for value in operands)
 
 
 def check_tensor(value: object, what: str) -> None:

@@ -20,12 +20,19 @@ def check_kind(value: object, kind: type, what: str) -> None:
         ArgumentError: It is something else.
     """
     if not isinstance(value, kind):
-        members = [str(member) for member in kind][:_MOST_LISTED] if issubclass(kind, enum.Enum) else []
-        simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
-        raise ArgumentError(
-            f"{what} must be a ttnn.{kind.__name__}, got " + (repr(value) if simple else f"a {type_name(value)}"),
-            help=f"it takes {', '.join(f'ttnn.{member}' for member in members)}" if members else None,
-        )
+        raise ArgumentError(f"{what} must be a ttnn.{kind.__name__}, got {shown(value)}", help=members_of(kind))
+
+
+def shown(value: object) -> str:
+    """What an error says that it got: a simple value itself, and of what class any other is."""
+    simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
+    return repr(value) if simple else f"a {type_name(value)}"
+
+
+def members_of(kind: type) -> str | None:
+    """The members of an enumeration, as help; None of any other class."""
+    members = [str(member) for member in kind][:_MOST_LISTED] if issubclass(kind, enum.Enum) else []
+    return f"it takes {', '.join(f'ttnn.{member}' for member in members)}" if members else None
 
 
 def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:

@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
     opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
+    _add_entry(opt)
     opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
     opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
     opt.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(run)
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
+    _add_entry(run)
     run.add_argument("--after", help="the stage that left the module, where its text does not tell")
     run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
@@ -93,6 +95,10 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_demo)
     return parser
+
+
+def _add_entry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

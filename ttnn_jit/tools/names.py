@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import inspect
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, IN_PLACE, OUTPUT_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops import ABSENT, ALIASES, IN_PLACE, OVERLOADS
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
+from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
+from ttnn_jit.ttnn.host_function import HostFunction, declaration_of
 from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
+from ttnn_jit.ttnn.names_on_demand import declared_functions
 
 COLUMNS = ("name", "here", "meaning, or reason")
 
@@ -46,6 +51,7 @@ def table() -> str:
         "Operations": _operations(),
         "Keywords of operations": _operation_keywords(),
         "Keywords of `from_torch` and `to_torch`": _conversion_keywords(),
+        "Keywords of functions that have no effect": _host_keywords_without_effect(),
         "Keywords of `open_device`": _device_keywords(),
         "Keywords of `ttnn_jit.jit`": _decorator_keywords(),
         "Refused with AttributeError": _refused(),
@@ -58,11 +64,11 @@ def counts() -> dict[str, int]:
     """What becomes of ttnn's public names -> of how many."""
     here = PUBLIC_NAMES & set(ttnn.__all__)
     eager = here & set(ALIASES)
-    without_effect = here & set(WITHOUT_EFFECT)
+    ignored = here & set(without_effect())
     return {
-        "honoured": len(here - eager - without_effect),
+        "honoured": len(here - eager - ignored),
         "honoured eagerly": len(eager),
-        "accepted, no effect": len(without_effect),
+        "accepted, no effect": len(ignored),
         "refused, with a reason": len(PUBLIC_NAMES & set(ABSENT)),
         "not here yet": len(_names_not_yet()),
     }
@@ -89,11 +95,25 @@ def _markdown(rows: Iterable[Row]) -> str:
 
 
 def _namespace() -> Iterator[Row]:
+    reasons = without_effect()
     for name in sorted(set(ttnn.__all__) - set(OVERLOADS) - set(ALIASES) - set(IN_PLACE)):
-        if name in WITHOUT_EFFECT:
-            yield f"ttnn.{name}", "accepted, no effect", WITHOUT_EFFECT[name]
+        if name in reasons:
+            yield f"ttnn.{name}", "accepted, no effect", reasons[name]
         else:
             yield f"ttnn.{name}", "honoured", _summary(getattr(ttnn, name))
+
+
+@cache
+def without_effect() -> Mapping[str, str]:
+    """Name of ttnn that is accepted -> why it has no effect."""
+    return WITHOUT_EFFECT | {name: each.no_effect for name, each in host_functions().items() if each.no_effect}
+
+
+@cache
+def host_functions() -> Mapping[str, HostFunction]:
+    """Functions of the host API by the names that users write behind ``ttnn.``, with what they declare."""
+    declared = ((name, declaration_of(attrgetter(name)(ttnn))) for name in declared_functions())
+    return {name: each for name, each in declared if each is not None}
 
 
 def _operations() -> Iterator[Row]:
@@ -116,7 +136,7 @@ def _operation_keywords() -> Iterator[Row]:
 
 
 _RESULT_KEYWORDS = {
-    **dict.fromkeys(OUTPUT_KEYWORDS, "the result is written into this tensor"),
+    **dict.fromkeys(("output_tensor", "optional_output_tensor"), "the result is written into this tensor"),
     "memory_config": "where the result lies; interleaved L1 is DRAM in jitted functions on a chip, with a warning",
     "output_mem_config": "`memory_config`, as older versions have it",
     "dtype": "the element type of the result, rounded to once",
@@ -126,13 +146,17 @@ _RESULT_KEYWORDS = {
 
 
 def _conversion_keywords() -> Iterator[Row]:
-    for function in (ttnn.from_torch, ttnn.to_torch):
-        for name in list(inspect.signature(function).parameters)[1:]:
-            status = "accepted, no effect" if (function.__name__, name) in _CONVERSION_WITHOUT_EFFECT else "honoured"
-            yield f"{function.__name__}({name}=)", status, _argument(function, name)
+    for function in ("from_torch", "to_torch"):
+        for each in host_functions()[function].parameters[1:]:
+            status = "accepted, no effect" if each.without_effect else "honoured"
+            yield f"{function}({each.name}=)", status, _argument(getattr(ttnn, function), each.name)
 
 
-_CONVERSION_WITHOUT_EFFECT = {("from_torch", "pad_value"), ("to_torch", "device")}
+def _host_keywords_without_effect() -> Iterator[Row]:
+    for name, function in sorted(host_functions().items()):
+        for reason in dict.fromkeys(function.without_effect.values()):
+            keywords = (f"{each}=" for each, given in function.without_effect.items() if given == reason)
+            yield f"{name}({', '.join(keywords)})", "accepted, no effect", reason
 
 
 def _device_keywords() -> Iterator[Row]:

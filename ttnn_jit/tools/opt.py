@@ -46,7 +46,7 @@ def main(options: argparse.Namespace) -> int:
         verify_each=options.verify_each,
         reproducers=Environment.read().reproducers,
     )
-    text = _emitted(module, options.emit) or print_module(module, locations=options.print_debuginfo)
+    text = _emitted(module, options) or print_module(module, locations=options.print_debuginfo)
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:
@@ -63,19 +63,20 @@ def with_stages(document: str) -> str:
     return markdown.with_section(document, "stages", "\n".join(["```text", *driver.stages(), "```"]))
 
 
-def _emitted(module: ModuleOp, stage: str | None) -> str:
+def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
     """The text of a stage that leaves no module, after what passes are left before it; "" if none is asked for.
 
     Raises:
         ArgumentError: No such stage has that name.
     """
+    stage: str | None = options.emit
     if stage is None:
         return ""
     stages = driver.stages()
     behind = stages[stages.index(driver.HOST) :]
     if stage not in behind:
         raise ArgumentError(f"no stage named {stage!r} leaves another text than a module", help=", ".join(behind))
-    schedule(module)
+    schedule(module, entry=options.entry)
     return driver.text_of_scheduled(module, stage)
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
+from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -53,6 +53,8 @@ def main(options: argparse.Namespace) -> int:
 
 def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
     """What a program that ``compile_only`` wrote gives; it holds native code and runs by no rules but its own."""
+    if options.entry is not None:
+        raise ArgumentError("--entry takes a module; a program is compiled from one entry point", help="leave it out")
     if options.interpret:
         raise ArgumentError(
             "--interpret takes a module; a program holds native code", help="give it the .mlir beside it"
@@ -93,7 +95,7 @@ def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 
 def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     module = read_module(options.file)
-    schedule(module, options.after)
+    schedule(module, options.after, options.entry)
     inputs = _inputs(options, _argument_specs(the_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)

@@ -9,16 +9,27 @@ from ttnn_jit.dialects import operation_of, ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.inline import leave_entry_point
 from ttnn_jit.transforms.inline_kernels import inline_kernels
 
 
-def schedule(module: ModuleOp, after: str | None = None) -> None:
-    """Run the stages before codegen that `module` has not gone through; its ops tell which, or `after` does."""
-    stage = after or stage_of(module)
-    if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
+def schedule(module: ModuleOp, after: str | None = None, entry: str | None = None) -> None:
+    """Leave of `module` one program, and run the stages before codegen that it has not gone through.
+
+    Args:
+        module: A module of any stage.
+        after: The stage that left it; None: its ops tell.
+        entry: The entry point that is the program; None: the one that there is.
+
+    Raises:
+        CompileError: There is no such entry point, or several and no name; or a stage refuses the module.
+    """
+    has_launches = any(isinstance(op, ttnn.GenericOp) for op in module.walk())
+    if has_launches:
         inline_kernels(module)
-        verify(module)
-        stage = pipeline.SCHEDULED
+    leave_entry_point(module, entry)
+    verify(module)
+    stage = pipeline.SCHEDULED if has_launches else after or stage_of(module)
     if stage != pipeline.SCHEDULED:
         pipeline.run(module, CompileOptions(), start_after=stage, until=pipeline.SCHEDULED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,10 +11,10 @@ import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
 from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
-from ttnn_jit.ttnn.declared_functions import declared_functions
-from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
+from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 from ttnn_jit.ttnn.mirrored_modules import MIRRORED
+from ttnn_jit.ttnn.names_on_demand import declared_functions
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
 _HEAD_OF_NAMES = "# Written by `make docs` from lazy_names.py and host_functions.py; a test proves it current.\n"
@@ -24,6 +23,7 @@ _HEAD_OF_FUNCTIONS = """\
 
 Written by `make docs` from the files; a test proves it current.
 \"\"\"
+# ruff: noqa: E501
 
 """
 
@@ -94,25 +94,20 @@ def _submodule(home: str) -> Iterator[str]:
     yield from (f"{name}: {each}" for name, each in sorted(own.items()))
 
 
-def _loaded_on_demand() -> dict[str, str]:
-    """Functions of the host API that the namespace does not import -> their modules."""
-    namespace = ast.parse(inspect.getsource(ttnn_jit.ttnn))
-    imports = [node for node in namespace.body if isinstance(node, ast.ImportFrom)]
-    imported = {alias.name for node in imports for alias in node.names}
-    return {name: module for name, module in sorted(declared_functions().items()) if name not in imported}
-
-
 def _host_functions() -> Iterator[str]:
-    yield "HOST_FUNCTIONS = {"
-    yield from (f'    "{name}": "{module}",' for name, module in _loaded_on_demand().items())
-    yield "}"
+    found = declared_functions() | dict.fromkeys(GRADIENTS, "ttnn_jit.ttnn.gradients")
+    yield '_NAMES = """\\'
+    for module in sorted({*found.values()}):
+        yield " ".join([f"{module}:", *sorted(name for name, home in found.items() if home == module)])
+    yield '"""'
+    yield "_LINES = (line.split(': ') for line in _NAMES.splitlines())".replace("'", '"')
+    yield "HOST_FUNCTIONS = {name: module for module, names in _LINES for name in names.split()}"
     yield '"""Name -> its module."""'
 
 
 def _lazy_names() -> Iterator[str]:
     """The names as imports, and what else the module has."""
-    others = {name: module for name, module in MODULE_OF.items() if name not in HOST_FUNCTIONS}
-    module_of = others | _loaded_on_demand()
+    module_of = MODULE_OF | {name: module for name, module in declared_functions().items() if "." not in name}
     for module in dict.fromkeys(module_of.values()):
         names = sorted(name for name, home in module_of.items() if home == module)
         yield from (f"from {module} import {name} as {name}" for name in names)
@@ -121,6 +116,8 @@ def _lazy_names() -> Iterator[str]:
     yield from (f"{name}: MirroredModule" for name in SUBMODULES if name in MIRRORED)
     yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*module_of, *SUBMODULES])), "]", ""]
     yield "MODULE_OF: dict[str, str]"
+    yield "NO_LINKS: str"
+    yield "SETTINGS_KEPT: str"
     yield "SUBMODULES: tuple[str, ...]"
     yield "WITHOUT_EFFECT: dict[str, str]"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -26,6 +27,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import d2m, system_desc_of, ttir, ttnn
 from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import append
+from ttnn_jit.dialects.functions import KERNEL, functions_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, ShapeAttr, TTNNLayoutAttr
@@ -35,9 +37,6 @@ from ttnn_jit.specs.sharding import shard_cores
 from ttnn_jit.specs.tensor_spec import BufferType, CoreCoord, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import insert_tile_inits
-
-KERNEL = "d2m.kernel"
-"""Unit attribute of a function that is the body of a kernel."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +74,10 @@ class ConvertD2MToTTNN(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts every function of the module `op`; kernel functions follow their caller."""
-        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
-            if (block := function.body.first_block) is None:
-                continue
-            outlining = _Outlining(function, self._configuration(), self._dst_capacity(op))
-            rebuild(block, outlining.rewrite)
+        taken = {function.sym_name.data for function in op.body.block.ops if isinstance(function, FuncOp)}
+        for function in functions_of(op):
+            outlining = _Outlining(function, taken, self._configuration(), self._dst_capacity(op))
+            rebuild(function.body.block, outlining.rewrite)
             op.body.block.insert_ops_after(outlining.kernels, function)
 
     def _dst_capacity(self, module: ModuleOp) -> Callable[[d2m.GenericOp, Iterable[d2m.CBType]], int]:
@@ -103,13 +101,15 @@ class _Outlining:
     def __init__(
         self,
         function: FuncOp,
+        taken: set[str],
         configuration: Mapping[str, Attribute],
         dst_capacity: Callable[[d2m.GenericOp, Iterable[d2m.CBType]], int],
     ) -> None:
-        self._name = function.sym_name.data
+        self._symbols = (
+            symbol for number in count() if (symbol := f"{function.sym_name.data}_kernel{number}") not in taken
+        )
         self._configuration = configuration
         self._dst_capacity = dst_capacity
-        self._count = 0
         self.kernels: list[FuncOp] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
@@ -119,8 +119,7 @@ class _Outlining:
             return _created(op, values)
         if not isinstance(op, d2m.GenericOp):
             return None
-        symbol = f"{self._name}_kernel{self._count}"
-        self._count += 1
+        symbol = next(self._symbols)
         launch = ttnn.GenericOp.make(
             [values[operand] for operand in op.operands],
             ProgramAttr(self._program(op, symbol)),

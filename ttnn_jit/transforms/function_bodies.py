@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffect, NoMemoryEffect, is_side_effect_free
 
 from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, detach, discard, ops_of
+from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.process.memoized import memoized
 
 
@@ -27,9 +27,8 @@ Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
 
 def function_blocks(module: ModuleOp) -> Iterator[Block]:
     """The body of every function that has one; device functions are of one block."""
-    for op in ops_of(module.body.block):
-        if isinstance(op, FuncOp) and (block := op.body.first_block) is not None:
-            yield block
+    for function in functions_of(module):
+        yield function.body.block
 
 
 def has_no_effects(op: Operation) -> bool:

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.dialects.editing import erase
+from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import erase_tile_inits
 
@@ -25,8 +25,8 @@ def inline_kernels(module: ModuleOp) -> None:
     Raises:
         CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
     """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    kernels = {op.sym_name.data: op for op in functions if KERNEL in op.attributes and op.body.blocks}
+    functions = functions_of(module)
+    kernels = {function.sym_name.data: function for function in functions if is_kernel(function)}
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttnn.DeallocateOp):
@@ -42,11 +42,11 @@ def inline_kernels(module: ModuleOp) -> None:
         return (generic,)
 
     for function in functions:
-        if KERNEL in function.attributes:
+        if is_kernel(function):
             module.body.block.detach_op(function)
     for function in functions:
-        if KERNEL not in function.attributes and (block := function.body.first_block) is not None:
-            rebuild(block, inline)
+        if not is_kernel(function):
+            rebuild(function.body.block, inline)
 
 
 _PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

@@ -35,6 +35,7 @@ from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.inline import Inline
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 
@@ -79,7 +80,9 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage that codegen reads, and no other."""
 
-_OWN_PASSES: dict[str, type[ModulePass]] = {own.name: type(own) for own in (TTCoreRegisterDevice(), *_DEFAULT_PASSES)}
+_OWN_PASSES: dict[str, type[ModulePass]] = {
+    own.name: type(own) for own in (TTCoreRegisterDevice(), Inline(), *_DEFAULT_PASSES)
+}
 
 
 def run(
@@ -232,6 +235,8 @@ def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
             continue
         for own in parse_passes(item):
             _, place = USER_PASSES.get(own.name, (type(own), own.name))
+            if place not in (FRONTEND, *STAGES):
+                raise ArgumentError(f"`{own.name}` follows no stage of its own", help=f"write `after-STAGE{{{item}}}`")
             places[place] = (*places.get(place, ()), own)
     return places
 

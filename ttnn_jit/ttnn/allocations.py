@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import over_meshes
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True)
 def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
 
@@ -64,7 +63,7 @@ def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     return Tensor(checked(spec), device, device.allocate_tensor(spec, again=True))
 
 
-@observed
+@host_function()
 def allocate_tensor_on_host(
     spec: TensorSpec | Iterable[int],
     *args: Any,

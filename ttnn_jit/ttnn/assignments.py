@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.ops.applied_unary import of_type
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, check_kind, check_whole_number
-from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryWithParam
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
+from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import full
 from ttnn_jit.ttnn.transfers import typecast
 
@@ -24,12 +23,11 @@ def _asked(**keywords: Any) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not None}
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, of_a_chip="sub_core_grids")
 def plus_one(
     input_tensor: Tensor,
     *,
-    sub_core_grids: object = None,  # noqa: ARG001
+    sub_core_grids: object = None,
     skip_negative_entries: bool = False,
 ) -> Tensor:
     """Adds 1 to the elements of a tensor of integers in place, and returns it (ttnn.plus_one).
@@ -52,8 +50,7 @@ _ROW_AND_COLUMN = {BcastOpDim.H: (1, 0), BcastOpDim.W: (0, 1), BcastOpDim.HW: (1
 """Which of the last two extents of the second operand is 1."""
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def bcast(
     input_a: Tensor,
     input_b: Tensor,
@@ -77,8 +74,6 @@ def bcast(
         ShapeError: `input_b` has another extent than 1 along `dim`.
         ArgumentError: An argument of another kind.
     """
-    check_kind(math_op, BcastOpMath, "`math_op`")
-    check_kind(dim, BcastOpDim, "`dim`")
     shape = tuple(input_b.shape)
     ones = _ROW_AND_COLUMN[dim]
     if any(one and extent != 1 for one, extent in zip(ones, (1, 1, *shape)[-2:], strict=True)):
@@ -88,11 +83,10 @@ def bcast(
     return result
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def unary_chain(
     input_tensor: Tensor,
-    ops_chain: Sequence[UnaryWithParam],
+    ops_chain: Sequence[UnaryWithParam | UnaryOpType],
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
@@ -123,8 +117,6 @@ def unary_chain(
 def _filled(
     extents: Sequence[int], rows: int, columns: int, like: Tensor, high: float, low: float, config: MemoryConfig | None
 ) -> Tensor:
-    for name, number in zip(("N", "C", "H", "W", "hOnes", "wOnes"), (*extents, rows, columns), strict=True):
-        check_whole_number(number, f"`{name}`")
     part = (*extents[:2], rows, columns)
     if any(not 0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
         raise ShapeError(f"{rows} rows and {columns} columns are no part of {list(extents)}")
@@ -136,7 +128,7 @@ def _filled(
     return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
 
 
-@observed
+@host_function()
 def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     N: int,  # noqa: N803 - ttnn's name
     C: int,  # noqa: N803
@@ -169,7 +161,7 @@ def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     return _filled((N, C, H, W), hOnes, wOnes, any, val_hi, val_lo, memory_config)
 
 
-@observed
+@host_function()
 def fill_ones_rm(
     N: int,  # noqa: N803 - ttnn's name
     C: int,  # noqa: N803

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.channel_norms import BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_functions import identity
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.host_function import host_function
 
 _INFERENCE = TtnnOperation(BATCH_NORM_INFERENCE.name, (BATCH_NORM_INFERENCE,))
 _TRAINING = TtnnOperation(BATCH_NORM_TRAINING.name, (BATCH_NORM_TRAINING,))
 
 
-@callable_in_programs
-@observed
+@host_function(
+    in_programs=True,
+    of_a_chip="compute_kernel_config",
+)
 def batch_norm(  # noqa: PLR0913 - as ttnn has it
     input: Tensor,  # noqa: A002 - ttnn's name
     *,
@@ -31,8 +31,7 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
     bias: Tensor | None = None,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
-    queue_id: int | None = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The channels of a tensor, its dimension 1, normalised (ttnn.batch_norm).
 
@@ -49,13 +48,10 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
         output: The tensor to write into and return.
         memory_config: Where the result lies; where `input` does, if it is omitted.
         compute_kernel_config: How a chip computes.
-        queue_id: There are no queues.
 
     Raises:
         ArgumentError, CompileError: An argument does not fit; without `training`, one of the two is missing.
     """
-    if type(training) is not bool:
-        raise ArgumentError(f"`training` of batch_norm must be True or False, got {type(training).__name__}")
     operands: dict[str, Any] = {
         "running_mean": running_mean,
         "running_var": running_var,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import transpose
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_layout, typecast
 
 
@@ -24,9 +22,7 @@ def _turned(name: str, x: Any, memory_config: MemoryConfig | None, dtype: DataTy
     return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)
 
 
-@callable_in_programs
-@on_copies
-@over_meshes
+@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, on_copies=True)
 def convert_to_chw(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,
@@ -47,9 +43,7 @@ def convert_to_chw(
     return found
 
 
-@callable_in_programs
-@on_copies
-@over_meshes
+@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
 def convert_to_hwc(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,

@@ -6,24 +6,23 @@ collective along an axis of several is refused.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.sub_devices import SubDeviceId
-from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind, check_whole_number
+from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
 from ttnn_jit.ttnn import eager_functions as operations
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.topology import ReduceType, Topology
 from ttnn_jit.ttnn.transfers import clone, to_memory_config
 
 
-@observed
+@host_function()
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -49,11 +48,11 @@ def all_gather(
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    _axis("all_gather", input_tensor, dim)
+    axis_of(dim, len(input_tensor.shape))
     return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
 
 
-@observed
+@host_function()
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
@@ -70,7 +69,7 @@ def all_reduce(
     return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None, links)
 
 
-@observed
+@host_function()
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -89,11 +88,11 @@ def reduce_scatter(
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    _axis("reduce_scatter", input_tensor, dim)
+    axis_of(dim, len(input_tensor.shape))
     return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
 
 
-@observed
+@host_function()
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
@@ -103,11 +102,11 @@ def mesh_partition(
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    _axis("mesh_partition", input_tensor, dim)
+    axis_of(dim, len(input_tensor.shape))
     return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None, {})
 
 
-@partial(observed, name="ttnn.experimental.all_gather_async")
+@host_function(name="experimental.all_gather_async")
 def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
@@ -121,7 +120,7 @@ def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tenso
     return _asynchronous("all_gather_async", all_gather, input_tensor, args, keywords)
 
 
-@partial(observed, name="ttnn.experimental.reduce_scatter_minimal_async")
+@host_function(name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
 
@@ -169,7 +168,7 @@ def _keyword_of(name: str, value: Any) -> str:
     return keyword
 
 
-@partial(observed, name="ttnn.experimental.neighbor_pad_async")
+@host_function(name="experimental.neighbor_pad_async")
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,
@@ -200,9 +199,8 @@ def neighbor_pad_async(
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    axis = _axis("neighbor_pad_async", input_tensor, dim)
+    axis = axis_of(dim, len(input_tensor.shape))
     for padding in (padding_left, padding_right):
-        check_whole_number(padding, "a padding of neighbor_pad_async")
         if padding < 0:
             raise ArgumentError(f"a padding of neighbor_pad_async must be at least 0, got {padding}")
     if padding_mode not in {"zeros", "replicate"}:
@@ -228,12 +226,6 @@ def _part(tensor: Tensor, axis: int, place: int) -> Tensor:
 # --- One device along an axis -----------------------------------------------------------------------------------------
 
 
-def _axis(name: str, tensor: Any, dim: int) -> int:
-    check_tensor(tensor, f"the first argument of {name}")
-    check_whole_number(dim, f"{name}: `dim`")
-    return axis_of(dim, len(tensor.shape))
-
-
 def _of_one(
     name: str,
     tensor: Tensor,
@@ -244,7 +236,6 @@ def _of_one(
     links: dict[str, Any],
 ) -> Tensor:
     """A copy of the tensor, which is what a collective along one device gives."""
-    check_tensor(tensor, f"the first argument of {name}")
     _check_links(name, links)
     device = tensor.device()
     if device is None:
@@ -263,8 +254,6 @@ def _of_one(
 
 @over_meshes
 def _copied(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
-    if memory_config is not None:
-        check_kind(memory_config, MemoryConfig, "`memory_config`")
     if memory_config is None and output_tensor is None:
         return clone(tensor)
     where = output_tensor.memory_config() if memory_config is None and output_tensor is not None else memory_config
@@ -275,7 +264,6 @@ def _copied(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: T
 def _devices_along(name: str, device: Device, cluster_axis: int | None) -> int:
     if cluster_axis is None:
         return device.get_num_devices()
-    check_whole_number(cluster_axis, f"{name}: `cluster_axis`")
     if not 0 <= cluster_axis < device.shape.dims():
         raise ArgumentError(f"{name}: {device} has no axis {cluster_axis}")
     return device.shape[cluster_axis]

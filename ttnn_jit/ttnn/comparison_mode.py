@@ -24,12 +24,11 @@ from ttnn_jit.golden.verdict import Stored, Tolerance, Verdict, judge, relative_
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.random_state import drawing_from, next_draw
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, specs_of
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.comparison_tolerances import Elements, JudgedCall, in_a_chain
 from ttnn_jit.ttnn.mesh import MeshTensor
-from ttnn_jit.ttnn.result_keywords import specs_of
 
 if TYPE_CHECKING:
     import torch
@@ -283,9 +282,9 @@ class _Compared:
         """The golden's call; `exactly`: with the numbers and the formula of its target."""
         golden: GoldenCall = self.operation.golden_call(args, kwargs)
         if exactly:
-            first = next(spec.dtype for spec in specs_of(self._bound) if isinstance(spec, TensorSpec))
+            first = next(spec.dtype for spec in specs_of(self._bound.operands) if isinstance(spec, TensorSpec))
             golden = golden.on(self._target, first)
-        return JudgedCall(golden, self._bound, specs_of(self._bound), self._target.numerics is Numerics.DEVICE)
+        return JudgedCall(golden, self._bound, specs_of(self._bound.operands), self._target.numerics is Numerics.DEVICE)
 
 
 def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class ComplexTensor:
         return form(*operands, **kwargs)
 
 
+@host_function(observed=False)
 def complex_tensor(real: Tensor, imag: Tensor) -> ComplexTensor:
     """The complex numbers with these parts (ttnn.complex_tensor).
 
@@ -56,60 +58,58 @@ def complex_tensor(real: Tensor, imag: Tensor) -> ComplexTensor:
         ArgumentError: One is no tensor.
         ShapeError: They have different shapes.
     """
-    for name, part in (("real", real), ("imag", imag)):
-        check_tensor(part, f"`{name}` of complex_tensor")
     if tuple(real.shape) != tuple(imag.shape):
         raise ShapeError(f"real parts of shape {list(real.shape)} and imaginary ones of {list(imag.shape)}")
     return ComplexTensor(real, imag)
-
-
-def _checked(value: Any, name: str) -> ComplexTensor:
-    check_kind(value, ComplexTensor, f"the argument of {name}")
-    complex_: ComplexTensor = value
-    return complex_
 
 
 def _asked(memory_config: MemoryConfig | None) -> dict[str, Any]:
     return {} if memory_config is None else {"memory_config": memory_config}
 
 
+@host_function(observed=False)
 def real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the real parts (ttnn.real)."""
-    return ttnn.identity(_checked(input_tensor, "real").real, **_asked(memory_config))
+    return ttnn.identity(input_tensor.real, **_asked(memory_config))
 
 
+@host_function(observed=False)
 def imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the imaginary parts (ttnn.imag)."""
-    return ttnn.identity(_checked(input_tensor, "imag").imag, **_asked(memory_config))
+    return ttnn.identity(input_tensor.imag, **_asked(memory_config))
 
 
+@host_function(observed=False)
 def angle(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """The angles in radians, from -pi to pi (ttnn.angle)."""
-    z = _checked(input_tensor, "angle")
-    return ttnn.atan2(z.imag, z.real, **_asked(memory_config))
+    return ttnn.atan2(input_tensor.imag, input_tensor.real, **_asked(memory_config))
 
 
+@host_function(observed=False)
 def conj(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The complex conjugates (ttnn.conj)."""
-    z, asked = _checked(input_tensor, "conj"), _asked(memory_config)
+    z, asked = input_tensor, _asked(memory_config)
     return ComplexTensor(ttnn.identity(z.real, **asked), ttnn.neg(z.imag, **asked))
 
 
+@host_function(observed=False)
 def polar(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The numbers whose lengths are the real parts, and whose angles the imaginary ones (ttnn.polar)."""
-    z, asked = _checked(input_tensor, "polar"), _asked(memory_config)
+    z, asked = input_tensor, _asked(memory_config)
     parts = (ttnn.multiply(z.real, function(z.imag), **asked) for function in (ttnn.cos, ttnn.sin))
     return ComplexTensor(*parts)
 
 
+@host_function(observed=False)
 def is_real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the imaginary part is 0, else 0 (ttnn.is_real)."""
-    return ttnn.eq(_checked(input_tensor, "is_real").imag, 0.0, **_asked(memory_config))
+    return ttnn.eq(input_tensor.imag, 0.0, **_asked(memory_config))
 
 
+@host_function(observed=False)
 def is_imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the real part is 0, else 0 (ttnn.is_imag)."""
-    return ttnn.eq(_checked(input_tensor, "is_imag").real, 0.0, **_asked(memory_config))
+    return ttnn.eq(input_tensor.real, 0.0, **_asked(memory_config))
 
 
 def _length(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.convolutions import CONV3D, Convolution, numbers_3d
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.windows import Windows
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv3dConfig
-from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.host_function import given, host_function
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
-from ttnn_jit.ttnn.window_arguments import refusals_of, require_tensors, result_dtype, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import refusals_of, result_dtype, windows_of
 
 _CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
 
@@ -38,10 +33,7 @@ def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
     return weight[-2] // taps * groups
 
 
-@callable_in_programs
-@partial(observed, name="ttnn.experimental.conv3d")
-@on_copies
-@over_meshes
+@host_function(name="experimental.conv3d", in_programs=True, over_meshes=True, on_copies=True)
 def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -87,46 +79,29 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         DTypeError: The result would have no floats.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
-    given = locals()
-    layout = _checked_layout(config, padding_mode)
-    biases = {} if bias_tensor is None else {"bias_tensor": bias_tensor}
-    require_tensors("conv3d", input_tensor=input_tensor, weight_tensor=weight_tensor, **biases)
-    x, weight = (on_device(given[name], device, f"`{name}` of conv3d") for name in ("input_tensor", "weight_tensor"))
+    if padding_mode not in {"zeros", "replicate"}:
+        raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
+    x = on_device(input_tensor, device, "`input_tensor` of conv3d")
+    weight = on_device(weight_tensor, device, "`weight_tensor` of conv3d")
     bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
-    windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    _check_rank(x)
+    windows = windows_of("conv3d", 3, kernel_size, stride, padding, dilation)
     if padding_mode == "replicate":
         x, windows = _replicated(x, windows)
-    sizes = _sizes(given, x, weight, bias, windows)
-    keywords = {name: given[name] for name in ("memory_config", "compute_kernel_config") if given[name] is not None}
+    inputs = _inputs(tuple(weight.shape), windows, groups)
+    sizes = Convolution(x.shape[0], inputs, output_channels, tuple(x.shape[1:4]), windows, groups)
+    with refusals_of("conv3d"):
+        sizes.check()
+        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
+    layout = Layout.ROW_MAJOR if config is None else config.output_layout
+    keywords = given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
     found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, result_dtype(dtype, x), layout, **keywords)
     return found
 
 
-def _checked_layout(config: Conv3dConfig | None, padding_mode: str) -> Layout:
-    if padding_mode not in {"zeros", "replicate"}:
-        raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
-    if config is None:
-        return Layout.ROW_MAJOR
-    check_config(config, Conv3dConfig, "`config` of conv3d")
-    return config.output_layout
-
-
 def _replicated(x: Any, windows: Windows) -> tuple[Any, Windows]:
     """`x` with its edges repeated around it, and windows that add no zeros."""
-    _check_rank(x)
     return pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate"), replace(windows, padding=((0, 0),) * 3)
-
-
-def _sizes(given: Mapping[str, Any], x: Any, weight: Any, bias: Any, windows: Windows) -> Convolution:
-    """The sizes that arguments of a call say, which fit its tensors."""
-    _check_rank(x)
-    groups, outputs = (whole_number(given[each], f"`{each}` of conv3d") for each in ("groups", "output_channels"))
-    inputs = _inputs(tuple(weight.shape), windows, groups)
-    sizes = Convolution(x.shape[0], inputs, outputs, tuple(x.shape[1:4]), windows, groups)
-    with refusals_of("conv3d"):
-        sizes.check()
-        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
-    return sizes
 
 
 def _check_rank(x: Any) -> None:
@@ -136,13 +111,17 @@ def _check_rank(x: Any) -> None:
         )
 
 
-@partial(observed, name="ttnn.experimental.prepare_conv3d_weights")
-@over_meshes
+@host_function(
+    name="experimental.prepare_conv3d_weights",
+    over_meshes=True,
+    of_a_chip="C_in_block alignment",
+    without_effect={"the shape of the weights says it": "groups"},
+)
 def prepare_conv3d_weights(
     weight_tensor: Tensor,
     groups: int = 1,
-    C_in_block: int = 0,  # noqa: ARG001, N803 - ttnn's name of a choice of a chip's
-    alignment: int = 32,  # noqa: ARG001 - channels are not padded
+    C_in_block: int = 0,  # noqa: N803 - ttnn's name of a choice of a chip's
+    alignment: int = 32,
     device: Device | None = None,
 ) -> Tensor:
     """The weights of a `conv3d` as a matrix on `device` (ttnn.experimental.prepare_conv3d_weights).
@@ -153,7 +132,6 @@ def prepare_conv3d_weights(
     Raises:
         ShapeError: They are no weights of three dimensions.
     """
-    _ = whole_number(groups, "`groups` of prepare_conv3d_weights")
     weight = on_device(weight_tensor, device, "`weight_tensor` of prepare_conv3d_weights")
     if len(weight.shape) != 5:
         raise ShapeError(f"prepare_conv3d_weights: the weights have shape {list(weight.shape)}, and five are wanted")

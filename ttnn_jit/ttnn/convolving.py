@@ -6,42 +6,40 @@ channels, (1, 1, taps * inputs, outputs), which is also what a call gives back t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
+from ttnn_jit.ops.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
-from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.host_function import given, host_function
 from ttnn_jit.ttnn.prepared_weights import (
     in_tiles,
     on_device,
     prepared,
     prepared_bias,
     prepared_transposed,
-    sizes_of,
 )
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, require_tensors, result_dtype, windows_of
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
 _CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
 
 
+@host_function(observed=False)
 def get_conv_output_dim(input: int, window: int, stride: int = 1, pad: int = 0, dilation: int = 1) -> int:  # noqa: A002 - ttnn's name
     """The extent of a convolution's result along a dimension of extent `input` (ttnn.get_conv_output_dim)."""
     return (input + 2 * pad - dilation * (window - 1) - 1) // stride + 1
@@ -57,12 +55,6 @@ class _Tensors:
     input: Any
     weight: Any
     bias: Any
-
-    def checked(self, name: str) -> _Tensors:
-        """They, where they are tensors; a bias may be None."""
-        bias = {} if self.bias is None else {"bias_tensor": self.bias}
-        require_tensors(name, input_tensor=self.input, weight_tensor=self.weight, **bias)
-        return self
 
     def there(self, device: Device | None, name: str) -> _Tensors:
         """They, on `device` where they are on the host."""
@@ -104,11 +96,10 @@ class _Asked:
         return (value, *extents, *weights) if extents or weights else value
 
 
-def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
+def _checked_config(config: Conv2dConfig | None) -> Conv2dConfig:
     """A copy of the config of a call, which does not change."""
     if config is None:
         return Conv2dConfig()
-    check_config(config, Conv2dConfig, f"`conv_config` of {name}")
     config = config.kept()
     check_shard_layout(config)
     return config
@@ -129,14 +120,8 @@ def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
     return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=none)
 
 
-def _asked(name: str, given: Mapping[str, Any], extents: Any, slices: Conv2dSliceConfig | None) -> _Asked:
-    """What the arguments of a call of `name` ask."""
-    if slices is not None:
-        check_config(slices, Conv2dSliceConfig, f"the slice config of {name}")
-    configs = {"compute_kernel_config": given["compute_config"], "memory_config": given["memory_config"]}
-    keywords = {name: value for name, value in configs.items() if value is not None}
-    is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL
-    return _Asked(given["dtype"], keywords, extents, given["return_weights_and_bias"], is_sliced)
+def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
+    return slices is not None and slices.slice_type is not SliceType.L1_FULL
 
 
 # --- Calls ------------------------------------------------------------------------------------------------------------
@@ -145,7 +130,7 @@ def _asked(name: str, given: Mapping[str, Any], extents: Any, slices: Conv2dSlic
 def _convolved(
     name: str, sizes: Convolution, given: _Tensors, device: Device | None, config: Conv2dConfig | None, asked: _Asked
 ) -> Any:
-    config = _checked_config(config, name)
+    config = _checked_config(config)
     with refusals_of(name):
         sizes.check()
         sizes.check_operands(*given.shapes)
@@ -196,7 +181,7 @@ def _placed(
     if place is None or program is None:
         keywords = asked.keywords if place is None else {"memory_config": place, **asked.keywords}
         return operation(*operands, *attributes, **keywords)
-    return program.said_to_lie(operation(*operands, *attributes, **asked.keywords), place)
+    return program.with_requested_layout(operation(*operands, *attributes, **asked.keywords), place)
 
 
 def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
@@ -205,10 +190,7 @@ def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
         used.deallocate()
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     input_tensor: Tensor,
@@ -267,11 +249,12 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
         L1CapacityError: The shards of the result do not fit in L1.
     """
-    given = locals()
-    sizes = sizes_of("conv2d", given)
+    windows = windows_of("conv2d", 2, kernel_size, stride, padding, dilation)
+    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     extents = _counts("conv2d", sizes) if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).checked("conv2d")
-    asked = _asked("conv2d", given, extents, slice_config)
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
+    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(slice_config))
     return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
 
 
@@ -280,10 +263,7 @@ def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
         return sizes.counts
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     input_tensor: Tensor,
@@ -320,26 +300,20 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
-    given = locals()
-    row = windows_of("conv1d", 1, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-    one_row = {
-        "input_height": 1, "input_width": input_length, "kernel_size": (1, *row.kernel), "stride": (1, *row.stride),
-        "padding": (0, 0, *row.padding[0]), "dilation": (1, *row.dilation),
-    }  # fmt: skip
-    sizes = sizes_of("conv1d", {**given, **one_row}, input_width="input_length")
+    row = windows_of("conv1d", 1, kernel_size, stride, padding, dilation)
+    windows = Windows((1, *row.kernel), (1, *row.stride), ((0, 0), *row.padding), (1, *row.dilation))
+    sizes = Convolution(batch_size, in_channels, out_channels, (1, input_length), windows, groups or 1)
     extents = _counts("conv1d", sizes)[1] if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).checked("conv1d").there(device, "conv1d")
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    asked = _asked("conv1d", given, extents, slice_config)
+    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
+    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(slice_config))
     return _convolved("conv1d", sizes, tensors, device, conv_config, asked)
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     input_tensor: Tensor,
@@ -379,18 +353,21 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
-    name, arguments = "conv_transpose2d", locals()
-    config = _checked_config(conv_config, name)
+    name = "conv_transpose2d"
+    config = _checked_config(conv_config)
     if config.padding_mode is not PaddingMode.Zeros:
         raise ArgumentError(f"{name} pads with zeros, got {config.padding_mode}")
     more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
-    transposed = Transposed(sizes_of(name, arguments), more)
-    given = _Tensors(input_tensor, weight_tensor, bias_tensor).checked(name)
+    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
+    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
+    transposed, tensors = Transposed(sizes, more), _Tensors(input_tensor, weight_tensor, bias_tensor)
     with refusals_of(name):
         transposed.check()
-        transposed.check_operands(*given.shapes)
-    asked = _asked(name, arguments, transposed.convolution.counts if return_output_dim else None, dram_slice_config)
-    return _transposed(transposed, given.there(device, name), config, asked, mirror=bool(mirror_kernel))
+        transposed.check_operands(*tensors.shapes)
+    extents = transposed.convolution.counts if return_output_dim else None
+    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
+    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(dram_slice_config))
+    return _transposed(transposed, tensors.there(device, name), config, asked, mirror=mirror_kernel)
 
 
 def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig, asked: _Asked, *, mirror: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_text import set_printoptions
 from ttnn_jit.specs.core_sets import (
     create_sharded_memory_config_,
@@ -14,7 +14,8 @@ from ttnn_jit.specs.core_sets import (
 )
 from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.specs.tensor_spec import DataType, check_kind, check_whole_number
+from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.transfers import get_memory_config, is_sharded, is_tensor_storage_on_device
 
@@ -38,56 +39,54 @@ __all__ = [
 ]
 
 
+@host_function(name="core.divup", observed=False)
 def divup(a: int, b: int) -> int:
     """The quotient of whole numbers, rounded up (ttnn.core.divup).
 
     Raises:
         ArgumentError: An argument is no whole number, or `b` is not above 0.
     """
-    check_whole_number(a, "`a` of divup")
-    check_whole_number(b, "`b` of divup")
     if b < 1:
         raise ArgumentError(f"`b` of divup must be at least 1, got {b}")
     return -(-a // b)
 
 
+@host_function(name="core.roundup", observed=False)
 def roundup(a: int, b: int) -> int:
     """The smallest multiple of `b` that is not below `a` (ttnn.core.roundup); errors as of `divup`."""
     return divup(a, b) * b
 
 
+@host_function(observed=False)
 def has_storage_type_of(tensor: Tensor, storage_type: StorageType) -> bool:
     """Whether a tensor is where `storage_type` says (ttnn.has_storage_type_of)."""
-    check_tensor(tensor, "the argument of has_storage_type_of")
-    check_kind(storage_type, StorageType, "`storage_type`")
     return tensor.storage_type() is storage_type
 
 
+@host_function(observed=False)
 def has_tile_padding(tensor: Tensor, *, dim: int | None = None) -> bool:
     """Whether a tensor is stored with padding: at all, or along `dim` (ttnn.has_tile_padding).
 
     Raises:
         ArgumentError: There is no such dimension.
     """
-    check_tensor(tensor, "the argument of has_tile_padding")
     shape, stored = tensor.shape, tensor.padded_shape
     if dim is None:
         return len(shape) > 1 and shape[-2:] != stored[-2:]
-    check_whole_number(dim, "`dim`")
     if not -len(shape) <= dim < len(shape):
         raise ArgumentError(f"a tensor of shape {shape} has no dimension {dim}")
     return shape[dim] != stored[dim - len(shape) if dim >= 0 else dim]
 
 
+@host_function(observed=False)
 def element_size(dtype: DataType) -> int:
     """Bytes of an element, whole ones (ttnn.element_size); 1 of block floats."""
-    check_kind(dtype, DataType, "`dtype`")
     return dtype.element_bytes
 
 
+@host_function(observed=False)
 def tile_size(dtype: DataType) -> int:
     """Bytes of a tile of 32x32 elements (ttnn.tile_size)."""
-    check_kind(dtype, DataType, "`dtype`")
     return dtype.nbytes(32 * 32)
 
 

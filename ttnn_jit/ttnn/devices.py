@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
-from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshDevice
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ HARDWARE_SETTINGS = frozenset(
 """Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
 
 
+@host_function(observed=False)
 def open_device(
     *,
     device_id: int = 0,
@@ -54,17 +55,18 @@ def open_device(
     """
     _refuse_unknown("open_device", hardware)
     _check_settings(num_command_queues, trace_region_size)
-    if type(device_id) is not int or device_id < 0:
+    if device_id < 0:
         raise ArgumentError(f"`device_id` must be a whole number of at least 0, got {device_id!r}")
     return Device(resolve_target(target), device_id, queues=num_command_queues, trace_region_size=trace_region_size)
 
 
+@host_function(observed=False)
 def close_device(device: Device) -> None:
     """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
-    check_kind(device, Device, "the argument of close_device")
     device.close()
 
 
+@host_function(observed=False)
 @contextlib.contextmanager
 def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
     """A device that is open in the body of a ``with`` (ttnn.manage_device); arguments as for `open_device`."""
@@ -75,20 +77,21 @@ def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
         device.close()
 
 
+@host_function(observed=False)
 def enable_program_cache(device: Device) -> None:
     """Count the device's programs (ttnn.enable_program_cache)."""
-    check_kind(device, Device, "the argument of enable_program_cache")
     device.enable_program_cache()
 
 
+@host_function(observed=False)
 def disable_and_clear_program_cache(device: Device) -> None:
     """Stop counting the device's programs (ttnn.disable_and_clear_program_cache)."""
-    check_kind(device, Device, "the argument of disable_and_clear_program_cache")
     device.disable_and_clear_program_cache()
 
 
+@host_function(observed=False)
 def open_mesh_device(
-    mesh_shape: MeshShape | tuple[int, ...] | int = MeshShape(1, 1),  # noqa: B008 - immutable
+    mesh_shape: MeshShape | Sequence[int] | int = MeshShape(1, 1),  # noqa: B008 - immutable
     *,
     target: SystemDesc | str | None = None,
     num_command_queues: int = 1,
@@ -113,17 +116,22 @@ def open_mesh_device(
     return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
 
 
+@host_function(observed=False)
 def close_mesh_device(mesh_device: Device) -> None:
     """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
-    check_kind(mesh_device, Device, "the argument of close_mesh_device")
     mesh_device.close()
 
 
-@callable_in_programs
+@host_function(
+    in_programs=True,
+    observed=False,
+    no_effect="every call returns when its work is done",
+    without_effect={"a CPU has no parts of a device": "sub_device_ids"},
+)
 def synchronize_device(
     device: Device,
     cq_id: int | None = None,
-    sub_device_ids: Sequence[Any] = (),  # noqa: ARG001 - a CPU has no parts of a device
+    sub_device_ids: Sequence[Any] = (),
 ) -> None:
     """Wait for a device's work, of which there is none under way: every call returns when it is done.
 
@@ -134,34 +142,35 @@ def synchronize_device(
     """
     if maker() is not None:
         return  # what a program does is done when its call returns
-    check_kind(device, Device, "the argument of synchronize_device")
     device.require_host_access("synchronize_device")
     device.require_queue(cq_id, "synchronize_device")
 
 
+@host_function(observed=False)
 def get_num_devices() -> int:
     """Devices that a mesh may have: eight, all of them this CPU."""
     return 8
 
 
+@host_function(observed=False)
 def get_arch_name() -> str:
     """The architecture of the device that `open_device` would open."""
     return resolve_target(None).arch
 
 
+@host_function(observed=False)
 def get_pcie_device_ids() -> list[int]:
     """The ids that `open_device` takes without further ado."""
     return list(range(get_num_devices()))
 
 
+@host_function(observed=False)
 def using_distributed_env() -> bool:
     """Whether several hosts work together: never."""
     return False
 
 
 def _check_settings(num_command_queues: int, trace_region_size: int) -> None:
-    check_whole_number(num_command_queues, "`num_command_queues`")
-    check_whole_number(trace_region_size, "`trace_region_size`")
     if num_command_queues not in {1, 2}:
         raise ArgumentError(f"`num_command_queues` must be 1 or 2, got {num_command_queues}")
     if trace_region_size < 0:

@@ -15,20 +15,23 @@ from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.ops import (
-    QUEUE_KEYWORDS,
-    RESULT_KEYWORDS,
-    BoundCall,
-    Operation,
-    bind,
-    with_result_names,
-)
+from ttnn_jit.ops import BoundCall, Operation, bind
 from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.parameter import OUTPUT
+from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options, option_of
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, stored_as, write_elements
+from ttnn_jit.runtime.tensor import (
+    Tensor,
+    check_tensor,
+    elements_of,
+    foreign_tensor_help,
+    specs_of,
+    stored_as,
+    write_elements,
+)
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
@@ -36,20 +39,10 @@ from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
-from ttnn_jit.ttnn.result_keywords import (
-    NO_KEYWORDS,
-    ResultKeywords,
-    check_operands,
-    check_output,
-    placement_of,
-    result_keywords,
-    specs_of,
-)
 
 if TYPE_CHECKING:
     import inspect
 
-    from ttnn_jit.compiler.request import ResultPlacement
     from ttnn_jit.runtime.program import Program
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.ttnn.golden_calls import GoldenCall
@@ -132,10 +125,14 @@ class TtnnOperation(WarmCalls):
 
     def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result where tensors of another library are among the arguments."""
-        found = call_on_copies(self._run, args, kwargs)
-        if not any(operation.is_view for operation in self.__ttnn_overloads__) or {*kwargs} & {*RESULT_KEYWORDS}:
+        overloads = self.__ttnn_overloads__
+        given = {name: option_of(overloads, name) for name in kwargs}
+        outputs = {name for name, option in given.items() if option is not None and option.kind is OUTPUT}
+        found = call_on_copies(self._run, args, kwargs, outputs)
+        own, options = bind_options(self.__name__, overloads, kwargs)
+        if not any(operation.is_view for operation in overloads) or not options.change_nothing:
             return found
-        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
+        bound = bind(overloads, args, own, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
         return views_of(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -166,52 +163,60 @@ class TtnnOperation(WarmCalls):
         Raises:
             ArgumentError: The arguments do not fit the operation.
         """
-        kwargs = with_result_names(self.__ttnn_overloads__, kwargs)
-        own, wanted = result_keywords(self.__name__, kwargs, self._own_names)
-        return precisely(self._bound(args, own), target, kwargs, wanted.dtype if wanted else None)
+        own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
+        return precisely(self._bound(args, own), target, options)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """What an operation is, stated in torch."""
         return operation.golden
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        kwargs = with_result_names(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
-        own, wanted = result_keywords(self.__name__, kwargs, self._own_names) if kwargs else ({}, None)
+        own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs) if kwargs else (kwargs, NO_OPTIONS)
         target = self._target(args, kwargs)
         if target is not None:
-            wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
+            options = options.into(self.__name__, target)
         bound = self._bound(args, own)
         tensors = _tensors_of(bound)
         if _lies_on_host(bound, tensors):
-            return self._run_for_host(args, kwargs, wanted.output_tensor if wanted else None)
-        return self._run_on(_one_device(self.__name__, tensors, bound), bound, wanted, target, args, kwargs)
+            return self._run_for_host(args, kwargs, options.output_tensor)
+        device = _one_device(self.__name__, tensors, bound)
+        for queue in options.queues:
+            device.require_queue(queue, self.__name__)
+        bound, options = self._settled(bound, options, target, device)
+        return self._run_on(device, bound, options, args, kwargs)
+
+    def _settled(
+        self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
+    ) -> tuple[BoundCall, ResultOptions]:
+        """The call as precisely as it is computed, and all that its result shall be."""
+        if device.recorder is None:  # a trace keeps the numbers that it was captured with
+            bound = with_numbers_in_tensors(bound, device)
+        if not options.change_nothing:
+            if options.output_tensor is not None:
+                _check_place(self.__name__, options.output_tensor, device)
+            options = options.settled(self.__name__, bound, _is_tensor)
+        bound = precisely(bound, device.target, options)
+        return bound, replace(options, in_place=True) if _is_alone(target, bound) else options
 
     def _run_on(
         self,
         device: Device,
         bound: BoundCall,
-        wanted: ResultKeywords | None,
-        target: Tensor | None,
+        options: ResultOptions,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        for name in QUEUE_KEYWORDS:
-            device.require_queue(kwargs.get(name), self.__name__)
-        if device.recorder is None:  # a trace keeps the numbers that it was captured with
-            bound = with_numbers_in_tensors(bound, device)
-        bound, placement = self._placed(bound, wanted, target, device, kwargs)
-        asked = placement and (placement.memory_config, *placement.parts.values())
-        key = (device.target, bound.operation, asked, *bound.key(specs_of(bound)))
-        if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
+        key = (device.target, bound.operation, options.key, *bound.key(specs_of(bound.operands)))
+        if options.change_nothing and bound.operation.is_view and (view := self._view(key, bound)):
             return self._run_view(view, device, bound, args, kwargs)
         runs_now = device.recorder is None  # else the elements are those of a later time
         tensors, program = _tensors_of(bound), self._programs.get(key)
-        output = wanted.output_tensor if wanted and placement and not placement.in_place else None
+        output = None if options.in_place else options.output_tensor
         if program is not None and runs_now and output is None:
-            self._remember_program(program, device, bound, args, kwargs)
-        if wanted and placement and wanted.output_tensor is not None:
-            check_output(self.__name__, wanted.output_tensor, program, bound, placement)
-        program = program or self._compile(key, bound, device, placement)  # which refuses element types
+            self._remember_program(program, device, bound, options, args, kwargs)
+        if options.output_tensor is not None:
+            self._check_output(options.output_tensor, program, bound, options)
+        program = program or self._compile(key, bound, device, options)  # which refuses element types
         if bound.operation.check is not None and runs_now:
             _check_elements(self.__name__, bound)
         if output is not None:
@@ -219,21 +224,16 @@ class TtnnOperation(WarmCalls):
         result = program(*tensors)
         return bound.operation.packed(result if isinstance(result, tuple) else (result,))
 
-    def _placed(
-        self,
-        bound: BoundCall,
-        wanted: ResultKeywords | None,
-        target: Tensor | None,
-        device: Device,
-        kwargs: Mapping[str, Any],
-    ) -> tuple[BoundCall, ResultPlacement | None]:
-        """The call as precisely as it is computed, and where its result lies, if the caller says anything of it."""
-        if wanted is None:
-            return precisely(bound, device.target, kwargs, None), None
-        check_operands(self.__name__, bound, wanted)
-        placement = placement_of(self.__name__, wanted, _tensors_of(bound)[0])
-        bound = precisely(bound, device.target, kwargs, placement.dtype)
-        return bound, replace(placement, in_place=True) if _is_alone(target, bound) else placement
+    def _check_output(self, output: Tensor, program: Program | None, bound: BoundCall, options: ResultOptions) -> None:
+        """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+        output.memory(self.__name__)
+        if program is None:
+            (by_rule,) = bound.operation.results(specs_of(bound.operands), bound.attributes)
+            expected = by_rule.with_(dtype=options.dtype, memory_config=options.memory_config)
+        else:
+            expected = program.plan.outputs[0]
+        if output.spec is not expected:
+            raise ShapeError(f"{self.__name__} has a result of {expected}, and writes into a tensor of {output.spec}")
 
     def _run_view(
         self, view: TensorSpec, device: Device, bound: BoundCall, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -243,10 +243,16 @@ class TtnnOperation(WarmCalls):
         return Tensor(view, device, tensor.memory(self.__name__))
 
     def _remember_program(
-        self, program: Program, device: Device, bound: BoundCall, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self,
+        program: Program,
+        device: Device,
+        bound: BoundCall,
+        options: ResultOptions,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
     ) -> None:
         """Have calls like this one go straight to their program, if they may."""
-        if program.plan.has_warm_calls and may_be_warm(bound.operation, kwargs):
+        if program.plan.has_warm_calls and may_be_warm(bound.operation, options):
             write = partial(write_warm, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(_tensors_of(bound)))
 
@@ -267,12 +273,6 @@ class TtnnOperation(WarmCalls):
         write_elements(result, output, self.__name__)
         return output
 
-    @property
-    def _own_names(self) -> set[str]:
-        """Keywords that the operation takes though all do, because they decide its result."""
-        places = ((each, each.precision_place) for each in self.__ttnn_overloads__)
-        return {each.attributes[place].name for each, place in places if place is not None}
-
     def _bound(self, args: Sequence[Any], own: Mapping[str, Any]) -> BoundCall:
         try:
             return bind(self.__ttnn_overloads__, args, own, _dtype_of)
@@ -286,7 +286,7 @@ class TtnnOperation(WarmCalls):
         if known is None:
             from ttnn_jit.ops.view_rules import is_view_on_device, movements
 
-            (operand,) = specs_of(bound)
+            (operand,) = specs_of(bound.operands)
             assert isinstance(operand, TensorSpec), "it is a movement of one tensor"
             chains = movements(bound.operation, operand, bound.attributes)
             results = bound.operation.results([operand], bound.attributes)
@@ -299,12 +299,12 @@ class TtnnOperation(WarmCalls):
         return None
 
     @compiles
-    def _compile(self, key: Key, bound: BoundCall, device: Device, placement: ResultPlacement | None) -> Program:
+    def _compile(self, key: Key, bound: BoundCall, device: Device, options: ResultOptions) -> Program:
         from ttnn_jit.compiler.driver import compile_program
-        from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
+        from ttnn_jit.compiler.request import OperationRequest
 
-        asked = placement or ResultPlacement()
-        request = OperationRequest(bound.operation, specs_of(bound), bound.attributes, device.target, asked)
+        options = replace(options, output_tensor=None)  # any tensor that is like it will do
+        request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
         program = compile_program(request, use_disk=True).program
         self._count(bound)
         self._programs.put(key, program, self._forget)
@@ -312,7 +312,7 @@ class TtnnOperation(WarmCalls):
 
     def _count(self, bound: BoundCall) -> None:
         """Note what was compiled for; a number that keeps changing may be given as a tensor, if it is an operand."""
-        for parameter, value, part in bound.keys(specs_of(bound)):
+        for parameter, value, part in bound.keys(specs_of(bound.operands)):
             if parameter.is_operand and isinstance(value, (int, float)):
                 self._changing.count_number(f"`{parameter.name}`", atom_key(value))
             else:
@@ -344,6 +344,16 @@ class InPlaceOperation(TtnnOperation):
 
 def _tensors_of(bound: BoundCall) -> tuple[Tensor, ...]:
     return tuple(value for value in bound.operands if isinstance(value, Tensor))
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor)
+
+
+def _check_place(name: str, output: Any, device: Device) -> None:
+    check_tensor(output, f"{name}: `output_tensor`")
+    if output.device() is not device:
+        raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
 
 
 def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
@@ -399,7 +409,7 @@ def _lies_on_host(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
     """Whether what only moves elements is asked of tensors on the host, where ttnn has it too."""
     if any(tensor.device() is not None for tensor in tensors):
         return False
-    return bound.operation.only_moves(specs_of(bound), bound.attributes)
+    return bound.operation.only_moves(specs_of(bound.operands), bound.attributes)
 
 
 def _on_host(name: str, tensor: Tensor) -> Tensor:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops import OPERAND_PARAMETERS, QUEUE_KEYWORDS, Operation
+from ttnn_jit.ops import Operation
+from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.generated import STALE
@@ -17,13 +17,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
 
-_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), *QUEUE_KEYWORDS)
-"""Keywords by which several operations run in one call, and what a device may lack."""
 
-
-def may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call like one before may go straight to its program."""
-    return not (operation.body or operation.check or any(kwargs.get(name) for name in _CHECKED_AT_EACH_CALL))
+def may_be_warm(operation: Operation, options: ResultOptions) -> bool:
+    """Whether a call like one before may go straight to its program: nothing of it is checked at each call."""
+    return not (operation.body or operation.check or any(options.queues))
 
 
 def write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:

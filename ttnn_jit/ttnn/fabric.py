@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.lazy_names import NO_LINKS
 
 __all__ = [
     "FabricConfig",
@@ -70,6 +71,7 @@ class FabricRouterConfig:
     max_packet_payload_size_bytes: int | None = None
 
 
+@host_function(observed=False, no_effect=NO_LINKS)
 def set_fabric_config(
     config: FabricConfig,
     reliability_mode: FabricReliabilityMode | None = None,
@@ -84,15 +86,3 @@ def set_fabric_config(
     Raises:
         ArgumentError: A setting is of another kind.
     """
-    check_kind(config, FabricConfig, "`config`")
-    for name, value, kind in (
-        ("reliability_mode", reliability_mode, FabricReliabilityMode),
-        ("fabric_tensix_config", fabric_tensix_config, FabricTensixConfig),
-        ("fabric_udm_mode", fabric_udm_mode, FabricUDMMode),
-        ("fabric_manager_mode", fabric_manager_mode, FabricManagerMode),
-        ("router_config", router_config, FabricRouterConfig),
-    ):
-        if value is not None:
-            check_kind(value, kind, f"`{name}`")
-    if num_planes is not None:
-        check_whole_number(num_planes, "`num_planes`")

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 
 
-@callable_in_programs
-@partial(observed, name="ttnn.experimental.fast_reduce_nc")
+@host_function(name="experimental.fast_reduce_nc", in_programs=True, of_a_chip="compute_kernel_config sub_core_grids")
 def fast_reduce_nc(
     input: Tensor,  # noqa: A002 - ttnn's name
     dims: int | Sequence[int],
     *,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The sum along dimensions, which stay with an extent of 1 (ttnn.experimental.fast_reduce_nc).
 

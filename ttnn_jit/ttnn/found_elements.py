@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime import tensor as storage
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
-from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.ttnn.host_function import host_function
 
 if TYPE_CHECKING:
     import torch
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True)
 def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
     """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
 
@@ -32,7 +30,6 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
         ShapeError: Another extent is not 1.
         DeallocatedError: The tensor was deallocated.
     """
-    check_tensor(input_tensor, "`input_tensor` of nonzero")
     shape = tuple(input_tensor.shape)
     if not shape or any(extent != 1 for extent in shape[:-1]):
         raise ShapeError(
@@ -46,7 +43,6 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
     padded.view(-1)[: len(places)] = places
     spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
     if memory_config is not None:
-        check_kind(memory_config, MemoryConfig, "`memory_config` of nonzero")
         spec = spec.with_(memory_config=memory_config)
     counted = torch.full((1, 1, 1, 1), len(places))
     return [
@@ -55,15 +51,13 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
     ]
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True)
 def unique(input_tensor: Tensor) -> Tensor:
     """The different elements in ascending order, in one dimension, ROW_MAJOR; every NaN is one of its own.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
     """
-    check_tensor(input_tensor, "`input_tensor` of unique")
     require_torch("unique", "give `numpy.unique` to a jitted function")
     import torch
 

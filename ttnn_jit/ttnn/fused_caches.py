@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.kv_caches import PAGED_UPDATE_CACHE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_functions import functions_of
+from ttnn_jit.ttnn.host_function import host_function
 
 _SUBMODULE, _, _NAME = PAGED_UPDATE_CACHE.name.rpartition(".")
 _UPDATE = functions_of(_SUBMODULE)[_NAME]
 
 
-@callable_in_programs
-@partial(observed, name="ttnn.experimental.paged_fused_update_cache")
+@host_function(name="experimental.paged_fused_update_cache", in_programs=True, of_a_chip="compute_kernel_config")
 def paged_fused_update_cache(  # noqa: PLR0913 - as ttnn has it
     cache_tensor1: Tensor,
     input_tensor1: Tensor,
@@ -30,7 +27,7 @@ def paged_fused_update_cache(  # noqa: PLR0913 - as ttnn has it
     share_cache: bool | None = None,
     page_table: Tensor | None = None,
     batch_offset: int = 0,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
     mesh_coords: object = None,
 ) -> tuple[Tensor, Tensor]:
     """`paged_update_cache` of two caches (ttnn.experimental.paged_fused_update_cache), which are written and returned.

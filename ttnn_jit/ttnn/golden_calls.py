@@ -8,15 +8,14 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.ops import HARDWARE_KEYWORDS, RESULT_KEYWORDS, Operation, bind
+from ttnn_jit.ops import Operation, bind
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.kinds import as_float32
-from ttnn_jit.ops.operation import OPERAND_PARAMETERS
+from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, OPERAND_PARAMETERS, RESULT_KEYWORDS, bind_options
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
-from ttnn_jit.ttnn.result_keywords import result_keywords
 
 _OUT = "out"
 _OF_OPERANDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
@@ -77,13 +76,11 @@ def golden_call(
     Raises:
         ArgumentError: The arguments do not fit the operation, or an activation is none.
     """
-    _, wanted = result_keywords(name, {key: kwargs[key] for key in _ASK_ACTIVATIONS if key in kwargs}, ())
+    _, options = bind_options(name, (), {key: kwargs[key] for key in _ASK_ACTIVATIONS if key in kwargs})
     bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _SAY_NOTHING}, _dtype_in_torch)
     golden = golden_of(bound.operation)
-    if wanted is None:
-        return GoldenCall(bound.operation, bound.operands, bound.attributes, golden)
     return GoldenCall(
-        bound.operation, bound.operands, bound.attributes, golden, wanted.operand_activations, wanted.activations
+        bound.operation, bound.operands, bound.attributes, golden, options.operand_activations, options.activations
     )
 
 

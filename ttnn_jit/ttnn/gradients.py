@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
 from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, write_elements
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from ttnn_jit.ops import BoundCall
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.ttnn.golden_calls import GoldenCall
-
-_DECLARED: tuple[Operation, ...] = (
-    *backward_binary.OPERATIONS,
-    *backward_unary.OPERATIONS,
-    *backward_structured.OPERATIONS,
-)
-
 
 _TARGETS = (("input_grad", "output_tensor", "input_a_grad"), ("other_grad", "input_b_grad"))
 """Names of what a gradient is written into, by its place."""
@@ -90,7 +83,7 @@ def _without_outputs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _by_name() -> dict[str, TtnnOperation]:
     declared: dict[str, tuple[Operation, ...]] = {}
-    for operation in _DECLARED:
+    for operation in ops.declared_in(ops.GRADIENTS):
         declared[operation.name] = (*declared.get(operation.name, ()), operation)
     listed: dict[str, TtnnOperation] = {name: Gradient(name, overloads) for name, overloads in declared.items()}
     return {**listed, EMBEDDING_BW.name: TtnnOperation(EMBEDDING_BW.name, (EMBEDDING_BW,))}

@@ -19,15 +19,15 @@ from ttnn_jit.specs.tensor_spec import (
     ShardOrientation,
     ShardStrategy,
     TensorMemoryLayout,
-    check_kind,
-    check_whole_number,
 )
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 
 if TYPE_CHECKING:
     import torch
 
 
+@host_function(observed=False)
 def create_group_norm_input_mask(
     num_channel: int, num_groups: int, num_cores_across_channel: int, data_type: DataType = DataType.BFLOAT16
 ) -> Tensor:
@@ -45,6 +45,7 @@ def create_group_norm_input_mask(
     return _mask(num_channel, num_groups, num_cores_across_channel, data_type, inside=1.0)
 
 
+@host_function(observed=False)
 def create_group_norm_input_negative_mask(
     num_channel: int, num_groups: int, num_cores_across_channel: int, data_type: DataType = DataType.BFLOAT16
 ) -> Tensor:
@@ -70,11 +71,11 @@ def _mask(channels: int, groups: int, cores: int, dtype: DataType, *, inside: fl
 
 def _check_counts(**counts: int) -> None:
     for name, count in counts.items():
-        check_whole_number(count, f"`{name}`")
         if count < 1:
             raise ArgumentError(f"`{name}` is {count}, and is at least 1")
 
 
+@host_function(observed=False)
 def create_group_norm_weight_bias_rm(input_tensor: torch.Tensor, num_channels: int, num_cores_x: int) -> torch.Tensor:
     """A torch tensor of a number per channel as rows of 32: a chunk per core, each padded with zeros to whole tiles.
 
@@ -100,6 +101,7 @@ def create_group_norm_weight_bias_rm(input_tensor: torch.Tensor, num_channels: i
     return padded.reshape(1, 1, -1, TILE_WIDTH)
 
 
+@host_function(observed=False)
 def get_group_norm_cores_across_channel(
     memory_layout: TensorMemoryLayout, core_grid: CoreGrid, shard_orientation: ShardOrientation | None = None
 ) -> int:
@@ -108,8 +110,6 @@ def get_group_norm_cores_across_channel(
     Raises:
         ArgumentError: An argument of another kind.
     """
-    check_kind(memory_layout, TensorMemoryLayout, "`memory_layout`")
-    check_kind(core_grid, CoreGrid, "`core_grid`")
     match memory_layout:
         case TensorMemoryLayout.BLOCK_SHARDED:
             return core_grid.x if shard_orientation is ShardOrientation.ROW_MAJOR else core_grid.y
@@ -119,6 +119,7 @@ def get_group_norm_cores_across_channel(
             return core_grid.x * core_grid.y
 
 
+@host_function(observed=False)
 def determine_expected_group_norm_sharded_config_and_grid_size(
     *,
     device: Device,
@@ -144,7 +145,6 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
         ShapeError: The channels are no such multiple.
         ArgumentError: A number is none, or below 1.
     """
-    check_kind(device, Device, "`device`")
     _check_counts(num_channels=num_channels, num_groups=num_groups, input_nhw=input_nhw)
     if num_channels % num_groups or num_channels % TILE_WIDTH:
         raise ShapeError(f"{num_channels} channels are no multiple of {TILE_WIDTH} and of {num_groups} groups")

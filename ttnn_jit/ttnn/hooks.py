@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, observing
+from ttnn_jit.ttnn.host_function import host_function
 
 PreHook = Callable[[Any, Sequence[Any], dict[str, Any]], None]
 """Of the operation, its arguments, and its keywords, which it may change."""
@@ -35,6 +36,7 @@ class _After(Observer):
         _require_none("Post", self._hook, self._hook(operation, args, kwargs, result))
 
 
+@host_function(observed=False)
 @contextmanager
 def register_pre_operation_hook(hook: PreHook) -> Iterator[None]:
     """In the body of a ``with`` call ``hook(operation, args, kwargs)`` before each operation (ttnn's name).
@@ -45,11 +47,11 @@ def register_pre_operation_hook(hook: PreHook) -> Iterator[None]:
     Raises:
         ArgumentError: The hook cannot be called, or returned something.
     """
-    _require_callable(hook)
     with observing(_Before(hook)):
         yield
 
 
+@host_function(observed=False)
 @contextmanager
 def register_post_operation_hook(hook: PostHook) -> Iterator[None]:
     """In the body of a ``with`` call ``hook(operation, args, kwargs, output)`` after each operation (ttnn's name).
@@ -57,14 +59,8 @@ def register_post_operation_hook(hook: PostHook) -> Iterator[None]:
     Raises:
         ArgumentError: The hook cannot be called, or returned something.
     """
-    _require_callable(hook)
     with observing(_After(hook)):
         yield
-
-
-def _require_callable(hook: object) -> None:
-    if not callable(hook):
-        raise ArgumentError(f"a hook is a function, got {hook!r}")
 
 
 def _require_none(when: str, hook: object, returned: object) -> None:

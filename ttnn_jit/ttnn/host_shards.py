@@ -8,8 +8,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import check_kind
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 from ttnn_jit.ttnn.torch_conversion import from_torch, to_torch
 from ttnn_jit.ttnn.transfers import get_device_tensors
@@ -36,6 +36,7 @@ class MeshCoordinate(tuple[int, ...]):
         return f"MeshCoordinate([{', '.join(map(str, self))}])"
 
 
+@host_function(observed=False)
 def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence[int]) -> Tensor:
     """The tensor of a mesh that has these tensors of the host, one for each device (ttnn.from_host_shards).
 
@@ -46,12 +47,12 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence
     if len(tensors) != shape.mesh_size():
         raise ArgumentError(f"from_host_shards: {len(tensors)} tensors are given for a mesh of {shape.mesh_size()}")
     for tensor in tensors:
-        check_tensor(tensor, "a shard of from_host_shards")
         if tensor.device() is not None:
             raise ArgumentError("from_host_shards: a shard lies on a device", help="use `ttnn.from_device` first")
     return _only("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
 
 
+@host_function(observed=False)
 def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
     """The tensor of a mesh that has these, one on each device (ttnn.combine_device_tensors).
 
@@ -59,7 +60,6 @@ def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
         ArgumentError: There are several, or none; or one is on the host.
     """
     for tensor in tensors:
-        check_tensor(tensor, "a tensor of combine_device_tensors")
         if tensor.device() is None:
             raise ArgumentError("combine_device_tensors: a tensor is on the host", help="use `from_host_shards`")
     return _only("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
@@ -74,6 +74,7 @@ def _only(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
     return tensors[0]
 
 
+@host_function(observed=False)
 def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device | None = None) -> Tensor:
     """A host tensor on the devices of a mesh as a mapper says (ttnn.distribute_tensor); without one, on the host.
 
@@ -81,8 +82,6 @@ def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device 
         ArgumentError: It is on a device, the mapper is of another mesh, or an argument is of another kind.
         ShapeError: The tensor has no such equal parts.
     """
-    check_tensor(tensor, "the first argument of distribute_tensor")
-    check_kind(mapper, TensorToMesh, "`mapper`")
     if tensor.device() is not None:
         raise ArgumentError(f"distribute_tensor takes a tensor on the host, and this one lies on {tensor.device()}")
     config = tensor.memory_config()
@@ -96,6 +95,7 @@ def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device 
     )
 
 
+@host_function(observed=False)
 def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
     """The host tensor that those of a mesh's devices make up as a composer says (ttnn.aggregate_tensor).
 
@@ -103,7 +103,5 @@ def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
         ArgumentError: An argument is of another kind.
         ShapeError: The tensors have no such dimension.
     """
-    check_tensor(tensor, "the first argument of aggregate_tensor")
-    check_kind(composer, MeshToTensor, "`composer`")
     whole = composer.whole([to_torch(own) for own in get_device_tensors(tensor)])
     return from_torch(whole, tensor.dtype, layout=tensor.layout)

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.resampling import GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED, UPSAMPLE
 from ttnn_jit.ops.rescaling import RESCALE
 from ttnn_jit.runtime.tensor import Tensor
@@ -16,10 +14,8 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import typecast
-from ttnn_jit.ttnn.window_arguments import require_tensors
 
 _UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = (
     TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, RESCALE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
@@ -37,10 +33,7 @@ def _factors(value: Any) -> tuple[float, ...]:
     return tuple(int(each) if float(each).is_integer() else each for each in numbers)
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def upsample(
     input_tensor: Tensor,
     scale_factor: float | Sequence[float],
@@ -75,10 +68,7 @@ def upsample(
     return found
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def grid_sample(
     input_tensor: Tensor,
     grid: Tensor,
@@ -111,10 +101,9 @@ def grid_sample(
     """
     if padding_mode != "zeros":
         raise ArgumentError(f"`padding_mode` of grid_sample is 'zeros' here, got {padding_mode!r}")
-    require_tensors("grid_sample", input_tensor=input_tensor, grid=grid)
     keywords = {} if memory_config is None else {"memory_config": memory_config}
     if use_precomputed_grid:
-        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, bool(batch_output_channels), mode, **keywords)
+        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, **keywords)
         return precomputed
     sampled, dtype = (align_corners, batch_output_channels, mode), input_tensor.dtype
     if grid.dtype is dtype:
@@ -128,5 +117,5 @@ def _wide(tensor: Tensor) -> Tensor:
 
 
 def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, mode: str, keywords: dict[str, Any]) -> Tensor:
-    found: Tensor = _GRID_SAMPLE(x, grid, bool(align_corners), bool(batched), mode, **keywords)
+    found: Tensor = _GRID_SAMPLE(x, grid, align_corners, batched, mode, **keywords)
     return found

@@ -52,6 +52,111 @@ from ttnn_jit.ttnn.fabric import FabricRouterConfig as FabricRouterConfig
 from ttnn_jit.ttnn.fabric import FabricTensixConfig as FabricTensixConfig
 from ttnn_jit.ttnn.fabric import FabricUDMMode as FabricUDMMode
 from ttnn_jit.ttnn.fabric import set_fabric_config as set_fabric_config
+from ttnn_jit.ttnn.devices import DispatchCoreAxis as DispatchCoreAxis
+from ttnn_jit.ttnn.devices import DispatchCoreConfig as DispatchCoreConfig
+from ttnn_jit.ttnn.devices import DispatchCoreType as DispatchCoreType
+from ttnn_jit.ttnn.devices import close_device as close_device
+from ttnn_jit.ttnn.devices import close_mesh_device as close_mesh_device
+from ttnn_jit.ttnn.devices import disable_and_clear_program_cache as disable_and_clear_program_cache
+from ttnn_jit.ttnn.devices import enable_program_cache as enable_program_cache
+from ttnn_jit.ttnn.devices import get_arch_name as get_arch_name
+from ttnn_jit.ttnn.devices import get_num_devices as get_num_devices
+from ttnn_jit.ttnn.devices import get_pcie_device_ids as get_pcie_device_ids
+from ttnn_jit.ttnn.devices import manage_device as manage_device
+from ttnn_jit.ttnn.devices import open_device as open_device
+from ttnn_jit.ttnn.devices import open_mesh_device as open_mesh_device
+from ttnn_jit.ttnn.devices import synchronize_device as synchronize_device
+from ttnn_jit.ttnn.devices import using_distributed_env as using_distributed_env
+from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
+from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.complex_gradients import angle_bw as angle_bw
+from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
+from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
+from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
+from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
+from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
+from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshMapperConfig as MeshMapperConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshToTensor as MeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import PlacementReplicate as PlacementReplicate
+from ttnn_jit.ttnn.mesh_mappers import PlacementShard as PlacementShard
+from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import TensorToMesh as TensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_composer as create_mesh_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_mapper as create_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import distribute as distribute
+from ttnn_jit.ttnn.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.host_shards import MeshCoordinate as MeshCoordinate
+from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
+from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
+from ttnn_jit.ttnn.host_shards import distribute_tensor as distribute_tensor
+from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
+from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
+from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
+from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
+from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
+from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
+from ttnn_jit.ttnn.traces import execute_trace as execute_trace
+from ttnn_jit.ttnn.traces import release_trace as release_trace
+from ttnn_jit.ttnn.queues import MeshEvent as MeshEvent
+from ttnn_jit.ttnn.queues import QueueId as QueueId
+from ttnn_jit.ttnn.queues import command_queue as command_queue
+from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
+from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
+from ttnn_jit.ttnn.queues import record_event as record_event
+from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_weights as prepare_conv_transpose2d_weights
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
+from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
+from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
+from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
+from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
+from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_device as allocate_tensor_on_device
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.assignments import bcast as bcast
+from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
+from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
+from ttnn_jit.ttnn.assignments import plus_one as plus_one
+from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.collectives import all_gather as all_gather
+from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.complex_tensors import angle as angle
+from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
+from ttnn_jit.ttnn.complex_tensors import conj as conj
+from ttnn_jit.ttnn.complex_tensors import imag as imag
+from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
+from ttnn_jit.ttnn.complex_tensors import is_real as is_real
+from ttnn_jit.ttnn.complex_tensors import polar as polar
+from ttnn_jit.ttnn.complex_tensors import real as real
+from ttnn_jit.ttnn.convolving import conv1d as conv1d
+from ttnn_jit.ttnn.convolving import conv2d as conv2d
+from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.core import element_size as element_size
+from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
+from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
+from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
 from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
 from ttnn_jit.ttnn.device_registry import CreateDevice as CreateDevice
@@ -63,15 +168,8 @@ from ttnn_jit.ttnn.device_registry import GetPCIeDeviceID as GetPCIeDeviceID
 from ttnn_jit.ttnn.device_registry import ReadDeviceProfiler as ReadDeviceProfiler
 from ttnn_jit.ttnn.device_registry import SetDefaultDevice as SetDefaultDevice
 from ttnn_jit.ttnn.device_registry import get_device_ids as get_device_ids
-from ttnn_jit.ttnn.core import element_size as element_size
-from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
-from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
-from ttnn_jit.ttnn.core import tile_size as tile_size
-from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
-from ttnn_jit.ttnn.random_tensors import bernoulli as bernoulli
-from ttnn_jit.ttnn.random_tensors import manual_seed as manual_seed
-from ttnn_jit.ttnn.random_tensors import rand as rand
-from ttnn_jit.ttnn.random_tensors import randn as randn
+from ttnn_jit.ttnn.found_elements import nonzero as nonzero
+from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.gradients import abs_bw as abs_bw
 from ttnn_jit.ttnn.gradients import acos_bw as acos_bw
 from ttnn_jit.ttnn.gradients import acosh_bw as acosh_bw
@@ -176,131 +274,76 @@ from ttnn_jit.ttnn.gradients import trunc_bw as trunc_bw
 from ttnn_jit.ttnn.gradients import unary_sub_bw as unary_sub_bw
 from ttnn_jit.ttnn.gradients import where_bw as where_bw
 from ttnn_jit.ttnn.gradients import xlogy_bw as xlogy_bw
-from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
-from ttnn_jit.ttnn.token_sampling import sampling as sampling
-from ttnn_jit.ttnn.complex_tensors import angle as angle
-from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
-from ttnn_jit.ttnn.complex_tensors import conj as conj
-from ttnn_jit.ttnn.complex_tensors import imag as imag
-from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
-from ttnn_jit.ttnn.complex_tensors import is_real as is_real
-from ttnn_jit.ttnn.complex_tensors import polar as polar
-from ttnn_jit.ttnn.complex_tensors import real as real
-from ttnn_jit.ttnn.complex_gradients import angle_bw as angle_bw
-from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
-from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
-from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
-from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
 from ttnn_jit.ttnn.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
 from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
-from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
-from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
-from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
-from ttnn_jit.ttnn.mesh_mappers import MeshMapperConfig as MeshMapperConfig
-from ttnn_jit.ttnn.mesh_mappers import MeshToTensor as MeshToTensor
-from ttnn_jit.ttnn.mesh_mappers import PlacementReplicate as PlacementReplicate
-from ttnn_jit.ttnn.mesh_mappers import PlacementShard as PlacementShard
-from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
-from ttnn_jit.ttnn.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
-from ttnn_jit.ttnn.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
-from ttnn_jit.ttnn.mesh_mappers import TensorToMesh as TensorToMesh
-from ttnn_jit.ttnn.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
-from ttnn_jit.ttnn.mesh_mappers import create_mesh_composer as create_mesh_composer
-from ttnn_jit.ttnn.mesh_mappers import create_mesh_mapper as create_mesh_mapper
-from ttnn_jit.ttnn.mesh_mappers import distribute as distribute
-from ttnn_jit.ttnn.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
-from ttnn_jit.ttnn.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
-from ttnn_jit.ttnn.host_shards import MeshCoordinate as MeshCoordinate
-from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
-from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
-from ttnn_jit.ttnn.host_shards import distribute_tensor as distribute_tensor
-from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
-from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
-from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
-from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
-from ttnn_jit.ttnn.memory_banks import get_memory_view as get_memory_view
-from ttnn_jit.ttnn.memory_reports import dump_device_memory_state as dump_device_memory_state
-from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
-from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.hooks import register_pre_operation_hook as register_pre_operation_hook
-from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
-from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
-from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
-from ttnn_jit.ttnn.traces import execute_trace as execute_trace
-from ttnn_jit.ttnn.traces import release_trace as release_trace
-from ttnn_jit.ttnn.queues import MeshEvent as MeshEvent
-from ttnn_jit.ttnn.queues import QueueId as QueueId
-from ttnn_jit.ttnn.queues import command_queue as command_queue
-from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
-from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
-from ttnn_jit.ttnn.queues import record_event as record_event
-from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
-from ttnn_jit.ttnn.convolving import conv1d as conv1d
-from ttnn_jit.ttnn.convolving import conv2d as conv2d
-from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
-from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
-from ttnn_jit.ttnn.prepared_grids import prepare_grid_sample_grid as prepare_grid_sample_grid
-from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
-from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
-from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_weights as prepare_conv_transpose2d_weights
-from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
-from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
-from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
-from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
-from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
-from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
-from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
-from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
-from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
-from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
-from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
-from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
-from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
-from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
-from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
+from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
+from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.memory_banks import get_memory_view as get_memory_view
+from ttnn_jit.ttnn.memory_reports import dump_device_memory_state as dump_device_memory_state
+from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
+from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
 from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
 from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
 from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
 from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
-from ttnn_jit.ttnn.collectives import all_gather as all_gather
-from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
-from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
-from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
-from ttnn_jit.ttnn.allocations import allocate_tensor_on_device as allocate_tensor_on_device
-from ttnn_jit.ttnn.allocations import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.prepared_grids import prepare_grid_sample_grid as prepare_grid_sample_grid
+from ttnn_jit.ttnn.random_tensors import bernoulli as bernoulli
+from ttnn_jit.ttnn.random_tensors import manual_seed as manual_seed
+from ttnn_jit.ttnn.random_tensors import rand as rand
+from ttnn_jit.ttnn.random_tensors import randn as randn
+from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
+from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
+from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
+from ttnn_jit.ttnn.tensor_creation import arange as arange
+from ttnn_jit.ttnn.tensor_creation import empty as empty
+from ttnn_jit.ttnn.tensor_creation import empty_like as empty_like
+from ttnn_jit.ttnn.tensor_creation import eye as eye
+from ttnn_jit.ttnn.tensor_creation import full as full
+from ttnn_jit.ttnn.tensor_creation import full_like as full_like
+from ttnn_jit.ttnn.tensor_creation import ones as ones
+from ttnn_jit.ttnn.tensor_creation import ones_like as ones_like
+from ttnn_jit.ttnn.tensor_creation import zeros as zeros
+from ttnn_jit.ttnn.tensor_creation import zeros_like as zeros_like
 from ttnn_jit.ttnn.tensor_files import as_tensor as as_tensor
 from ttnn_jit.ttnn.tensor_files import dump_tensor as dump_tensor
 from ttnn_jit.ttnn.tensor_files import load_tensor as load_tensor
-from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
-from ttnn_jit.ttnn.assignments import bcast as bcast
-from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
-from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
-from ttnn_jit.ttnn.assignments import plus_one as plus_one
-from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
 from ttnn_jit.ttnn.tensor_formats import format_input_tensor as format_input_tensor
 from ttnn_jit.ttnn.tensor_formats import format_output_tensor as format_output_tensor
-from ttnn_jit.ttnn.tensor_constructor import from_buffer as from_buffer
-from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
-from ttnn_jit.ttnn.interpolating import upsample as upsample
-from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
-from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
-from ttnn_jit.ttnn.transfers import move as move
-from ttnn_jit.ttnn.transfers import reallocate as reallocate
-from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
-from ttnn_jit.ttnn.found_elements import nonzero as nonzero
-from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
 from ttnn_jit.ttnn.tilizing import tilize as tilize
 from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
 from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
 from ttnn_jit.ttnn.tilizing import untilize as untilize
 from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
-from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.token_sampling import sampling as sampling
+from ttnn_jit.ttnn.torch_conversion import from_torch as from_torch
+from ttnn_jit.ttnn.torch_conversion import to_torch as to_torch
+from ttnn_jit.ttnn.transfers import clone as clone
+from ttnn_jit.ttnn.transfers import copy_device_to_host_tensor as copy_device_to_host_tensor
+from ttnn_jit.ttnn.transfers import copy_host_to_device_tensor as copy_host_to_device_tensor
+from ttnn_jit.ttnn.transfers import deallocate as deallocate
+from ttnn_jit.ttnn.transfers import from_device as from_device
+from ttnn_jit.ttnn.transfers import get_device_tensors as get_device_tensors
+from ttnn_jit.ttnn.transfers import get_memory_config as get_memory_config
+from ttnn_jit.ttnn.transfers import interleaved_to_sharded as interleaved_to_sharded
+from ttnn_jit.ttnn.transfers import is_sharded as is_sharded
+from ttnn_jit.ttnn.transfers import is_tensor_storage_on_device as is_tensor_storage_on_device
+from ttnn_jit.ttnn.transfers import move as move
+from ttnn_jit.ttnn.transfers import reallocate as reallocate
+from ttnn_jit.ttnn.transfers import reshard as reshard
+from ttnn_jit.ttnn.transfers import sharded_to_interleaved as sharded_to_interleaved
+from ttnn_jit.ttnn.transfers import to_device as to_device
+from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
+from ttnn_jit.ttnn.transfers import to_layout as to_layout
+from ttnn_jit.ttnn.transfers import to_memory_config as to_memory_config
+from ttnn_jit.ttnn.transfers import typecast as typecast
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
@@ -344,6 +387,9 @@ __all__ = [
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
     "DeviceComputeKernelConfig",
+    "DispatchCoreAxis",
+    "DispatchCoreConfig",
+    "DispatchCoreType",
     "EmbeddingsType",
     "FabricConfig",
     "FabricManagerMode",
@@ -420,6 +466,7 @@ __all__ = [
     "allocate_tensor_on_host",
     "angle",
     "angle_bw",
+    "arange",
     "as_tensor",
     "asin_bw",
     "asinh_bw",
@@ -444,6 +491,9 @@ __all__ = [
     "clamp_bw",
     "clamp_min_bw",
     "clip_bw",
+    "clone",
+    "close_device",
+    "close_mesh_device",
     "combine_device_tensors",
     "command_queue",
     "complex_tensor",
@@ -454,6 +504,8 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv_transpose2d",
+    "copy_device_to_host_tensor",
+    "copy_host_to_device_tensor",
     "core",
     "corerange_to_cores",
     "cos_bw",
@@ -466,10 +518,12 @@ __all__ = [
     "create_mesh_mapper",
     "create_sharded_memory_config_",
     "database",
+    "deallocate",
     "decorators",
     "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
     "digamma_bw",
+    "disable_and_clear_program_cache",
     "distribute",
     "distribute_tensor",
     "distributed",
@@ -481,6 +535,9 @@ __all__ = [
     "element_size",
     "elu_bw",
     "embedding_bw",
+    "empty",
+    "empty_like",
+    "enable_program_cache",
     "end_trace_capture",
     "erf_bw",
     "erfc_bw",
@@ -491,6 +548,7 @@ __all__ = [
     "exp_bw",
     "experimental",
     "expm1_bw",
+    "eye",
     "fabric",
     "fill_ones_rm",
     "fill_rm",
@@ -501,13 +559,22 @@ __all__ = [
     "format_output_tensor",
     "frac_bw",
     "from_buffer",
+    "from_device",
     "from_host_shards",
+    "from_torch",
+    "full",
+    "full_like",
     "gelu_bw",
+    "get_arch_name",
     "get_conv_output_dim",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
+    "get_device_tensors",
     "get_group_norm_cores_across_channel",
+    "get_memory_config",
     "get_memory_view",
+    "get_num_devices",
+    "get_pcie_device_ids",
     "global_avg_pool2d",
     "graph",
     "grid_sample",
@@ -522,9 +589,12 @@ __all__ = [
     "imag",
     "imag_bw",
     "init_device_compute_kernel_config",
+    "interleaved_to_sharded",
     "interleaved_to_sharded_partial",
     "is_imag",
     "is_real",
+    "is_sharded",
+    "is_tensor_storage_on_device",
     "kv_cache",
     "ldexp_bw",
     "leaky_relu_bw",
@@ -543,6 +613,7 @@ __all__ = [
     "logit_bw",
     "logiteps_bw",
     "manage_config",
+    "manage_device",
     "manual_seed",
     "max_bw",
     "max_pool2d",
@@ -557,6 +628,10 @@ __all__ = [
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "ones",
+    "ones_like",
+    "open_device",
+    "open_mesh_device",
     "operations",
     "pad_to_tile_shape",
     "plus_one",
@@ -590,6 +665,7 @@ __all__ = [
     "repeat_bw",
     "replicate_tensor_to_mesh_mapper",
     "reset_global_semaphore_value",
+    "reshard",
     "round_bw",
     "rpow_bw",
     "rsqrt_bw",
@@ -599,6 +675,7 @@ __all__ = [
     "selu_bw",
     "set_fabric_config",
     "shard_tensor_to_mesh_mapper",
+    "sharded_to_interleaved",
     "sharded_to_interleaved_partial",
     "sigmoid_bw",
     "sign_bw",
@@ -614,6 +691,7 @@ __all__ = [
     "squared_difference_bw",
     "sub_bw",
     "subalpha_bw",
+    "synchronize_device",
     "tan_bw",
     "tanh_bw",
     "tanhshrink_bw",
@@ -622,11 +700,16 @@ __all__ = [
     "tilize",
     "tilize_with_val_padding",
     "tilize_with_zero_padding",
+    "to_device",
     "to_dtype",
+    "to_layout",
+    "to_memory_config",
+    "to_torch",
     "torch_tracer",
     "tracer",
     "transformer",
     "trunc_bw",
+    "typecast",
     "types",
     "unary_chain",
     "unary_sub_bw",
@@ -634,11 +717,16 @@ __all__ = [
     "untilize",
     "untilize_with_unpadding",
     "upsample",
+    "using_distributed_env",
     "wait_for_event",
     "where_bw",
     "xlogy_bw",
+    "zeros",
+    "zeros_like",
 ]
 
 MODULE_OF: dict[str, str]
+NO_LINKS: str
+SETTINGS_KEPT: str
 SUBMODULES: tuple[str, ...]
 WITHOUT_EFFECT: dict[str, str]

@@ -9,7 +9,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.specs.memory_config import BufferType
-from ttnn_jit.specs.tensor_spec import check_kind
+from ttnn_jit.ttnn.host_function import host_function
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class BankMemory:
         return BankMemory(banks, total, used, free, free, [*table, {"size": str(free), "allocated": "no"}])
 
 
+@host_function(observed=False)
 def get_memory_view(device: Device, buffer_type: BufferType = BufferType.DRAM) -> BankMemory:
     """What lies in one kind of a device's memory, of a mesh in that of the first device (ttnn.get_memory_view).
 
@@ -51,8 +52,6 @@ def get_memory_view(device: Device, buffer_type: BufferType = BufferType.DRAM) -
         ArgumentError: An argument of another kind, or tensors of a device do not lie there.
         DeviceError: The device is closed.
     """
-    check_kind(device, Device, "get_memory_view: the device")
-    check_kind(buffer_type, BufferType, "get_memory_view: the kind of memory")
     device.require_open("get_memory_view")
     member = device.members()[0]
     match buffer_type:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.memory_config import BufferType
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.memory_banks import BankMemory, get_memory_view
 
 _FOLDER = Path("generated/reports")
 
 
+@host_function(observed=False)
 def dump_device_memory_state(device: Device, prefix: str = "") -> None:
     """Write what lies in DRAM and in L1 into three files below ``generated/reports`` (ttnn.dump_device_memory_state).
 
@@ -36,8 +36,6 @@ def dump_device_memory_state(device: Device, prefix: str = "") -> None:
         DeviceError: The device is closed.
         OSError: The files cannot be written.
     """
-    if not isinstance(prefix, str):
-        raise ArgumentError(f"dump_device_memory_state: `prefix` must be a string, got {type_name(prefix)}")
     views = {kind: get_memory_view(device, kind) for kind in (BufferType.DRAM, BufferType.L1)}
     reports = {
         "memory_usage_summary": _memory_usage_summary(views),

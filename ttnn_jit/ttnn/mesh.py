@@ -243,17 +243,26 @@ def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]
     return MeshTensor(mesh, same) if known is None else known
 
 
+def mesh_among(values: Iterable[Any]) -> MeshDevice | None:
+    """The first mesh among arguments, or of a tensor among them; None if there is none."""
+    for value in values:
+        if isinstance(value, MeshDevice):
+            return value
+        if isinstance(value, MeshTensor):
+            return value.mesh
+    return None
+
+
 def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
     """`function`, which is called on every device where an argument is a mesh or a tensor of one."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for value in (*args, *kwargs.values()):
-            mesh = value if isinstance(value, MeshDevice) else value.mesh if isinstance(value, MeshTensor) else None
-            if mesh is not None:
-                everywhere: T = on_every_device(mesh, function, args, kwargs)
-                return everywhere
-        return function(*args, **kwargs)
+        mesh = mesh_among((*args, *kwargs.values()))
+        if mesh is None:
+            return function(*args, **kwargs)
+        everywhere: T = on_every_device(mesh, function, args, kwargs)
+        return everywhere
 
     return call
 

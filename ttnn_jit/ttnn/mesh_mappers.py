@@ -13,6 +13,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER
 
 if TYPE_CHECKING:
@@ -300,40 +301,41 @@ class _ConfiguredComposer(MeshToTensor):
         return _joined_by_axis(parts, shape, self.config.dims)
 
 
+@host_function(observed=False)
 def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> TensorToMesh:
     """The mapper that a config describes (ttnn.create_mesh_mapper).
 
     Raises:
         ArgumentError: The config does not fit the mesh, or an argument is of another kind.
     """
-    check_kind(mesh_device, Device, "`mesh_device`")
-    check_kind(config, MeshMapperConfig, "`config`")
     _shape_for(config, mesh_device, len(config.placements))
     return _ConfiguredMapper(mesh_device, config)
 
 
+@host_function(observed=False)
 def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshToTensor:
     """The composer that a config describes (ttnn.create_mesh_composer).
 
     Raises:
         ArgumentError: The config does not fit the mesh, or an argument is of another kind.
     """
-    check_kind(mesh_device, Device, "`mesh_device`")
-    check_kind(config, MeshComposerConfig, "`config`")
     _shape_for(config, mesh_device, len(config.dims))
     return _ConfiguredComposer(mesh_device, config)
 
 
+@host_function(observed=False)
 def replicate_tensor_to_mesh_mapper(mesh_device: Device) -> TensorToMesh:
     """`ReplicateTensorToMesh` by another name (ttnn.replicate_tensor_to_mesh_mapper)."""
     return ReplicateTensorToMesh(mesh_device)
 
 
+@host_function(observed=False)
 def shard_tensor_to_mesh_mapper(mesh_device: Device, dim: int) -> TensorToMesh:
     """`ShardTensorToMesh` by another name (ttnn.shard_tensor_to_mesh_mapper)."""
     return ShardTensorToMesh(mesh_device, dim)
 
 
+@host_function(observed=False)
 def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTensor:
     """`ConcatMeshToTensor` by another name (ttnn.concat_mesh_to_tensor_composer)."""
     return ConcatMeshToTensor(mesh_device, dim)
@@ -342,6 +344,7 @@ def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTenso
 # --- Those of a block -------------------------------------------------------------------------------------------------
 
 
+@host_function(observed=False)
 @contextlib.contextmanager
 def distribute(default: TensorToMesh | MeshToTensor) -> Iterator[None]:
     """In the body of a ``with`` the mapper of `from_torch`, or the composer of `to_torch`, is this (ttnn.distribute).
@@ -349,8 +352,6 @@ def distribute(default: TensorToMesh | MeshToTensor) -> Iterator[None]:
     Raises:
         ArgumentError: It is neither.
     """
-    if not isinstance(default, TensorToMesh | MeshToTensor):
-        raise ArgumentError(f"distribute takes a mapper or a composer, got {default!r}")
     variable: ContextVar[Any] = BLOCK_MAPPER if isinstance(default, TensorToMesh) else BLOCK_COMPOSER
     token = variable.set(default)
     try:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.hardware_config import check_config
 from ttnn_jit.specs.program_configs import MinimalMatmulConfig
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
-from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.host_function import host_function
 
 
-@callable_in_programs
-@partial(observed, name="ttnn.experimental.minimal_matmul")
-@over_meshes
+@host_function(name="experimental.minimal_matmul", in_programs=True, over_meshes=True, of_a_chip="config")
 def minimal_matmul(
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -45,8 +39,6 @@ def minimal_matmul(
         ArgumentError: A config of another kind.
         CompileError: The tensors do not fit each other.
     """
-    if config is not None:
-        check_config(config, MinimalMatmulConfig, "`config` of minimal_matmul")
     asked: dict[str, Any] = {
         "memory_config": memory_config,
         "dtype": dtype,

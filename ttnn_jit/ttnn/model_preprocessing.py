@@ -144,7 +144,7 @@ def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2
 # --- A model --------------------------------------------------------------------------------------------------------
 
 
-def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any) -> ParameterDict:  # noqa: ARG001
+def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any) -> ParameterDict:
     """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; nothing of other modules."""
     import torch
 
@@ -249,7 +249,7 @@ def preprocess_model_parameters(
     custom_preprocessor: Preprocessor | None = None,
     convert_to_ttnn: Convert | None = None,
     model_name: str | None = None,
-    version: str | None = None,  # noqa: ARG001 - of the cache of models
+    version: str | None = None,
     prefix: str = "",
 ) -> Any:
     """The parameters of a torch model as ttnn tensors (ttnn.model_preprocessing.preprocess_model_parameters).
@@ -285,11 +285,11 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     device: Device | None = None,
     custom_preprocessor: Preprocessor | None = None,
     convert_to_ttnn: Convert | None = None,
-    model_name: str | None = None,  # noqa: ARG001 - of the cache of models
-    version: str | None = None,  # noqa: ARG001
+    model_name: str | None = None,
+    version: str | None = None,
     prefix: str = "",
     run_model: Callable[[Any], Any] | None = None,
-    reader_patterns_cache: dict[Any, Any] | None = None,  # noqa: ARG001 - of a chip's convolutions
+    reader_patterns_cache: dict[Any, Any] | None = None,
 ) -> Any:
     """`preprocess_model_parameters`, where convolutions and pools get their `ttnn_module_args` from a run of the model.
 

@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_whole_number
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.transfers import typecast
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
-
-Dims = int | Sequence[int] | None
 
 
 def _placed(output: Tensor | None, memory_config: MemoryConfig | None) -> dict[str, Any]:
@@ -27,30 +25,30 @@ def _placed(output: Tensor | None, memory_config: MemoryConfig | None) -> dict[s
     return {name: value for name, value in asked.items() if value is not None}
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.sum", in_programs=True, of_a_chip="compute_kernel_config")
 def sum(  # noqa: A001 - moreh's name
     input: Tensor,  # noqa: A002 - moreh's name
-    dim: Dims = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
     return ttnn.sum(input, dim, keepdim, **_placed(output, memory_config))
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.mean", in_programs=True, of_a_chip="compute_kernel_config")
 def mean(
     input: Tensor,  # noqa: A002 - moreh's name
-    dim: Dims = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool = False,
     divisor: int | None = None,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
     placed = _placed(output, memory_config)
@@ -59,14 +57,14 @@ def mean(
     return ttnn.sum(input, dim, keepdim, scalar=1.0 / divisor, **placed)
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.cumsum", in_programs=True, of_a_chip="compute_kernel_config")
 def cumsum(
     input: Tensor,  # noqa: A002 - moreh's name
     dim: int,
     *,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
     return ttnn.cumsum(input, dim, **_placed(output, memory_config))
@@ -75,16 +73,16 @@ def cumsum(
 moreh_cumsum = cumsum
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.norm", in_programs=True, of_a_chip="compute_kernel_config")
 def norm(
     input: Tensor,  # noqa: A002 - moreh's name
     p: float = 2.0,
-    dim: Dims = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
     return ttnn.norm(input, dim, keepdim, p=p, **_placed(output, memory_config))
@@ -97,57 +95,57 @@ def _in_float32(function: Callable[[Tensor], Tensor], x: Tensor, dtype: DataType
     return ttnn.identity(result, **placed) if placed else result
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
 def abs_pow(
     input: Tensor,  # noqa: A002 - moreh's name
     p: float,
     *,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
     placed = _placed(output, memory_config)
     return _in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input, input.dtype, placed)
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.softmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
 def softmax(
     input: Tensor,  # noqa: A002 - moreh's name
     dim: int,
     *,
     output: Tensor | None = None,
-    strategy: object = None,  # noqa: ARG001
+    strategy: object = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """`softmax` along `dim` (ttnn.operations.moreh.softmax); `strategy` says how a chip computes it."""
     return ttnn.softmax(input, dim, **_placed(output, memory_config))
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.softmin", in_programs=True, of_a_chip="strategy compute_kernel_config")
 def softmin(
     input: Tensor,  # noqa: A002 - moreh's name
     dim: int,
     *,
     output: Tensor | None = None,
-    strategy: object = None,  # noqa: ARG001
+    strategy: object = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
     return ttnn.softmax(ttnn.neg(input), dim, **_placed(output, memory_config))
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
 def logsoftmax(
     input: Tensor,  # noqa: A002 - moreh's name
     dim: int,
     *,
     output: Tensor | None = None,
-    strategy: object = None,  # noqa: ARG001
+    strategy: object = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """The logarithm of `softmax` along `dim`, without the error of either (ttnn.operations.moreh.logsoftmax)."""
 
@@ -158,7 +156,7 @@ def logsoftmax(
     return _in_float32(computed, input, input.dtype, _placed(output, memory_config))
 
 
-@callable_in_programs
+@host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
 def layer_norm(  # noqa: PLR0913 - as moreh has it
     input: Tensor,  # noqa: A002 - moreh's name
     normalized_dims: int,
@@ -170,7 +168,7 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
     mean: Tensor | None = None,
     rstd: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001
+    compute_kernel_config: object = None,
 ) -> list[Tensor]:
     """The last `normalized_dims` dimensions as `layer_norm` has rows (ttnn.operations.moreh.layer_norm).
 
@@ -192,7 +190,6 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
     Raises:
         ShapeError: There are no such dimensions.
     """
-    check_whole_number(normalized_dims, "`normalized_dims` of layer_norm")
     shape, first = tuple(input.shape), axis_of(-normalized_dims, len(input.shape))
     flat = ttnn.reshape(input, (*shape[:first], -1))
     numbers = {"weight": gamma, "bias": beta}

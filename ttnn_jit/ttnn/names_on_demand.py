@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from ttnn_jit.process.compile_lock import compiles
-from ttnn_jit.ttnn.declared_functions import declared_functions
+from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
+
+_DECLARED = re.compile(r"^@host_function\(((?s:.*?))\)\n(?:@.*\n)*def (\w+)\(", re.MULTILINE)
+_NAME = re.compile(r'\bname="([\w.]+)"')
+
+
+@cache
+def declared_functions() -> dict[str, str]:
+    """Function of the host API, as users write it behind ``ttnn.`` -> its module, found in the text of the files.
+
+    Importing them all would take longer than most programs run.
+    """
+    return {
+        (named[1] if (named := _NAME.search(said)) else name): f"ttnn_jit.ttnn.{file.stem}"
+        for file in sorted(Path(__file__).parent.glob("*.py"))
+        for said, name in _DECLARED.findall(file.read_text(encoding="utf-8"))
+    }
+
+
+def host_functions_of(submodule: str) -> dict[str, Any]:
+    """The functions of the host API that a submodule of ttnn has, by their names in it."""
+    split = ((*name.rpartition("."), module) for name, module in HOST_FUNCTIONS.items())
+    return {name: getattr(import_module(module), name) for home, _, name, module in split if home == submodule}
 
 
 @compiles
@@ -76,10 +101,12 @@ def unknown_name_of(submodule: str, name: str, known: Iterable[str]) -> Attribut
     return AttributeError(f"{missing}{hint}", name=name)
 
 
-def names_of(submodule: str, known: Iterable[str]) -> Callable[[str], NoReturn]:
-    """The ``__getattr__`` of a submodule, which has no more names than `known`."""
+def names_of(submodule: str, known: Iterable[str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a submodule, which has no more names than `known`, and what was declared since."""
 
-    def lacks(name: str) -> NoReturn:
+    def lacks(name: str) -> Any:
+        if (module := declared_functions().get(f"{submodule}.{name}")) is not None:
+            return getattr(import_module(module), name)
         raise unknown_name_of(submodule, name, known)
 
     return lacks

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from ttnn_jit.ops import BoundCall
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, specs_of
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
-from ttnn_jit.ttnn.result_keywords import specs_of
 
 
 def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
@@ -25,7 +24,7 @@ def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
     for place, parameter in held:
         operand = names.index(parameter.tensor)
         if bound.operands[operand] is None:
-            bound.operation.results(specs_of(bound), bound.attributes)
+            bound.operation.results(specs_of(bound.operands), bound.attributes)
             numbers = bound.attributes[place]
             bound = replace(
                 bound,

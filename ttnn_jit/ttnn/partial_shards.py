@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.core_sets import shards_in_l1
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
@@ -16,13 +15,13 @@ from ttnn_jit.specs.tensor_spec import (
     MemoryConfig,
     ShardOrientation,
     TensorMemoryLayout,
-    check_whole_number,
 )
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_memory_config, typecast
 
 
-@observed
+@host_function()
 def interleaved_to_sharded_partial(
     input_tensor: Tensor,
     grid: CoreCoord | Sequence[int] | CoreRangeSet,
@@ -62,15 +61,15 @@ def interleaved_to_sharded_partial(
     return to_memory_config(part, shards)
 
 
-@observed
+@host_function(without_effect={"the cache stays as it lies": "memory_config output_dtype"})
 def sharded_to_interleaved_partial(
     input_tensor: Tensor,
     cache_tensor: Tensor,
     num_slices: int,
     slice_index: int,
     *,
-    memory_config: MemoryConfig | None = None,  # noqa: ARG001
-    output_dtype: DataType | None = None,  # noqa: ARG001
+    memory_config: MemoryConfig | None = None,
+    output_dtype: DataType | None = None,
 ) -> Tensor:
     """Writes a slice of rows into its place in `cache_tensor`, which it returns (ttnn.sharded_to_interleaved_partial).
 
@@ -85,7 +84,6 @@ def sharded_to_interleaved_partial(
     Raises:
         ShapeError: There is no such slice, or it has another shape.
     """
-    check_tensor(input_tensor, "`input_tensor` of sharded_to_interleaved_partial")
     rows, columns = _slice_of(cache_tensor, num_slices, slice_index, "sharded_to_interleaved_partial")
     if math.prod(input_tensor.shape) != rows * columns or tuple(input_tensor.shape)[-1] != columns:
         raise ShapeError(
@@ -102,9 +100,6 @@ def sharded_to_interleaved_partial(
 
 def _slice_of(tensor: Tensor, count: int, index: int, name: str) -> tuple[int, int]:
     """How many rows a slice has, and how many columns."""
-    check_tensor(tensor, f"a tensor of {name}")
-    for what, number in (("num_slices", count), ("slice_index", index)):
-        check_whole_number(number, f"`{what}` of {name}")
     shape = tuple(tensor.shape)
     rows = math.prod(shape[:-1])
     if not shape or count < 1 or rows % count or not 0 <= index < count:

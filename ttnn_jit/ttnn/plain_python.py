@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, ParamSpec, TypeVar
@@ -12,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
-from ttnn_jit.ops import OUTPUT_KEYWORDS, BoundCall
+from ttnn_jit.ops import BoundCall
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
@@ -45,9 +44,14 @@ def is_foreign(value: object) -> bool:
 
 
 def call_on_copies(
-    run: Callable[[Sequence[Any], Mapping[str, Any]], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    run: Callable[[Sequence[Any], Mapping[str, Any]], Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    written: Container[str] = (),
 ) -> Any:
     """``run(args, kwargs)`` with ttnn tensors for foreign ones; the result is of the first tensor's kind.
+
+    Keywords in `written` are given as they are: no copy of a tensor is written into.
 
     Raises:
         DTypeError, ArgumentError: A foreign tensor is one that no compiled function takes either.
@@ -59,9 +63,7 @@ def call_on_copies(
     def own(value: Any) -> Any:
         return _copy(value, device) if is_foreign(value) else value
 
-    result = run(
-        [own(value) for value in args], {name: v if name in OUTPUT_KEYWORDS else own(v) for name, v in kwargs.items()}
-    )
+    result = run([own(value) for value in args], {name: v if name in written else own(v) for name, v in kwargs.items()})
     if isinstance(first, Tensor):
         return result
     return map_leaves(result, lambda leaf: _of_kind(leaf, first) if isinstance(leaf, Tensor) else leaf)
@@ -74,19 +76,6 @@ def views_of(bound: BoundCall) -> Any:
     moved, statics = bound.operands[0], bound.attributes
     found = bound.operation.golden(torch, moved if is_torch_tensor(moved) else torch.from_numpy(moved), *statics)
     return found if is_torch_tensor(moved) else map_leaves(found, lambda leaf: leaf.numpy())
-
-
-def on_copies(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which gets copies of torch tensors and numpy arrays, where they are taken, and gives such back."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not has_foreign_operand((*args, *kwargs.values())):
-            return function(*args, **kwargs)
-        found: T = call_on_copies(lambda given, named: function(*given, **named), args, kwargs)
-        return found
-
-    return call
 
 
 def as_callers_kind(result: Any, arguments: Any) -> Any:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.pool_places import MAX_POOL2D_INDICES
 from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
@@ -21,20 +20,11 @@ from ttnn_jit.ops.pools import (
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
-from ttnn_jit.specs.hardware_config import check_config
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout, check_kind
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
-from ttnn_jit.ttnn.window_arguments import (
-    per_dimension,
-    refusals_of,
-    require_tensors,
-    result_dtype,
-    whole_number,
-    windows_of,
-)
+from ttnn_jit.ttnn.host_function import given, host_function
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
     TtnnOperation(each.name, (each,))
@@ -49,23 +39,9 @@ _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
 )
 
 
-def _pool(name: str, given: dict[str, Any], *, ceil: Any, dilation: Any) -> Pool:
-    names = ("batch_size", "input_h", "input_w", "channels")
-    batch, height, width, channels = (whole_number(given[each], f"`{each}` of {name}") for each in names)
-    keywords = {each: given[each] for each in ("kernel_size", "stride", "padding")}
-    windows = windows_of(name, 2, **keywords, dilation=dilation)
-    require_tensors(name, input_tensor=given["input_tensor"])
-    pool = Pool(batch, (height, width), channels, windows, bool(ceil))
+def _check(name: str, pool: Pool, x: Tensor) -> None:
     with refusals_of(name):
-        pool.check(tuple(given["input_tensor"].shape))
-    return pool
-
-
-def _check(name: str, slices: Any, scheme: Any) -> None:
-    if slices is not None:
-        check_config(slices, Conv2dSliceConfig, f"`dram_slice_config` of {name}")
-    if scheme is not None:
-        check_kind(scheme, TensorMemoryLayout, f"`applied_shard_scheme` of {name}")
+        pool.check(tuple(x.shape))
 
 
 def _of_result(x: Any, dtype: DataType | None, layout: Layout) -> tuple[DataType, Layout]:
@@ -74,19 +50,17 @@ def _of_result(x: Any, dtype: DataType | None, layout: Layout) -> tuple[DataType
     return own.unpacked if dtype is None and layout is Layout.ROW_MAJOR else own, layout
 
 
-def _given(**keywords: Any) -> dict[str, Any]:
-    return {name: value for name, value in keywords.items() if value is not None}
-
-
 def _free(x: Any, deallocate_input: bool) -> None:
     if deallocate_input and maker() is None:
         x.deallocate()
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(
+    in_programs=True,
+    over_meshes=True,
+    on_copies=True,
+    of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output config_tensor_in_dram",
+)
 def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     input_tensor: Tensor,
     batch_size: int,
@@ -140,11 +114,12 @@ def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
     """
-    _check("max_pool2d", dram_slice_config, applied_shard_scheme)
-    pool = _pool("max_pool2d", locals(), ceil=ceil_mode, dilation=dilation)
+    windows = windows_of("max_pool2d", 2, kernel_size, stride, padding, dilation)
+    pool = Pool(batch_size, (input_h, input_w), channels, windows, ceil_mode)
+    _check("max_pool2d", pool, input_tensor)
     attributes = attributes_of(pool)
     wanted = _of_result(input_tensor, dtype, output_layout)
-    found = _MAX_POOL2D(input_tensor, *attributes, *wanted, **_given(memory_config=memory_config))
+    found = _MAX_POOL2D(input_tensor, *attributes, *wanted, **given(memory_config=memory_config))
     indices = _indices(input_tensor, pool) if return_indices else None
     _free(input_tensor, deallocate_input)
     return (found, indices) if return_indices else found
@@ -157,10 +132,12 @@ def _indices(x: Any, pool: Pool) -> Any:
     return _INDICES(pad(x, around, 0.0) if any(map(any, around)) else x, *attributes_of(pool))
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(
+    in_programs=True,
+    over_meshes=True,
+    on_copies=True,
+    of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output config_tensor_in_dram",
+)
 def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     input_tensor: Tensor,
     batch_size: int,
@@ -196,35 +173,26 @@ def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
     """
-    _check("avg_pool2d", dram_slice_config, applied_shard_scheme)
-    pool = _pool("avg_pool2d", locals(), ceil=ceil_mode, dilation=1)
-    divisor = 0 if divisor_override is None else whole_number(divisor_override, "`divisor_override` of avg_pool2d")
-    if divisor_override is not None and divisor == 0:
+    windows = windows_of("avg_pool2d", 2, kernel_size, stride, padding, 1)
+    pool = Pool(batch_size, (input_h, input_w), channels, windows, ceil_mode)
+    _check("avg_pool2d", pool, input_tensor)
+    if divisor_override == 0:
         raise ArgumentError("`divisor_override` of avg_pool2d is 0")
-    keywords = _given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
+    keywords = given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
     wanted = _of_result(input_tensor, dtype, output_layout)
-    found = _AVG_POOL2D(input_tensor, *attributes_of(pool), bool(count_include_pad), divisor, *wanted, **keywords)
+    found = _AVG_POOL2D(
+        input_tensor, *attributes_of(pool), count_include_pad, divisor_override or 0, *wanted, **keywords
+    )
     _free(input_tensor, deallocate_input)
     return found
 
 
-def _adaptive(name: str, operation: TtnnOperation, given: dict[str, Any]) -> Any:
-    require_tensors(name, input_tensor=given["input_tensor"])
-    names = ("batch_size", "input_h", "input_w", "channels")
-    numbers = (whole_number(given[each], f"`{each}` of {name}") for each in names)
-    counts = per_dimension(given["output_size"], f"`output_size` of {name}", 2)
-    _check(name, given["dram_slice_config"], given["applied_shard_scheme"])
-    wanted = _of_result(given["input_tensor"], given["dtype"], given["output_layout"])
-    keywords = _given(memory_config=given["memory_config"])
-    found = operation(given["input_tensor"], *numbers, *counts, *wanted, **keywords)
-    _free(given["input_tensor"], given["deallocate_input"])
-    return found
-
-
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(
+    in_programs=True,
+    over_meshes=True,
+    on_copies=True,
+    of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output",
+)
 def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
     batch_size: int,
@@ -245,13 +213,20 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
     The other arguments, the result and what is raised are those of `max_pool2d`.
     """
-    return _adaptive("adaptive_avg_pool2d", _ADAPTIVE_AVG, locals())
+    counts = per_dimension(output_size, "`output_size` of adaptive_avg_pool2d", 2)
+    sizes = (batch_size, input_h, input_w, channels, *counts)
+    wanted = _of_result(input_tensor, dtype, output_layout)
+    found = _ADAPTIVE_AVG(input_tensor, *sizes, *wanted, **given(memory_config=memory_config))
+    _free(input_tensor, deallocate_input)
+    return found
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(
+    in_programs=True,
+    over_meshes=True,
+    on_copies=True,
+    of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output",
+)
 def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
     batch_size: int,
@@ -272,13 +247,15 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
     The other arguments, the result and what is raised are those of `max_pool2d`.
     """
-    return _adaptive("adaptive_max_pool2d", _ADAPTIVE_MAX, locals())
+    counts = per_dimension(output_size, "`output_size` of adaptive_max_pool2d", 2)
+    sizes = (batch_size, input_h, input_w, channels, *counts)
+    wanted = _of_result(input_tensor, dtype, output_layout)
+    found = _ADAPTIVE_MAX(input_tensor, *sizes, *wanted, **given(memory_config=memory_config))
+    _free(input_tensor, deallocate_input)
+    return found
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True)
 def global_avg_pool2d(
     input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None
 ) -> Tensor:
@@ -295,7 +272,6 @@ def global_avg_pool2d(
     Raises:
         CompileError: The tensor has another rank, or no elements.
     """
-    require_tensors("global_avg_pool2d", input_tensor=input_tensor)
     wanted = result_dtype(dtype, input_tensor, "a pool")
-    found: Tensor = _GLOBAL(input_tensor, wanted, **_given(memory_config=memory_config))
+    found: Tensor = _GLOBAL(input_tensor, wanted, **given(memory_config=memory_config))
     return found

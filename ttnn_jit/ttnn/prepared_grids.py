@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.resampling import MODES
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType
-from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.torch_conversion import from_torch
 
 if TYPE_CHECKING:
     import torch
 
 
-@over_meshes
+@host_function(over_meshes=True)
 def prepare_grid_sample_grid(
     grid: Tensor,
     input_shape: Sequence[int],
@@ -46,7 +46,6 @@ def prepare_grid_sample_grid(
         ArgumentError: A mode that is not here, or a grid on a device.
         ShapeError: The grid is no grid of pairs, or the images have another rank.
     """
-    check_tensor(grid, "`grid` of prepare_grid_sample_grid")
     for name, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, ("zeros",))):
         if value not in known:
             listed = " or ".join(map(repr, known))

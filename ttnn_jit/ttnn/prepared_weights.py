@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.convolutions import Convolution
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
@@ -14,24 +13,25 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
-from ttnn_jit.specs.hardware_config import check_config
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
-from ttnn_jit.ttnn import eager_functions
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import permute, reshape
-from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.eager_ops import EagerOps
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
-from ttnn_jit.ttnn.window_arguments import refusals_of, require_tensors, whole_number, windows_of
+from ttnn_jit.ttnn.window_arguments import refusals_of, windows_of
+
+_DECIDES_NOTHING = "decides nothing of what is prepared"
+_UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
 
 
 def on_device(tensor: Any, device: Device | None, what: str) -> Any:
     """`tensor`, or a copy on `device` where it is on the host; in a program it is what the program has.
 
     Raises:
-        ArgumentError: It is no tensor, or there is no device.
+        ArgumentError: There is no device.
     """
     if maker() is not None:
         return tensor
-    check_kind(tensor, Tensor, what)
     if tensor.device() is not None:
         return tensor
     if device is None:
@@ -47,9 +47,8 @@ def prepared(weight: Any, sizes: Convolution) -> Any:
 
 def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
     """The same of a transposed convolution."""
-    return reshape(
-        transposed_matrix(eager_functions, weight, transposed.sizes, mirror), (1, 1, *transposed.sizes.matrix)
-    )
+    matrix = transposed_matrix(EagerOps(), weight, transposed.sizes, mirror)
+    return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
 def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
@@ -65,25 +64,10 @@ def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
 
-def sizes_of(name: str, given: Mapping[str, Any], **called: str) -> Convolution:
-    """The sizes that arguments of a call say, by the names of `conv2d`, unless they are `called` otherwise there."""
-    numbers = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
-    batch, inputs, outputs, height, width, groups = (
-        whole_number(given[each], f"`{called.get(each, each)}` of {name}") for each in numbers
-    )
-    windows = windows_of(name, 2, **{each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")})
-    return Convolution(batch, inputs, outputs, (height, width), windows, groups or 1)
-
-
-def _checked_sizes(name: str, given: Mapping[str, Any]) -> Convolution:
-    sizes = sizes_of(name, given)
-    with refusals_of(name):
-        sizes.check()
-    return sizes
-
-
-@observed
-@over_meshes
+@host_function(
+    over_meshes=True,
+    without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias slice_config"},
+)
 def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     weight_tensor: Tensor,
@@ -122,18 +106,22 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     name = "prepare_conv_weights"
     if weights_format != "OIHW":
         raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
-    sizes = _checked_sizes(name, locals())
-    dtype = _weights_dtype(conv_config, name)
-    require_tensors(name, weight_tensor=weight_tensor)
+    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
+    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     with refusals_of(name):
+        sizes.check()
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
-    found: Tensor = weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), dtype)
+    found: Tensor = (
+        weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
+    )
     return found
 
 
-@observed
-@over_meshes
+@host_function(
+    over_meshes=True,
+    without_effect={_DECIDES_NOTHING: f"{_UNREAD} slice_config"},
+)
 def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     bias_tensor: Tensor,
@@ -168,16 +156,21 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
         ShapeError: Sizes that do not fit each other, or a bias that does not fit them.
     """
     name = "prepare_conv_bias"
-    sizes = _checked_sizes(name, locals())
-    dtype = _weights_dtype(conv_config, name)
-    require_tensors(name, bias_tensor=bias_tensor)
+    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
+    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     with refusals_of(name):
+        sizes.check()
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
-    found: Tensor = prepared_bias(on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, dtype)
+    found: Tensor = prepared_bias(
+        on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, _dtype(conv_config)
+    )
     return found
 
 
-@over_meshes
+@host_function(
+    over_meshes=True,
+    without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias dram_slice_config"},
+)
 def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn's
     *,
     weight_tensor: Tensor,
@@ -217,17 +210,16 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     name = "prepare_conv_transpose2d_weights"
     if weights_format != "IOHW":
         raise ArgumentError(f'`weights_format` of {name} is "IOHW", got {weights_format!r}')
-    transposed = Transposed(sizes_of(name, locals()), (0, 0))
-    sizes = transposed.sizes
-    dtype = _weights_dtype(conv_config, name)
-    require_tensors(name, weight_tensor=weight_tensor)
+    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
+    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
+    transposed = Transposed(sizes, (0, 0))
     with refusals_of(name):
         transposed.check()
         places = (sizes.batch, *sizes.extents, sizes.inputs)
         transposed.check_operands(places, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     if not sizes.are_prepared(weight.shape):
-        weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), dtype)
+        weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
     found: Tensor = weight
     return found
 
@@ -236,8 +228,5 @@ prepare_conv_transpose2d_bias = prepare_conv_bias
 """ttnn's other name of it: a bias does not depend on the direction."""
 
 
-def _weights_dtype(config: Conv2dConfig | None, name: str) -> DataType | None:
-    if config is None:
-        return None
-    check_config(config, Conv2dConfig, f"`conv_config` of {name}")
-    return config.weights_dtype
+def _dtype(config: Conv2dConfig | None) -> DataType | None:
+    return None if config is None else config.weights_dtype

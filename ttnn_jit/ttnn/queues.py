@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.ttnn.host_function import host_function
 
 _CURRENT: ContextVar[int] = ContextVar("command queue of the thread", default=0)
 _NUMBERS = count(1)
@@ -33,6 +34,7 @@ def check_queue(device: Device, cq_id: int | None, name: str) -> int:
     return queue
 
 
+@host_function(observed=False)
 @contextlib.contextmanager
 def command_queue(cq_id: int) -> Iterator[None]:
     """In the body of a ``with`` calls of this thread go to the queue `cq_id` (ttnn.command_queue).
@@ -40,7 +42,6 @@ def command_queue(cq_id: int) -> Iterator[None]:
     Raises:
         ArgumentError: It is no number.
     """
-    check_whole_number(cq_id, "`cq_id` of command_queue")
     token = _CURRENT.set(cq_id)
     try:
         yield
@@ -48,6 +49,7 @@ def command_queue(cq_id: int) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+@host_function(observed=False)
 def get_current_command_queue_id_for_thread() -> int:
     """The queue of calls that name none: that of `command_queue`, else 0."""
     return _CURRENT.get()
@@ -71,11 +73,12 @@ class MeshEvent:
         return f"MeshEvent({self.number} of queue {int(self.cq_id)} of {self.device})"
 
 
+@host_function(observed=False, without_effect={"a CPU has no parts of a device": "sub_device_ids device_range"})
 def record_event(
     mesh_device: Device,
     cq_id: int | None = None,
-    sub_device_ids: Sequence[Any] = (),  # noqa: ARG001 - a CPU has no parts of a device
-    device_range: Any = None,  # noqa: ARG001
+    sub_device_ids: Sequence[Any] = (),
+    device_range: Any = None,
 ) -> MeshEvent:
     """An event behind all work of a queue so far (ttnn.record_event), which is done.
 
@@ -84,11 +87,11 @@ def record_event(
         DeviceError: It is closed.
         TraceError: It captures a trace, which holds no events.
     """
-    check_kind(mesh_device, Device, "record_event: the device")
     mesh_device.require_host_access("record_event")
     return MeshEvent(mesh_device, check_queue(mesh_device, cq_id, "record_event"))
 
 
+@host_function(observed=False)
 def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None) -> None:
     """Have a queue wait for an event (ttnn.wait_for_event), which is past; the queue is the first when omitted.
 
@@ -97,12 +100,13 @@ def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None
         DeviceError: The device is closed.
         TraceError: It captures a trace.
     """
-    check_kind(mesh_event, MeshEvent, "wait_for_event: the event")
-    assert mesh_event is not None, "it is an event"
+    if mesh_event is None:
+        raise ArgumentError("wait_for_event misses its argument `mesh_event`")
     mesh_event.device.require_host_access("wait_for_event")
     check_queue(mesh_event.device, cq_id, "wait_for_event")
 
 
+@host_function(observed=False)
 def event_synchronize(mesh_event: MeshEvent) -> None:
     """Wait for an event (ttnn.event_synchronize), which is past.
 
@@ -111,5 +115,4 @@ def event_synchronize(mesh_event: MeshEvent) -> None:
         DeviceError: Its device is closed.
         TraceError: It captures a trace.
     """
-    check_kind(mesh_event, MeshEvent, "event_synchronize: the event")
     mesh_event.device.require_host_access("event_synchronize")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
-from ttnn_jit.ops.kinds import Number
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.random_numbers import BERNOULLI, DROPOUT, NEXT_DRAW, RAND, RANDN
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.random_state import PARTS, on_device, seed_all, seeded, state
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, in_order, stored_as
+from ttnn_jit.runtime.tensor import Tensor, in_order, stored_as
 from ttnn_jit.runtime.tensor_words import numbers
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import (
@@ -24,19 +20,17 @@ from ttnn_jit.specs.tensor_spec import (
     Layout,
     MemoryConfig,
     TensorSpec,
-    check_kind,
-    check_whole_number,
 )
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
-from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for each in (RAND, RANDN, BERNOULLI, DROPOUT))
 _NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
-def manual_seed(seeds: int = 0, device: Device | None = None, **_: object) -> None:  # noqa: ARG001 - there is one generator
+@host_function(observed=False, without_effect={"all devices draw from one generator": "device"})
+def manual_seed(seeds: int = 0, device: Device | None = None, **_: object) -> None:
     """Seeds the generator of `rand`, `randn`, `bernoulli` and `dropout` calls that have no seed (ttnn.manual_seed).
 
     Jitted functions draw from it too, of whatever tensors.
@@ -49,7 +43,6 @@ def manual_seed(seeds: int = 0, device: Device | None = None, **_: object) -> No
 
 
 def _check_seed(seed: int, what: str) -> None:
-    check_whole_number(seed, what)
     if not 0 <= seed < 1 << 63:
         raise ArgumentError(f"{what} is {seed}, and seeds are at least 0 and have 63 bits")
 
@@ -98,9 +91,7 @@ def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device
     return tensor
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def rand(
     shape: Iterable[int],
     device: Device | None = None,
@@ -120,17 +111,13 @@ def rand(
         ArgumentError: `dtype` is one of integers, or `low` is not below `high`; an argument of another kind.
         ShapeError: `dtype` has no number in between.
     """
-    for name, value in (("low", low), ("high", high)):
-        _check_number(value, f"`{name}` of rand")
     if not low < high:
         raise ArgumentError(f"rand: `low` is {low}, which is not below `high`, {high}")
     spec = spec_of_new(shape, _float_type(dtype, "rand"), layout, device, memory_config)
     return _new(_RAND, seed, spec, device, float(low), float(high))
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
 def randn(
     shape: Iterable[int],
     *,
@@ -138,7 +125,7 @@ def randn(
     dtype: DataType | None = None,
     layout: Layout | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001 - how a chip computes
+    compute_kernel_config: object = None,
     seed: int | None = None,
 ) -> Tensor:
     """Random elements of the standard normal distribution (ttnn.randn); BFLOAT16 and ROW_MAJOR when omitted.
@@ -149,17 +136,14 @@ def randn(
     return _new(_RANDN, seed, spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config), device)
 
 
-@callable_in_programs
-@observed
-@on_copies
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip="compute_kernel_config")
 def bernoulli(
     input: Tensor,  # noqa: A002 - ttnn's name
     seed: int | None = None,
     *,
     dtype: DataType | None = None,
     memory_config: MemoryConfig | None = None,
-    compute_kernel_config: object = None,  # noqa: ARG001 - how a chip computes
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """1 with the probability that the element is, else 0 (ttnn.bernoulli); FLOAT32 when `dtype` is omitted.
 
@@ -168,7 +152,6 @@ def bernoulli(
             `dtype` is one of integers; an argument of another kind.
     """
     if maker() is None:
-        check_tensor(input, "`input` of bernoulli")
         _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
@@ -191,10 +174,7 @@ def _check_probabilities(tensor: Tensor) -> None:
         raise ArgumentError("bernoulli: an element is not from 0 to 1, hence no probability")
 
 
-@callable_in_programs
-@partial(observed, name="ttnn.experimental.dropout")
-@on_copies
-@over_meshes
+@host_function(name="experimental.dropout", in_programs=True, over_meshes=True, on_copies=True)
 def dropout(
     input_tensor: Tensor,
     *,
@@ -208,10 +188,6 @@ def dropout(
     Raises:
         ArgumentError: `probability` is not from 0 to 1; an argument of another kind.
     """
-    if maker() is None:
-        check_tensor(input_tensor, "`input_tensor` of dropout")
-    for name, value in (("probability", probability), ("scale", scale)):
-        _check_number(value, f"`{name}` of dropout")
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
@@ -220,15 +196,9 @@ def dropout(
     return dropped
 
 
-def _check_number(value: Any, what: str) -> None:
-    if not isinstance(python_number(value), Number):
-        raise ArgumentError(f"{what} must be a number, got {type(value).__name__}")
-
-
 def _float_type(dtype: DataType | None, name: str) -> DataType:
     if dtype is None:
         return DataType.BFLOAT16
-    check_kind(dtype, DataType, f"`dtype` of {name}")
     if dtype not in FLOATS:
         raise ArgumentError(f"{name}: {dtype.name} holds no random numbers", help="make floats, and cast them")
     return dtype

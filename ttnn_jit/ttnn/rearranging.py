@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import DataType, check_whole_number
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.eager_functions import permute, reshape
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import typecast
 
 _TOKEN = re.compile(r"\s*(?:(->)|([()])|(\.\.\.|[A-Za-z]\w*|1)(?=[\s()]|$|->))")
@@ -22,8 +21,7 @@ Group = tuple[str, ...]
 """Names of the dimensions that one dimension of the tensor is made of."""
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
     """The tensor as einops has it: ``rearrange(x, "b (h w) c -> b c h w", h=4)``.
 
@@ -36,10 +34,6 @@ def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
         ArgumentError: The pattern does not parse, or names other dimensions on one side than on the other.
         ShapeError: The tensor's shape does not fit.
     """
-    if type(pattern) is not str:
-        raise ArgumentError(f"`pattern` of rearrange must be a text, got {type(pattern).__name__}")
-    for name, length in lengths.items():
-        check_whole_number(length, f"`{name}` of rearrange")
     shape = tuple(tensor.shape)
     left, right = _sides(pattern, len(shape))
     names = _names(left, pattern)

@@ -6,7 +6,9 @@ from itertools import count
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.specs.tensor_spec import BufferType, CoreRangeSet, check_kind, check_whole_number
+from ttnn_jit.specs.tensor_spec import BufferType, CoreRangeSet
+from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.lazy_names import NO_LINKS
 
 _NUMBERS = count(1)
 
@@ -30,6 +32,7 @@ class GlobalSemaphore:
         return f"GlobalSemaphore({self._number} of {self.device}, value={self.value})"
 
 
+@host_function(observed=False, aliases={"mesh_device": "device"}, no_effect=NO_LINKS)
 def create_global_semaphore(
     mesh_device: Device,
     cores: CoreRangeSet,
@@ -42,25 +45,21 @@ def create_global_semaphore(
         ArgumentError: An argument is of another kind.
         DeviceError: The device is closed.
     """
-    check_kind(mesh_device, Device, "`mesh_device`")
-    check_kind(cores, CoreRangeSet, "`cores`")
-    check_kind(buffer_type, BufferType, "`buffer_type`")
     mesh_device.require_open("create_global_semaphore")
     return GlobalSemaphore(mesh_device, cores, _value(initial_value, "`initial_value`"))
 
 
+@host_function(observed=False, no_effect=NO_LINKS)
 def reset_global_semaphore_value(global_semaphore: GlobalSemaphore, reset_value: int = 0) -> None:
     """Set a semaphore (ttnn.reset_global_semaphore_value).
 
     Raises:
         ArgumentError: An argument is of another kind.
     """
-    check_kind(global_semaphore, GlobalSemaphore, "`global_semaphore`")
     global_semaphore.value = _value(reset_value, "`reset_value`")
 
 
 def _value(value: int, what: str) -> int:
-    check_whole_number(value, what)
     if not 0 <= value < 1 << 32:
         raise ArgumentError(f"{what} must be a number of 32 bits, got {value}")
     return value

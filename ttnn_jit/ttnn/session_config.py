@@ -16,6 +16,8 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import start, stop
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.options import config_overrides
+from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.lazy_names import SETTINGS_KEPT
 
 if TYPE_CHECKING:
     from ttnn_jit.golden.comparison_records import ComparisonRecord
@@ -215,6 +217,7 @@ def _current() -> Config:
     return found
 
 
+@host_function(observed=False, no_effect=SETTINGS_KEPT)
 @contextlib.contextmanager
 def manage_config(name: str, value: Any) -> Iterator[None]:
     """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
@@ -227,6 +230,7 @@ def manage_config(name: str, value: Any) -> Iterator[None]:
         setattr(config, name, before)
 
 
+@host_function(observed=False, no_effect=SETTINGS_KEPT)
 def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
     """Set every setting that `config` names (ttnn.load_config_from_dictionary).
 
@@ -238,6 +242,7 @@ def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
         setattr(current, name, value)
 
 
+@host_function(observed=False, no_effect=SETTINGS_KEPT)
 def load_config_from_json_file(json_path: str | Path) -> None:
     """Set every setting that a file names (ttnn.load_config_from_json_file).
 
@@ -254,6 +259,7 @@ def load_config_from_json_file(json_path: str | Path) -> None:
     load_config_from_dictionary(config)
 
 
+@host_function(observed=False, no_effect=SETTINGS_KEPT)
 def save_config_to_json_file(json_path: str | Path) -> None:
     """Write every setting to a file (ttnn.save_config_to_json_file)."""
     config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(_current()).items()}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_array import check_numbers_of_numpy, dtype_made_of_numpy, is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.kinds import are_numbers
@@ -18,7 +17,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, of_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor, over_meshes
+from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.torch_conversion import from_torch
 
@@ -48,10 +48,9 @@ def parts_of(*args: Any, **keywords: Any) -> Parts:
     return made.spec, made.device(), made.buffer("ttnn.Tensor")
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True)
 def from_buffer(
-    buffer: Sequence[float],
+    buffer: Iterable[float],
     shape: Sequence[int],
     dtype: DataType,
     device: Device,
@@ -73,12 +72,9 @@ def from_buffer(
         ShapeError: There are more or fewer numbers than the shape has elements.
         GridError, L1CapacityError: It does not fit.
     """
-    check_kind(device, Device, "`device`")
-    extents = whole_numbers(shape, "a shape")
-    check_kind(dtype, DataType, "`dtype`")
     numbers = _listed(buffer, dtype, "ttnn.from_buffer")
-    _check_count(len(numbers), extents, "ttnn.from_buffer")
-    return of_numbers(numbers, spec_of_new(extents, dtype, layout, device, memory_config), device)
+    _check_count(len(numbers), shape, "ttnn.from_buffer")
+    return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
 
 def _of_numbers(
@@ -112,7 +108,7 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     layout: Layout | None = None,
     mem_config: MemoryConfig | None = None,
     tile: Tile | None = None,
-    cq_id: int | None = None,  # noqa: ARG001 - as ttnn has it
+    cq_id: int | None = None,
     pad_value: float | None = None,
     mesh_mapper: object = None,
 ) -> Tensor:

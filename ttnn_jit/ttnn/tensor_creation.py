@@ -6,25 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.ops.sequences import ARANGE, EYE
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     DataType,
     Layout,
     MemoryConfig,
     TensorSpec,
-    check_kind,
-    check_whole_number,
     checked,
 )
-from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.host_function import host_function
 
 EXACT_INTEGERS = 1 << 53
 """Up to which a float64, in which numpy counts how many there are, has every one."""
@@ -44,14 +40,11 @@ def spec_of_new(
         DTypeError: An element type that torch and numpy alone have.
         GridError: The shards do not hold the tensor.
     """
-    if isinstance(dtype, DataType):
-        check_of_ttnn(dtype)
-    if device is not None:
-        check_kind(device, Device, "`device`")
-    elif memory_config is None:
+    check_of_ttnn(dtype)
+    if device is None and memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
     if layout is None:
-        layout = Layout.TILE if isinstance(dtype, DataType) and dtype.is_block_float else Layout.ROW_MAJOR
+        layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
     return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
@@ -67,9 +60,7 @@ def check_of_ttnn(dtype: DataType) -> None:
         )
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def full(
     shape: Iterable[int],
     fill_value: float,
@@ -84,10 +75,8 @@ def full(
         ArgumentError: An argument of another kind.
         GridError, L1CapacityError: As `from_torch` does.
     """
-    if not isinstance(python_number(fill_value), Number):
-        raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    number = _as_element(python_number(fill_value), spec.dtype, "`fill_value`")
+    number = _as_element(fill_value, spec.dtype, "`fill_value`")
     return storage.filled(number, spec, device) if (made := maker()) is None else made.filled(number, spec)
 
 
@@ -100,7 +89,7 @@ def _as_element(value: Number, dtype: DataType, name: str) -> float:
         raise ArgumentError(f"{name} has no float: {error}") from None
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def zeros(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -112,7 +101,7 @@ def zeros(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def ones(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -124,7 +113,7 @@ def ones(
     return full(shape, 1, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def empty(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -136,9 +125,7 @@ def empty(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def arange(
     start: int | None = None,
     end: int | None = None,
@@ -168,8 +155,6 @@ def arange(
         raise ArgumentError("arange has neither a start nor an end", help="write `ttnn.arange(end)`")
     first: Any = 0 if start is None or end is None else start
     beyond: Any = start if end is None else end
-    for name, value in (("start", first), ("end", beyond), ("step", step)):
-        check_whole_number(value, f"`{name}` of arange")
     if step == 0:
         raise ArgumentError("`step` of arange is 0")
     numbers = range(first, beyond, step)
@@ -184,9 +169,7 @@ def arange(
     return storage.of_numbers(elements, spec, device)
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def full_like(
     tensor: Tensor,
     fill_value: float,
@@ -196,13 +179,8 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
-    own = None
-    if (made := maker()) is not None:
-        made.check_tensor(tensor)
-    else:
-        check_tensor(tensor, "the tensor that the result is like")
-        own = tensor.device()
-    if memory_config is None and (own is not None or made is not None):
+    own = tensor.device() if maker() is None else None
+    if memory_config is None and (own is not None or maker() is not None):
         memory_config = tensor.memory_config()
     return full(
         tensor.shape,
@@ -214,7 +192,7 @@ def full_like(
     )
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def zeros_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -226,7 +204,7 @@ def zeros_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def ones_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -238,7 +216,7 @@ def ones_like(
     return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
+@host_function(in_programs=True)
 def empty_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -250,9 +228,7 @@ def empty_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def eye(
     rows: int,
     columns: int | None = None,

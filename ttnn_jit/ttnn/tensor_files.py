@@ -16,19 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, in_order
+from ttnn_jit.runtime.tensor import Tensor, in_order
 from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
 from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
@@ -56,8 +55,8 @@ class DamagedFileError(TensorFileError):
 # --- One file -------------------------------------------------------------------------------------------------------
 
 
-@observed
-def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:  # noqa: ARG001 - one host
+@host_function(without_effect={"one host writes the file": "mode"})
+def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:
     """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
 
     The file is complete or not there: it is written beside its place and put there at once.
@@ -72,7 +71,6 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
         DeallocatedError: It was deallocated.
         OSError: The file cannot be written.
     """
-    check_tensor(tensor, "the second argument of dump_tensor")
     _dump(Path(file_name), tensor, source=None)
 
 
@@ -93,7 +91,7 @@ def _stored(tensor: Tensor) -> bytes:
         return dense_elements(tensor.spec, tensor.buffer("dump_tensor")).tobytes()
 
 
-@observed
+@host_function()
 def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tensor:
     """The tensor in a file that `dump_tensor` wrote (ttnn.load_tensor).
 
@@ -105,8 +103,6 @@ def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tenso
         TensorFileError: There is no such file, it holds none of our tensors, or those of another mesh than `device`.
         GridError, L1CapacityError: It does not fit on `device`.
     """
-    if device is not None:
-        check_kind(device, Device, "`device`")
     path = Path(file_name)
     contents = _read(path)
     tensors = [_host_tensor(spec, part) for spec, part in zip(contents.specs, contents.parts, strict=True)]
@@ -233,7 +229,7 @@ def _no_tensor(raised: type[TensorFileError], path: Path, why: str) -> TensorFil
 # --- The cache ------------------------------------------------------------------------------------------------------
 
 
-@observed
+@host_function(without_effect={"one host writes the file": "cache_dump_mode"})
 def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor | None,
     dtype: DataType | None = None,
@@ -244,7 +240,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     cache_file_name: str | Path | None = None,
     preprocess: Callable[[torch.Tensor], torch.Tensor] | None = None,
     mesh_mapper: TensorToMesh | None = None,
-    cache_dump_mode: object = None,  # noqa: ARG001 - one host
+    cache_dump_mode: object = None,
 ) -> Tensor:
     """`from_torch`, with a cache of converted weights in files (ttnn.as_tensor).
 
@@ -277,8 +273,6 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
 
     if cache_file_name is None:
         return converted(device, mesh_mapper)
-    if not isinstance(cache_file_name, (str, Path)):
-        raise ArgumentError(f"`cache_file_name` must be a path, got {type_name(cache_file_name)}")
     if tensor is not None and preprocess is None and not getattr(tensor, "is_meta", False):
         check_torch(tensor, "as_tensor")
     path = cache_path(cache_file_name, dtype, layout)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, check_kind, whole_numbers
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad
 from ttnn_jit.ttnn.eager_functions import slice as sliced
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, to_memory_config
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def format_input_tensor(
     input: Tensor,  # noqa: A002 - ttnn's name
     device: Device,
@@ -39,8 +37,7 @@ def format_input_tensor(
         ShapeError: The shape has another rank, or an extent below the tensor's.
         ArgumentError: An argument is of another kind.
     """
-    check_tensor(input, "`input` of format_input_tensor")
-    wanted, shape = whole_numbers(padded_shape, "`padded_shape`"), tuple(input.shape)
+    wanted, shape = tuple(padded_shape), tuple(input.shape)
     if len(wanted) != len(shape) or any(new < old for new, old in zip(wanted, shape, strict=True)):
         raise ShapeError(f"format_input_tensor: a tensor of shape {list(shape)} has no padded shape {list(wanted)}")
     tensor = _moved(input, device)
@@ -49,8 +46,7 @@ def format_input_tensor(
     return _laid_out(tensor, target_layout, target_mem_config)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def format_output_tensor(
     output: Tensor,
     shape: Sequence[int],
@@ -71,8 +67,7 @@ def format_output_tensor(
         ShapeError: The shape has another rank, or an extent above the tensor's.
         ArgumentError: An argument is of another kind.
     """
-    check_tensor(output, "`output` of format_output_tensor")
-    wanted, own = whole_numbers(shape, "`shape`"), tuple(output.shape)
+    wanted, own = tuple(shape), tuple(output.shape)
     if len(wanted) != len(own) or any(new > old for new, old in zip(wanted, own, strict=True)):
         raise ShapeError(f"format_output_tensor: a tensor of shape {list(own)} has no part of shape {list(wanted)}")
     tensor = _moved(output, device)
@@ -86,7 +81,6 @@ def _moved(tensor: Tensor, device: Device) -> Tensor:
 
 
 def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
-    check_kind(layout, Layout, "`target_layout`")
     if tensor.layout is not layout:
         return to_layout(tensor, layout, None, memory_config)
     if memory_config is None or tensor.memory_config() == memory_config:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.dispatch.observers import observed
-from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import callable_in_programs
-from ttnn_jit.ops.kinds import Number
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import TILE_HEIGHT
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, whole_numbers
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import slice as sliced
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_layout
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, of_a_chip="use_multicore use_low_perf sub_core_grids")
 def tilize(
     input_tensor: Tensor,
     *,
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
-    use_multicore: bool = True,  # noqa: ARG001
-    use_low_perf: bool = False,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    use_multicore: bool = True,
+    use_low_perf: bool = False,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The same values in tiles (ttnn.tilize), padded to whole ones.
 
@@ -40,22 +36,24 @@ def tilize(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, of_a_chip="use_multicore sub_core_grids")
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
     memory_config: MemoryConfig | None = None,
     output_dtype: DataType | None = None,
-    use_multicore: bool = True,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    use_multicore: bool = True,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The same values in tiles, filled up with zeros (ttnn.tilize_with_zero_padding)."""
     return to_layout(input_tensor, Layout.TILE, output_dtype, memory_config)
 
 
-@callable_in_programs
-@observed
+@host_function(
+    in_programs=True,
+    of_a_chip="use_multicore sub_core_grids",
+    without_effect={"no operation reads padding": "pad_value"},
+)
 def tilize_with_val_padding(
     input_tensor: Tensor,
     output_tensor_shape: Sequence[int],
@@ -63,8 +61,8 @@ def tilize_with_val_padding(
     *,
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
-    use_multicore: bool = True,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    use_multicore: bool = True,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The same values in tiles (ttnn.tilize_with_val_padding); no operation reads the padding, which is zero.
 
@@ -81,11 +79,8 @@ def tilize_with_val_padding(
         ShapeError: `output_tensor_shape` is another one.
         ArgumentError: `pad_value` is no number.
     """
-    check_tensor(input_tensor, "`input_tensor` of tilize_with_val_padding")
-    if not isinstance(python_number(pad_value), Number):
-        raise ArgumentError(f"`pad_value` must be a number, got {type(pad_value).__name__}")
     rounded = pad_to_tile_shape(input_tensor.shape)
-    if list(whole_numbers(output_tensor_shape, "`output_tensor_shape`")) != rounded:
+    if list(output_tensor_shape) != rounded:
         raise ShapeError(
             f"tilize_with_val_padding: {list(output_tensor_shape)} is not {rounded}, the shape in whole tiles",
             help="`ttnn.pad` makes a tensor larger",
@@ -93,39 +88,35 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
 def untilize(
     input_tensor: Tensor,
     *,
     memory_config: MemoryConfig | None = None,
-    use_multicore: bool = True,  # noqa: ARG001
-    use_pack_untilize: bool = True,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    use_multicore: bool = True,
+    use_pack_untilize: bool = True,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The same values in rows, without what filled up tiles (ttnn.untilize)."""
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],
     *,
     memory_config: MemoryConfig | None = None,
-    use_multicore: bool = True,  # noqa: ARG001
-    use_pack_untilize: bool = True,  # noqa: ARG001
-    sub_core_grids: object = None,  # noqa: ARG001
+    use_multicore: bool = True,
+    use_pack_untilize: bool = True,
+    sub_core_grids: object = None,
 ) -> Tensor:
     """The elements up to `output_tensor_end` in every dimension, that one too, in rows (ttnn.untilize_with_unpadding).
 
     Raises:
         ShapeError: There is no such element.
     """
-    check_tensor(input_tensor, "`input_tensor` of untilize_with_unpadding")
-    ends = whole_numbers(output_tensor_end, "`output_tensor_end`")
-    shape = tuple(input_tensor.shape)
+    ends, shape = output_tensor_end, tuple(input_tensor.shape)
     if len(ends) != len(shape) or any(not 0 <= end < extent for end, extent in zip(ends, shape, strict=True)):
         raise ShapeError(f"untilize_with_unpadding: {list(ends)} is no element of a tensor of shape {list(shape)}")
     kept = tuple(end + 1 for end in ends)
@@ -133,12 +124,12 @@ def untilize_with_unpadding(
     return to_layout(part, Layout.ROW_MAJOR, None, memory_config)
 
 
-@observed
+@host_function()
 def pad_to_tile_shape(
     unpadded_shape: Sequence[int], pad_c: bool = False, pad_n: bool = False, pad_h: bool = True, pad_w: bool = True
 ) -> list[int]:
     """A shape with the extents that are asked for, of the last four, rounded up to 32 (ttnn.pad_to_tile_shape)."""
-    shape = list(whole_numbers(unpadded_shape, "`unpadded_shape`"))
+    shape = list(unpadded_shape)
     for place, rounds in zip(reversed(range(len(shape))), (pad_w, pad_h, pad_c, pad_n), strict=False):
         if rounds:
             shape[place] = -(-shape[place] // TILE_HEIGHT) * TILE_HEIGHT

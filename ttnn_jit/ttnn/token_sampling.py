@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.random_tensors import rand
 from ttnn_jit.ttnn.tensor_creation import arange
 from ttnn_jit.ttnn.transfers import to_layout, typecast
 
 
-@callable_in_programs
+@host_function(in_programs=True, of_a_chip="sub_core_grids")
 def sampling(
     input_values_tensor: Tensor,
     input_indices_tensor: Tensor,
@@ -25,7 +26,7 @@ def sampling(
     temp: Tensor,
     *,
     seed: int | None = None,
-    sub_core_grids: object = None,  # noqa: ARG001 - which cores a chip uses
+    sub_core_grids: object = None,
     output_tensor: Tensor | None = None,
 ) -> Tensor:
     """One of its indices for each user, drawn by softmax(values * temp) within top-k and top-p (ttnn.sampling).
@@ -51,8 +52,6 @@ def sampling(
         ArgumentError: An argument is no tensor, or the seed no whole number of at least 0.
     """
     tensors = {"input_indices_tensor": input_indices_tensor, "k": k, "p": p, "temp": temp}
-    for name, tensor in {"input_values_tensor": input_values_tensor, **tensors}.items():
-        check_tensor(tensor, f"`{name}` of sampling")
     shape = tuple(input_values_tensor.shape)
     if len(shape) != 4 or shape[:2] != (1, 1):
         raise ShapeError(f"`input_values_tensor` of sampling is [1, 1, users, width], not {list(shape)}")

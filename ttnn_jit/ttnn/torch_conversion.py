@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
 from ttnn_jit.specs.tensor_spec import (
     DataType,
     Layout,
     MemoryConfig,
     TensorSpec,
-    check_kind,
-    check_whole_number,
     checked,
 )
 from ttnn_jit.specs.tile import Tile
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER, MeshDevice, MeshTensor
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
 
-@observed
+@host_function(without_effect={"no operation reads padding": "pad_value"})
 def from_torch(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor,
     dtype: DataType | None = None,
@@ -42,7 +40,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     memory_config: MemoryConfig | None = None,
     mesh_mapper: TensorToMesh | None = None,
     tile: Tile | None = None,
-    pad_value: float | None = None,  # noqa: ARG001 - no operation reads padding
+    pad_value: float | None = None,
     cq_id: int | None = None,
 ) -> Tensor:
     """A copy of a torch tensor (ttnn.from_torch).
@@ -69,11 +67,8 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
             kind.
     """
     check_torch(tensor, "from_torch")
-    if cq_id is not None and device is not None:
-        check_kind(device, Device, "`device`")
+    if device is not None:
         device.require_queue(cq_id, "from_torch")
-    if tile is not None:
-        check_kind(tile, Tile, "`tile`")
     if spec is not None:
         _check_spec(spec, dtype, layout, memory_config, tile)
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
@@ -99,7 +94,6 @@ class SpecConflictError(ArgumentError, RuntimeError):
 
 
 def _check_spec(spec: TensorSpec, *others: object) -> None:
-    check_kind(spec, TensorSpec, "`spec`")
     if any(given is not None for given in others):
         raise SpecConflictError(
             "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
@@ -113,13 +107,6 @@ def _replicated(mesh: MeshDevice) -> TensorToMesh:
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
-    from ttnn_jit.ttnn.mesh_mappers import TensorToMesh
-
-    if not isinstance(mapper, TensorToMesh):
-        raise ArgumentError(
-            f"`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or what `ttnn.create_mesh_mapper` "
-            f"gives, got {type_name(mapper)}"
-        )
     if device is not None and device is not mapper.mesh_device:
         raise ArgumentError(f"`mesh_mapper` is for {mapper.mesh_device}, and `device` is {device}")
     return mapper.mesh_device
@@ -168,14 +155,14 @@ def check_torch(value: object, name: str) -> None:
         )
 
 
-@observed
+@host_function(without_effect={"where ttnn tilizes and untilizes": "device"})
 def to_torch(
     tensor: Tensor,
     dtype: torch.dtype | None = None,
     *,
     torch_rank: int | None = None,
     mesh_composer: MeshToTensor | None = None,
-    device: Device | None = None,  # noqa: ARG001 - where ttnn untilizes
+    device: Device | None = None,
     cq_id: int | None = None,
 ) -> torch.Tensor:
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
@@ -193,7 +180,6 @@ def to_torch(
         ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; an argument of
             another kind.
     """
-    check_tensor(tensor, "the argument of to_torch")
     own_device = tensor.device()
     if own_device is not None:
         own_device.require_queue(cq_id, "to_torch")
@@ -205,12 +191,7 @@ def to_torch(
             f"`dtype` of to_torch must be a torch.dtype, got {type(dtype).__name__}",
             help="write `torch.float32` or `torch.bfloat16`",
         )
-    if torch_rank is not None:
-        check_whole_number(torch_rank, "`torch_rank`")
-    if mesh_composer is None:
-        mesh_composer = BLOCK_COMPOSER.get()
-    else:
-        _check_composer(mesh_composer)
+    mesh_composer = BLOCK_COMPOSER.get() if mesh_composer is None else mesh_composer
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
         result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
     else:
@@ -220,12 +201,3 @@ def to_torch(
             raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
         result = result.squeeze(0)
     return result if dtype is None else result.to(dtype)
-
-
-def _check_composer(composer: object) -> None:
-    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor
-
-    check_kind(composer, MeshToTensor, "`mesh_composer`")
-
-
-# --- Tensors of one value -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.recorder import Trace, TraceRecorder
-from ttnn_jit.specs.tensor_spec import check_kind
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.queues import check_queue
 
 _NUMBERS = count()
@@ -52,6 +52,7 @@ class MeshTraceId:
         return f"MeshTraceId({self.number})"
 
 
+@host_function(observed=False)
 def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTraceId:
     """Capture what is called on a device up to `end_trace_capture`, without running it (ttnn.begin_trace_capture).
 
@@ -64,7 +65,6 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
         DeviceError: It is closed.
         TraceError: It captures another trace.
     """
-    check_kind(mesh_device, Device, "begin_trace_capture: the device")
     mesh_device.require_open("begin_trace_capture")
     check_queue(mesh_device, cq_id, "begin_trace_capture")
     for member in mesh_device.members():
@@ -80,6 +80,7 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
     return trace_id
 
 
+@host_function(observed=False)
 def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | None = None) -> None:
     """End the capture that `begin_trace_capture` began (ttnn.end_trace_capture).
 
@@ -107,11 +108,12 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
         member.traces[trace_id] = trace
 
 
+@host_function(observed=False, without_effect={"every call waits for its work": "blocking"})
 def execute_trace(
     mesh_device: Device,
     trace_id: MeshTraceId,
     cq_id: int | None = None,
-    blocking: bool = True,  # noqa: ARG001 - every call waits for its work
+    blocking: bool = True,
 ) -> None:
     """Run what was captured, on the tensors as they are now (ttnn.execute_trace).
 
@@ -135,6 +137,7 @@ def execute_trace(
                 trace.replay()
 
 
+@host_function(observed=False)
 def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     """Give a trace's memory back (ttnn.release_trace); a capture that goes on ends.
 
@@ -158,8 +161,6 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
 
 
 def _check(device: Device, trace_id: MeshTraceId, name: str, cq_id: int | None) -> None:
-    check_kind(device, Device, f"{name}: the device")
-    check_kind(trace_id, MeshTraceId, f"{name}: the trace")
     device.require_open(name)
     check_queue(device, cq_id, name)
     if trace_id.device is not device:

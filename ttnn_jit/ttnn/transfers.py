@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import TYPECAST
-from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.sharding import folded_2d
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -24,17 +23,15 @@ from ttnn_jit.specs.tensor_spec import (
     MemoryConfig,
     ShardSpec,
     TensorSpec,
-    check_kind,
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def to_device(
     tensor: Tensor,
     device: Device,
@@ -49,33 +46,27 @@ def to_device(
         ArgumentError: There is no such command queue.
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
-    check_tensor(tensor, "the first argument of to_device")
     if (program := maker()) is not None:
         laid_out: Tensor = program.laid_out(tensor, tensor.spec.with_(memory_config=memory_config))
         return laid_out
-    check_kind(device, Device, "the second argument of to_device")
     _check_queues(device, "to_device", cq_id, queue_id)
     return tensor.to(device, memory_config)
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
 def from_device(
     tensor: Tensor,
-    blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
+    blocking: bool = True,
     *,
     cq_id: int | None = None,
     queue_id: int | None = None,
 ) -> Tensor:
     """A copy on the host (ttnn.from_device), which is there when the call returns."""
-    check_tensor(tensor, "the argument of from_device")
     _check_queues(tensor.device(), "from_device", cq_id, queue_id)
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def to_memory_config(
     tensor: Tensor,
     memory_config: MemoryConfig,
@@ -96,7 +87,6 @@ def to_memory_config(
         GridError, L1CapacityError: It does not fit.
     """
     device = _device_of(tensor, "to_memory_config")
-    check_kind(memory_config, MemoryConfig, "`memory_config`")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
     spec = checked(tensor.spec.with_(memory_config=memory_config))
@@ -111,7 +101,6 @@ def to_memory_config(
 
 
 def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Device, name: str) -> Tensor:
-    check_tensor(output, f"{name}: `output_tensor`")
     if output.spec is not spec or output.device() is not device:
         raise ShapeError(
             f"{name}: `output_tensor` is {output.spec} on {output.device()}, the result {spec} on {device}"
@@ -120,8 +109,7 @@ def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Devi
     return output
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, aliases={"memory_config": "output_memory_config"})
 def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
     """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
@@ -132,8 +120,7 @@ def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Te
     return to_memory_config(input_tensor, memory_config, None, output_tensor)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True, aliases={"memory_config": "grid sharded_memory_config"})
 def interleaved_to_sharded(
     input_tensor: Tensor,
     memory_config: MemoryConfig | CoreCoord | Sequence[int] | CoreRangeSet,
@@ -161,8 +148,7 @@ def interleaved_to_sharded(
     return to_memory_config(input_tensor, config, output_dtype)
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def sharded_to_interleaved(
     input_tensor: Tensor, memory_config: MemoryConfig | None = None, output_dtype: DataType | None = None
 ) -> Tensor:
@@ -174,7 +160,6 @@ def sharded_to_interleaved(
     Raises:
         ArgumentError: `memory_config` is sharded; and whatever `to_memory_config` raises.
     """
-    check_tensor(input_tensor, "the first argument of sharded_to_interleaved")
     if not input_tensor.is_sharded():
         return input_tensor
     memory_config = DRAM_MEMORY_CONFIG if memory_config is None else memory_config
@@ -186,21 +171,17 @@ def sharded_to_interleaved(
 def _check_way(
     name: str, tensor: Tensor, memory_config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str
 ) -> None:
-    check_tensor(tensor, f"the first argument of {name}")
-    check_kind(memory_config, MemoryConfig, "`memory_config`")
     if (tensor.is_sharded(), memory_config.is_sharded()) != sharded_from_and_to:
         raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, without_effect={"where ttnn tilizes and untilizes": "device"})
 def to_layout(
     tensor: Tensor,
     layout: Layout,
     dtype: DataType | None = None,
     memory_config: MemoryConfig | None = None,
-    device: Device | None = None,  # noqa: ARG001 - where ttnn tilizes
+    device: Device | None = None,
 ) -> Tensor:
     """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles, where the tensor lies.
 
@@ -217,7 +198,6 @@ def to_layout(
         ArgumentError: An argument is of another kind.
         GridError, L1CapacityError: It does not fit.
     """
-    check_tensor(tensor, "the first argument of to_layout")
     if dtype is None and layout is Layout.ROW_MAJOR and tensor.dtype.is_block_float:
         dtype = tensor.dtype.unpacked
     if dtype is None or dtype is tensor.dtype:
@@ -244,14 +224,13 @@ def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> M
     return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True, of_a_chip="sub_core_grids")
 def typecast(
     input_tensor: Tensor,
     dtype: DataType,
     memory_config: MemoryConfig | None = None,
     *,
-    sub_core_grids: CoreRangeSet | None = None,  # noqa: ARG001 - which cores of a chip cast
+    sub_core_grids: CoreRangeSet | None = None,
 ) -> Tensor:
     """The same values in another element type (ttnn.typecast): floats are rounded once, to nearest even.
 
@@ -277,11 +256,7 @@ def typecast(
         given = {} if memory_config is None else {"memory_config": memory_config}
         traced: Tensor = tracer(typecast, (input_tensor, dtype), given)
         return traced
-    check_tensor(input_tensor, f"the first argument of {TYPECAST.name}")
-    check_kind(dtype, DataType, "`dtype`")
     check_of_ttnn(dtype)
-    if memory_config is not None:
-        check_kind(memory_config, MemoryConfig, "`memory_config`")
     input_tensor.memory(TYPECAST.name)
     device = input_tensor.device()
     if device is None:
@@ -296,8 +271,7 @@ vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
 _ON_DEVICE = TtnnOperation(TYPECAST.name, (TYPECAST,))
 
 
-@observed
-@over_meshes
+@host_function(over_meshes=True)
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
 
@@ -306,8 +280,6 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     Raises:
         ArgumentError: The tensor is on a device, or an argument is of another kind.
     """
-    check_tensor(tensor, "the first argument of to_dtype")
-    check_kind(dtype, DataType, "`dtype`")
     if tensor.dtype is dtype:
         return tensor
     if tensor.device() is not None:
@@ -318,9 +290,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     return typecast(tensor, dtype)
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True)
 def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
 
@@ -335,31 +305,27 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
     return moved
 
 
-@callable_in_programs
-@observed
+@host_function(in_programs=True)
 def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """`reallocate` by another name (ttnn.move)."""
     return reallocate(input_tensor, memory_config)
 
 
-@callable_in_programs
-@observed
-@over_meshes
+@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
 def clone(
     input: Tensor,  # noqa: A002 - ttnn's name
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
     *,
-    compute_kernel_config: object = None,  # noqa: ARG001 - how a chip copies
+    compute_kernel_config: object = None,
 ) -> Tensor:
     """A copy (ttnn.clone)."""
-    check_tensor(input, "the first argument of clone")
     if dtype is not None and dtype is not input.dtype:
         return typecast(input, dtype, memory_config)
     return _stored_as(input, input.spec.with_(memory_config=memory_config), _place_of(input), "clone")
 
 
-@observed
+@host_function()
 def copy_host_to_device_tensor(
     host_tensor: Tensor,
     device_tensor: Tensor,
@@ -378,11 +344,11 @@ def copy_host_to_device_tensor(
     _overwrite(device_tensor, host_tensor, name)
 
 
-@observed
+@host_function(without_effect={"every call waits for its work": "blocking"})
 def copy_device_to_host_tensor(
     device_tensor: Tensor,
     host_tensor: Tensor,
-    blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
+    blocking: bool = True,
     cq_id: int | None = None,
 ) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
@@ -404,37 +370,33 @@ def copy_device_to_host_tensor(
     _overwrite(host_tensor, device_tensor, name)
 
 
+@host_function(observed=False)
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     """The tensors of the devices of a mesh, row by row (ttnn.get_device_tensors)."""
-    check_tensor(tensor, "the argument of get_device_tensors")
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
-@observed
-def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
+@host_function(without_effect={"memory is freed at once": "force"})
+def deallocate(tensor: Tensor, force: bool = True) -> None:
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
-    check_tensor(tensor, "the argument of deallocate")
     tensor.deallocate()
 
 
-@callable_in_programs
+@host_function(in_programs=True, observed=False)
 def is_sharded(tensor: Tensor) -> bool:
     """Whether a tensor is split into shards (ttnn.is_sharded)."""
-    check_tensor(tensor, "the argument of is_sharded")
     return tensor.is_sharded()
 
 
-@callable_in_programs
+@host_function(in_programs=True, observed=False)
 def is_tensor_storage_on_device(tensor: Tensor) -> bool:
     """Whether a tensor is on a device (ttnn.is_tensor_storage_on_device)."""
-    check_tensor(tensor, "the argument of is_tensor_storage_on_device")
     return maker() is not None or tensor.device() is not None
 
 
-@callable_in_programs
+@host_function(in_programs=True, observed=False)
 def get_memory_config(tensor: Tensor) -> MemoryConfig:
     """Where a tensor lies (ttnn.get_memory_config)."""
-    check_tensor(tensor, "the argument of get_memory_config")
     return tensor.memory_config()
 
 
@@ -445,7 +407,6 @@ def _place_of(tensor: Tensor) -> Device | None:
 
 def _device_of(tensor: Tensor, name: str) -> Device | None:
     """The device of a tensor that must be on one; None in a program."""
-    check_tensor(tensor, f"the first argument of {name}")
     device = _place_of(tensor)
     if device is None and maker() is None:
         raise ArgumentError(
@@ -469,8 +430,6 @@ def _check_queues(device: Device | None, name: str, *queues: int | None) -> None
 
 
 def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
-    for tensor, which in zip(tensors, ("first", "second"), strict=True):
-        check_tensor(tensor, f"the {which} argument of {name}")
     if tuple(tensor.device() is not None for tensor in tensors) != on_device:
         raise ArgumentError(rule)
 

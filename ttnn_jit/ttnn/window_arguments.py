@@ -7,48 +7,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
-from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.windows import Pair, Windows
-from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import DataType, check_kind
-
-
-def require_tensors(name: str, **given: Any) -> None:
-    """Refuse arguments of the function `name` that are no tensors; in a program a tensor is what has a shape.
-
-    Raises:
-        ArgumentError: One is none.
-    """
-    in_program = maker() is not None
-    for each, value in given.items():
-        if not (in_program and hasattr(value, "shape")):
-            check_kind(value, Tensor, f"`{each}` of {name}")
-
-
-def whole_number(value: Any, what: str) -> int:
-    """The int.
-
-    Raises:
-        ArgumentError: It is none.
-    """
-    number = python_number(value)
-    if type(number) is not int:
-        raise ArgumentError(f"{what} must be a whole number, got {value!r}")
-    return number
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 def per_dimension(value: Any, what: str, rank: int) -> tuple[int, ...]:
     """A whole number for each of `rank` dimensions; one stands for all.
 
     Raises:
-        ArgumentError: It is something else.
+        ArgumentError: There are more or fewer.
     """
-    if not isinstance(value, (list, tuple)):
-        return (whole_number(value, what),) * rank
+    if isinstance(value, int):
+        return (value,) * rank
     if len(value) != rank:
         raise ArgumentError(f"{what} must be {rank} whole numbers, got {list(value)}")
-    return tuple(whole_number(each, what) for each in value)
+    return tuple(value)
 
 
 def padding_pairs(value: Any, what: str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Any:
@@ -70,13 +43,12 @@ def padding_pairs(value: Any, what: str, kernel: Sequence[int], stride: Sequence
         return ((0, 0),) * rank
     if isinstance(value, str):
         raise ArgumentError(f'{what} must be numbers, "same" or "valid", got {value!r}')
-    if isinstance(value, (list, tuple)) and len(value) == 2 * rank:
-        numbers = per_dimension(value, what, 2 * rank)
-        return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+    if not isinstance(value, int) and len(value) == 2 * rank:
+        return tuple(zip(value[::2], value[1::2], strict=True))
     return tuple((each, each) for each in per_dimension(value, what, rank))
 
 
-def windows_of(name: str, rank: int, *, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Windows:
+def windows_of(name: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Windows:
     """The windows that a call of the function `name` means.
 
     Raises:

@@ -16,11 +16,12 @@ from ttnn_jit.cache.statistics import cache_info
 from ttnn_jit.compiler import driver, stored_programs
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.inspection import stage_text
-from ttnn_jit.compiler.request import FunctionRequest, OperationRequest, ResultPlacement
+from ttnn_jit.compiler.request import FunctionRequest, OperationRequest
 from ttnn_jit.compiler.stored_programs import request_key
 from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.ops.applied_unary import AppliedUnary
+from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -50,7 +51,7 @@ REQUESTS = {
         (SPEC, SPEC),
         (),
         PRESETS["wormhole_b0"],
-        ResultPlacement(dtype=DataType.BFLOAT16, activations=(AppliedUnary((RELU,)),)),
+        ResultOptions(dtype=DataType.BFLOAT16, activations=(AppliedUnary((RELU,)),)),
     ),
 }
 
@@ -151,9 +152,9 @@ def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
         (OperationRequest(EXP, (SPEC,), (), CPU), []),
         (OperationRequest(RELU, (SPEC,), (), CPU), ["function", "operation"]),
         (OperationRequest(EXP, (SPEC.with_(dtype=DataType.BFLOAT16),), (), CPU), ["operands"]),
-        (OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(dtype=DataType.BFLOAT16)), ["dtype"]),
+        (OperationRequest(EXP, (SPEC,), (), CPU, ResultOptions(dtype=DataType.BFLOAT16)), ["dtype"]),
         (
-            OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(activations=(AppliedUnary((RELU,)),))),
+            OperationRequest(EXP, (SPEC,), (), CPU, ResultOptions(activations=(AppliedUnary((RELU,)),))),
             ["activations", "option fp32_dest_acc"],
         ),
     ],

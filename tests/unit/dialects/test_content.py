@@ -8,7 +8,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import FunctionRequest
 from ttnn_jit.dialects import parse_module, print_module, printer, verify
 from ttnn_jit.dialects.content import content_of
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -22,7 +22,7 @@ CPU = PRESETS["cpu"]
 def lowered(function, *, graph_capture=None):
     code = function.__code__
     arguments = {name: TensorArgument(SPEC) for name in code.co_varnames[: code.co_argcount]}
-    return lower(function, arguments, CPU, graph_capture).module
+    return lower(FrontendRequest(function, arguments, CPU, graph_capture)).module
 
 
 def of_expression(expression):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from ttnn_jit.frontend import FrontendResult, TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, FrontendResult, TensorArgument, lower
 from ttnn_jit.ops import ALIASES, IN_PLACE, OVERLOADS
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -68,7 +68,7 @@ def lowered(function: Any, *args: Any, graph_capture: bool | None = False, targe
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     arguments = {name: map_leaves(value, _argument) for name, value in bound.arguments.items()}
-    return lower(function, arguments, target, graph_capture)
+    return lower(FrontendRequest(function, arguments, target, graph_capture))
 
 
 def _argument(value):

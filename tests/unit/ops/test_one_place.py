@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import ttnn_jit
 from ttnn_jit import ops
-from ttnn_jit.ops import activations, binary, data_movement, predicates, ternary, unary
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 HOMES = ("ops", "kernels")
@@ -22,7 +22,6 @@ OTHER_MEANINGS = {
     ("frontend/code_scan.py", "add"): "the method of sets",
     ("ttnn/experimental.py", "typecast"): "the function of the host API, under ttnn's other name",
     ("ttnn/experimental.py", "view"): "the eager function, under ttnn's other name",
-    ("ttnn/__init__.py", "typecast"): "the function of the host API, which takes tensors on the host too",
     **{
         ("foreign/torch_operators.py", word): "what torch calls an operator of Python's"
         for word in (
@@ -70,9 +69,9 @@ def names():
 NAMES = set(names())
 DECLARED = {
     name
-    for module in (unary, activations, predicates, binary, ternary, data_movement)
-    for name, value in vars(module).items()
-    if isinstance(value, ops.Operation)
+    for module in ops.CALLABLE.split()
+    for name, value in vars(import_module(f"ttnn_jit.ops.{module}")).items()
+    if isinstance(value, ops.Elementwise | ops.Movement)
 }
 
 
@@ -92,6 +91,20 @@ def declarations_imported(nodes):
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ttnn_jit.ops."):
             yield from (alias.name for alias in node.names if alias.name in DECLARED)
+
+
+MODULES = {path.stem for path in (PACKAGE / "ops").glob("*.py")}
+LISTED = f"{ops.CALLABLE} {ops.IN_PROGRAMS} {ops.GRADIENTS}".split()
+
+
+def test_every_module_of_operations_is_listed_once_and_named_in_no_other_list():
+    assert len(LISTED) == len({*LISTED})
+    declaring = {
+        name
+        for name in MODULES - {"__init__", "opaque"}
+        if "\nOPERATIONS" in (PACKAGE / "ops" / f"{name}.py").read_text()
+    }
+    assert declaring == {*LISTED}
 
 
 def test_no_room_but_ops_and_kernels_names_an_operation():

@@ -16,8 +16,9 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.ops import ELEMENTWISE, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops import ELEMENTWISE, OVERLOADS
 from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
+from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.tools.stubs import stubs
 from ttnn_jit.ttnn import eager_functions

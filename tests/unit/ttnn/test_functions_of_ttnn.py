@@ -9,7 +9,8 @@ import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
-from ttnn_jit.ttnn.declared_functions import declared_functions
+from ttnn_jit.ttnn.host_function import declaration_of
+from ttnn_jit.ttnn.names_on_demand import declared_functions
 
 ONE_OBJECT = {
     "divide": "div", "sub": "subtract", "sub_": "subtract_", "mul": "multiply", "mul_": "multiply_", "div_": "divide_",
@@ -17,13 +18,14 @@ ONE_OBJECT = {
 """What ttnn/__init__.py of tt-metal assigns: another name -> the function."""
 
 SHARED = ONE_OBJECT | {
+    "moreh_cumsum": "operations.moreh.cumsum",
     "prepare_conv_transpose2d_bias": "prepare_conv_bias",
     "experimental.typecast": "typecast",
     "experimental.view": "view",
 }
 """Name -> that of the function that it is here."""
 
-SUBMODULES = ("experimental", "kv_cache", "transformer")
+SUBMODULES = ("experimental", "kv_cache", "operations.moreh", "transformer")
 
 
 def functions():
@@ -31,7 +33,7 @@ def functions():
     for name in ttnn.__all__:
         yield name, getattr(ttnn, name)
     for home in SUBMODULES:
-        module = getattr(ttnn, home)
+        module = attrgetter(home)(ttnn)
         yield from ((f"{home}.{name}", getattr(module, name)) for name in module.__all__)
 
 
@@ -60,8 +62,13 @@ def test_a_function_knows_its_name_in_ttnn(name):
     assert known_as == SHARED.get(name, name)
 
 
-def test_the_walk_meets_every_declared_function_of_the_host_api():
-    assert {*declared_functions()} <= {name.rpartition(".")[2] for name in NAMED} | {*vars(ttnn)}
+def test_every_declared_function_of_the_host_api_is_found_by_its_name_and_no_other_is_declared():
+    declared = declared_functions()
+    for name, module in declared.items():
+        function = attrgetter(name)(ttnn)
+        assert (function.python_fully_qualified_name, function.__module__) == (f"ttnn.{name}", module)
+        assert declaration_of(function) is not None
+    assert {*declared} >= {name for name in NAMED if declaration_of(attrgetter(name)(ttnn))} - {*SHARED}
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])

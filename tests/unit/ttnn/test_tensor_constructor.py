@@ -102,7 +102,7 @@ def test_a_list_and_a_shape_make_a_tensor_of_a_mesh_or_are_refused(device):
         ttnn.from_buffer([1, 2], [3], FLOAT32, device)
     with pytest.raises(ArgumentError, match=r"a number of ttnn.from_buffer is 256"):
         ttnn.from_buffer([256], [1], ttnn.uint8, device)
-    with pytest.raises(ArgumentError, match=r"`device` must be a ttnn.Device, got None"):
+    with pytest.raises(ArgumentError, match=r"`device` of from_buffer must be a ttnn.Device, got None"):
         ttnn.from_buffer([1], [1], FLOAT32, None)
 
 

@@ -10,17 +10,19 @@ import ast
 import enum
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from ttnn_jit import ttnn
-from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ops.parameter import IGNORED
+from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, Gradient
+from ttnn_jit.ttnn.host_function import declaration_of
+from ttnn_jit.ttnn.host_parameters import HostParameter
 
 FOLDER = Path(__file__).parents[2] / "vendor"
 REQUIRED = inspect.Parameter.empty
@@ -66,6 +68,8 @@ def function_of(name: str) -> Any:
 
 def ours(function: Any) -> dict[str, Any]:
     """Keyword -> what it is when it is not given, `REQUIRED`, or `IGNORED` where no value depends on it."""
+    if (declared := declaration_of(function)) is not None:
+        return {name: _of_host(each) for each in declared.parameters for name in (each.name, *each.aliases)}
     if not isinstance(function, TtnnOperation):
         return {name: each.default for name, each in inspect.signature(function).parameters.items()}
     general = ARGUMENTS_OF_ALL if isinstance(function, Gradient) else ()
@@ -76,6 +80,10 @@ def ours(function: Any) -> dict[str, Any]:
     overloads = [*function.__ttnn_overloads__]
     own = {keyword for operation in overloads for keyword in operation.named_by}
     return {**found, **{keyword: _default(overloads, keyword) for keyword in own}}
+
+
+def _of_host(parameter: HostParameter) -> Any:
+    return REQUIRED if parameter.is_required else parameter.default
 
 
 def _default(overloads: list[Any], keyword: str) -> Any:
@@ -143,7 +151,12 @@ def added(function: Any, forms: list[Form]) -> list[str]:
         own = {each.name: {each.name, *each.aliases} for one in function.__ttnn_overloads__ for each in one.parameters}
     else:
         of_any = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
-        own = {each.name: {each.name} for each in _parameters(function) if each.kind not in of_any}
+        aliases = _aliases(function)
+        own = {
+            each.name: {each.name, *aliases.get(each.name, ())}
+            for each in _parameters(function)
+            if each.kind not in of_any
+        }
     return [name for name, names in own.items() if not names & known]
 
 
@@ -151,7 +164,7 @@ def orders(function: Any) -> Iterator[list[set[str]]]:
     """What each place among the arguments is called, for every declaration."""
     if not isinstance(function, TtnnOperation):
         by_place = (each for each in _parameters(function) if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        yield [{each.name} for each in by_place]
+        yield [{each.name, *_aliases(function).get(each.name, ())} for each in by_place]
         return
     for operation in function.__ttnn_overloads__:
         yield [{each.name, *each.aliases} for each in operation.parameters if each.is_positional]
@@ -164,6 +177,11 @@ def fits(form: Form, names: list[set[str]]) -> bool:
         for place, parameter in enumerate(form.positional)
         if place < len(names)
     )
+
+
+def _aliases(function: Any) -> Mapping[str, tuple[str, ...]]:
+    declared = declaration_of(function)
+    return {} if declared is None else declared.aliases
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:

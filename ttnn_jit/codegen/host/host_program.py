@@ -20,10 +20,9 @@ from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
@@ -162,15 +161,3 @@ def _values(kernel: BoundKernel) -> tuple[PlanValue, ...]:
 
 def _written(kernels: Iterable[BoundKernel]) -> list[PlanValue]:
     return list(dict.fromkeys(output.value for kernel in kernels for output in kernel.outputs))
-
-
-def the_function(module: ModuleOp) -> FuncOp:
-    """The one function with a body.
-
-    Raises:
-        CompileError: The module has none, or several.
-    """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
-    if len(functions) != 1:
-        raise CompileError(f"a program is one function, the module has {len(functions)}", location=location_of(module))
-    return functions[0]

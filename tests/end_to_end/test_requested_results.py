@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 CALLS = {
     "elementwise": lambda x, y, **asked: ttnn.add(x, y, **asked),
     "movement": lambda x, _, **asked: ttnn.reshape(x, (32, 128), **asked),
-    "shorthand": lambda x, _, **asked: ttnn.roll(x, 3, 1, **asked),
+    "macro": lambda x, _, **asked: ttnn.roll(x, 3, 1, **asked),
     "reduction": lambda x, _, **asked: ttnn.sum(x, -1, True, **asked),
     "contraction": lambda x, y, **asked: ttnn.matmul(x, y, **asked),
     "composite": lambda x, _, **asked: ttnn.softmax(x, -1, **asked),
@@ -55,6 +55,18 @@ def test_a_chip_gives_the_element_type_that_is_asked_for(family, device):
 
 
 @pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("family", ["reduction", "contraction", "composite"])
+def test_a_result_is_rounded_once_into_a_wider_tensor_that_it_is_written_into(family, traced, cpu_device):
+    call = CALLS[family]
+    x, y = placed(cpu_device, 64, 64), placed(cpu_device, 64, 64)
+    want = ttnn.to_torch(call(x, y, dtype=ttnn.float32))
+    output = ttnn.zeros(want.shape, ttnn.float32, ttnn.TILE_LAYOUT, cpu_device)
+    jit(graph_capture=traced)(lambda x, y, output: call(x, y, output_tensor=output))(x, y, output)
+    assert not torch.equal(want, want.bfloat16().float())
+    assert torch.equal(ttnn.to_torch(output), want)
+
+
+@pytest.mark.parametrize("traced", [False, True])
 def test_where_a_result_lies_cannot_be_asked(traced, device, cpu_device):
     sharded = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)
     for where in (device, cpu_device):
@@ -78,6 +90,8 @@ def test_tensors_of_torch_have_the_dtype_that_is_asked_for():
         (lambda x: ttnn.neg(x, activations="relu"), "must be a list of unary operations"),
         (lambda x: ttnn.neg(x, activations=["gleu"]), "'gleu' is no activation"),
         (lambda x: ttnn.topk(x, 2, dtype=ttnn.float32), "which has several results"),
+        (lambda x: ttnn.add_(x, x, output_tensor=ttnn.neg(x)), "has no `output_tensor`"),
+        (lambda x: ttnn.neg(x, activations=[ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU, 2.0)]), "takes at most 1"),
     ],
 )
 @pytest.mark.parametrize("traced", [False, True])

@@ -1,0 +1,273 @@
+"""What calls ask of their results is one thing in eager calls, in both frontends, and beside torch's tensors.
+
+Cases are drawn of all functions that take result options, with the arguments that their declarations are tested with
+(tests/argument_walk.py), by place and by name. Nothing is compiled: an eager call is asked what it would compile.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.argument_walk import arguments_of_declaration, functions
+from tests.host_calls import Made
+from tests.sampling import drawn
+from ttnn_jit import ttnn
+from ttnn_jit.compiler import driver
+from ttnn_jit.diagnostics.errors import GridError, LayoutError, TtnnJitError
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend.emitter import Emitter
+from ttnn_jit.ops import ALIASES
+from ttnn_jit.runtime.families import TORCH, TTNN
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
+from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, GRADIENTS
+
+POWER = ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 2.0)
+FUSED = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
+    compute_with_storage_grid_size=(1, 1), in0_block_w=1, out_subblock_h=1, out_subblock_w=1, per_core_M=2,
+    per_core_N=2, transpose_mcast=False, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU),
+)  # fmt: skip
+BAD = 3.5
+"""A value of no option's kind."""
+
+
+class Output(NamedTuple):
+    """A tensor to write into: as the result is without options, but for what is said."""
+
+    dtype: Any = None
+    rows: int | None = None
+
+    def on(self, device: Any, like: Any) -> Any:
+        shape = (self.rows, *like.shape[1:]) if self.rows and like.shape else tuple(like.shape)
+        return ttnn.from_torch(torch.zeros(shape), dtype=self.dtype or like.dtype, layout=like.layout, device=device)
+
+
+PLACES = (None, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG, BAD)
+OUTPUTS = (None, Output(), Output(ttnn.float32), Output(ttnn.bfloat16), Output(rows=3), BAD)
+VALUES = {
+    "memory_config": PLACES,
+    "output_mem_config": PLACES,
+    "dtype": (None, ttnn.float32, ttnn.bfloat16, ttnn.int32, BAD, "bfloat16"),
+    "output_tensor": OUTPUTS,
+    "optional_output_tensor": OUTPUTS,
+    "activations": (None, [], ["relu"], ["neg", POWER], [ttnn.sigmoid], "relu", ["gleu"], [BAD]),
+    "input_tensor_a_activations": (None, [], ["relu"], ["neg", "exp"], "relu"),
+    "input_tensor_b_activations": (None, ["relu"], [POWER], BAD),
+    "program_config": (None, FUSED, BAD),
+    "compute_kernel_config": (None, BAD),
+    "core_grid": (None, ttnn.CoreGrid(y=1, x=1)),
+    "sub_core_grids": (None, BAD),
+    "queue_id": (None, 0),
+    "no_option": (None, BAD),
+}
+OWN_NAMES = {"out": OUTPUTS, "override_memory_config": PLACES, "fast_and_approximate_mode": (True, BAD)}
+"""Names of parameters that some declarations have for options, or for what others ignore."""
+
+
+class Case(NamedTuple):
+    """A call of a function.
+
+    Attributes:
+        name: The function's.
+        own: Its own arguments by parameter, those first that are given by place.
+        by_place: How many these are.
+        options: What it asks besides.
+    """
+
+    name: str
+    own: dict[str, Any]
+    by_place: int
+    options: dict[str, Any]
+
+
+@cache
+def declared_calls() -> tuple[tuple[str, Any, dict[str, Any]], ...]:
+    return tuple(
+        (name, operation, own)
+        for name, function in functions().items()
+        if name not in ALIASES  # which no program has
+        for operation in function.__ttnn_overloads__
+        for own in arguments_of_declaration(operation)
+    )
+
+
+def known_options(name: str, operation: Any, own: Any) -> dict[str, tuple[Any, ...]]:
+    """What may be asked of a call beside its `own` arguments: gradients have names of their own for what they write."""
+    named = {each.name: OWN_NAMES[each.name] for each in operation.parameters if each.name in OWN_NAMES}
+    without = {*own, *((*ARGUMENTS_OF_ALL, "optional_output_tensor") if name in GRADIENTS else ())}
+    return {each: values for each, values in {**VALUES, **named}.items() if each not in without}
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    name, operation, given_by_name = draw(st.sampled_from(declared_calls()))
+    order = operation.parameter_names
+    least = next((place for place, each in enumerate(order) if each not in given_by_name), len(order))
+    own = {each: given_by_name[each] for each in (*order[:least], *given_by_name)}
+    known = known_options(name, operation, own)
+    asked = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
+    options = {each: draw(st.sampled_from(known[each])) for each in asked}
+    return Case(name, own, draw(st.integers(0, least)), options)
+
+
+def call(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any:
+    """The call with these tensors; interpreted by the one frontend, run by the other."""
+    own = {**case.own, **tensors}
+    names = [*case.own]
+    args = [own[name] for name in names[: case.by_place]]
+    kwargs = {name: own[name] for name in names[case.by_place :]}
+    return functions()[case.name](*args, **kwargs, **options)
+
+
+PLACED_OTHERWISE = "its place is refused"
+PLACES_NAMED = {"memory_config", "output_mem_config"}
+
+
+def refusal(error: TtnnJitError) -> str:
+    """Why a call is refused, whatever the name that it is called by, and the words for its tensors."""
+    if isinstance(error, (GridError, LayoutError)):
+        return PLACED_OTHERWISE
+    text = re.sub(r"^(`|ttnn\.)[\w.]+`?:? ", "", error.message).replace("a ttnn.Tensor", "a tensor")
+    return re.sub(r"TensorSpec\((\[.*?\]).*?\)", r"\1", text).replace("a result of shape", "a result of")
+
+
+class Compiled(Exception):  # noqa: N818 - it is none
+    """What an eager call would compile."""
+
+
+def eagerly(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any:
+    """The specs of the results, or why the call is refused."""
+
+    def compiled(request: Any, **_: Any) -> Any:
+        raise Compiled(request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "compile_program", compiled)
+        try:
+            return specs_of(call(case, tensors, options))
+        except Compiled as asked:
+            (request,) = asked.args
+        except TtnnJitError as error:
+            return refusal(error)
+    try:
+        return results_in(request.lower().module)
+    except TtnnJitError as error:
+        return refusal(error)
+
+
+def in_a_program(case: Case, tensors: dict[str, Any], options: dict[str, Any], family: Any, *, traced: bool) -> Any:
+    """The specs that the results say that they have in a program, or why the call is refused."""
+    function, names, seen, emitted = functions()[case.name], [*case.own], [], Emitter.call
+
+    def program(tensors: Any, outputs: Any) -> Any:
+        own = {**case.own, **tensors}
+        args = [own[name] for name in names[: case.by_place]]
+        kwargs = {name: own[name] for name in names[case.by_place :]}
+        asked = {name: outputs.get(name, value) for name, value in plain.items()}
+        return function(*args, **kwargs, **asked)
+
+    def noting(*args: Any) -> Any:
+        found = emitted(*args)
+        seen[:] = specs_of(found)
+        return found
+
+    outputs = {name: value for name, value in options.items() if isinstance(value, ttnn.Tensor)}
+    plain = {name: None if name in outputs else value for name, value in options.items()}
+    arguments = {"tensors": described(tensors, family), "outputs": described(outputs, family)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Emitter, "call", noting)
+        try:
+            lower(program, arguments, PRESETS["cpu"], traced, None, family)
+        except TtnnJitError as error:
+            return refusal(error)
+    return seen
+
+
+def described(tensors: dict[str, Any], family: Any) -> dict[str, Any]:
+    """The tensors as arguments that a frontend is told of."""
+
+    def of_one(tensor: Any) -> TensorArgument:
+        spec = tensor.spec
+        return TensorArgument(
+            spec if family is TTNN else spec.with_(layout=Layout.ROW_MAJOR, memory_config=HOST_MEMORY_CONFIG)
+        )
+
+    return map_leaves(tensors, of_one)
+
+
+def specs_of(found: Any) -> list[Any]:
+    return [each.spec for each in (found if isinstance(found, (list, tuple)) else [found])]
+
+
+def results_in(module: Any) -> list[Any]:
+    *_, returned = next(iter(module.body.ops)).body.ops
+    return [spec_of(value.type) for value in returned.operands]
+
+
+def made(case: Case, device: Any) -> dict[str, Any]:
+    """The call's tensors by parameter."""
+    return {
+        name: [each.on(device) for each in value] if type(value) is list else value.on(device)
+        for name, value in case.own.items()
+        if isinstance(value, Made) or (type(value) is list and isinstance(value[0], Made))
+    }
+
+
+def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, Any]:
+    """What the call asks, with tensors in the place of `Output`."""
+    if not any(isinstance(value, Output) for value in case.options.values()):
+        return case.options
+    found = eagerly(case, tensors, {})
+    like = found[0] if isinstance(found, list) else leaves([*tensors.values()])[0].spec
+    return {
+        name: value.on(device, like) if isinstance(value, Output) else value for name, value in case.options.items()
+    }
+
+
+def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
+    """Which way of calling gives something else than an eager call does, and what both give."""
+    tensors = made(case, device)
+    options = with_outputs(case, tensors, device)
+    unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = eagerly(case, tensors, options)
+        if want == PLACED_OTHERWISE:  # a program's kernels store results where their operands lie, and refuse none
+            want = eagerly(case, tensors, unplaced)
+        for traced in (False, True):
+            if (got := in_a_program(case, tensors, options, TTNN, traced=traced)) != want:
+                return ("capture" if traced else "AST"), got, want
+        if torchs(tensors) and torchs(unplaced) and len(PLACES_NAMED & {*options}) < 2:
+            want = shapes_and_dtypes(eagerly(case, tensors, unplaced))
+            got = shapes_and_dtypes(in_a_program(case, tensors, options, TORCH, traced=False))
+            return None if got == want else ("torch", got, want)
+    return None
+
+
+def torchs(values: dict[str, Any]) -> bool:
+    """Whether torch has such tensors, and computes with them as ttnn does."""
+    found = (each.dtype for each in leaves([*values.values()]) if isinstance(each, ttnn.Tensor))
+    return {*found} <= {ttnn.float32, ttnn.bfloat16}
+
+
+def shapes_and_dtypes(found: Any) -> Any:
+    return found if isinstance(found, str) else [(each.shape, each.dtype) for each in found]
+
+
+DEVICE = ttnn.open_device(device_id=0, target="cpu")
+
+
+@settings(max_examples=drawn(600), deadline=None)
+@given(case=cases())
+def test_eager_calls_and_those_of_both_frontends_ask_the_same(case):
+    assert difference(case, DEVICE) is None

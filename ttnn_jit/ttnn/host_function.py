@@ -1,0 +1,302 @@
+"""Functions of the host API: a signature is the declaration, and `@host_function` says what no signature says."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
+from ttnn_jit.dispatch.observers import OBSERVERS, is_compiled, told, with_elements
+from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
+from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.hardware_config import HardwareConfig
+from ttnn_jit.specs.tensor_spec import Shape
+from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
+from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OF_A_CHIP = "chooses among ways to compute the same on a chip"
+"""Why most parameters without effect have none."""
+
+_TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
+    "None": frozenset({type(None)}),
+    "int": frozenset({int}),
+    "float": frozenset({int, float}),
+    "bool": frozenset({bool}),
+    "str": frozenset({str}),
+    "Iterable[int]": frozenset({tuple, list, Shape}),
+}
+"""A type of annotations -> classes of whose instances a body takes each as it is, as those of a class it names."""
+
+
+def given(**keywords: Any) -> dict[str, Any]:
+    """The keywords that are given: those that are not None."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+_ANYTHING = frozenset({"Any", "object", "torch.Tensor"})
+"""Types of annotations that leave it to the body what it takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class HostFunction:
+    """What is declared of a function of the host API.
+
+    Attributes:
+        function: Its body, with the signature.
+        name: As users write it, ``ttnn.experimental.dropout``.
+        in_programs: Whether jitted functions may call it.
+        over_meshes: Whether a call with a mesh, or a tensor of one, is that call on each of its devices.
+        on_copies: Whether it takes torch tensors and numpy arrays, where a jitted function runs as plain Python.
+        is_observed: Whether hooks, the tracer and graphs are told of its calls.
+        aliases: Parameter -> further keywords that ttnn's versions have for it.
+        no_effect: Why its calls change nothing; empty of one that is honoured.
+        without_effect: Parameter -> why no result depends on it.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    in_programs: bool
+    over_meshes: bool
+    on_copies: bool
+    is_observed: bool
+    aliases: Mapping[str, tuple[str, ...]]
+    no_effect: str
+    without_effect: Mapping[str, str]
+
+    @cached_property
+    def parameters(self) -> tuple[Any, ...]:
+        """A `HostParameter` for each parameter, read from the signature."""
+        from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
+
+        return tuple(
+            HostParameter(
+                each.name,
+                kind_of(_text(each.annotation), self.function.__module__),
+                None if each.default is each.empty else each.default,
+                self.aliases.get(each.name, ()),
+                is_required=each.default is each.empty and each.kind not in _OF_ANY,
+                is_positional=each.kind not in {each.KEYWORD_ONLY, each.VAR_KEYWORD},
+                takes_other_names=each.kind is each.VAR_KEYWORD,
+                without_effect=self.without_effect.get(each.name, self.no_effect),
+            )
+            for each in inspect.signature(self.function).parameters.values()
+        )
+
+    def taken_as_they_are(self) -> Iterator[tuple[str, frozenset[type] | None]]:
+        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+        body: Any = inspect.unwrap(self.function)
+        code, home = body.__code__, body.__globals__
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            found = [self._classes(text, home) for text in _text(body.__annotations__[name]).split(" | ")]
+            yield name, None if None in found else frozenset[type]().union(*filter(None, found))
+
+    def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
+        """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
+        if text in _ANYTHING and not self.over_meshes and not self.on_copies:
+            return None
+        found: Any = home.get(text)
+        own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # whose fields are checked at the call
+        return frozenset([found]) if own else _TAKEN_AS_THEY_ARE.get(text, frozenset())
+
+    def run(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose arguments may need binding, of which observers are told."""
+        if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
+            self._take_queue(args, kwargs)
+        if self.aliases and kwargs:
+            kwargs = self._by_own_names(kwargs)
+        if OBSERVERS and self.is_observed:
+            return told(self._dispatched, call, args, kwargs)
+        return self._dispatched(*args, **kwargs)
+
+    def _take_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Takes the command queue off `kwargs` that the function has no parameter for: every operation has one.
+
+        Raises:
+            ArgumentError: The device of a tensor lacks it.
+        """
+        values = () if maker() is not None else with_elements([*args, *kwargs.values()])  # a program has no queue yet
+        devices = {value.device() for value in values if isinstance(value, Tensor)}
+        own = {each.name for each in self.parameters}
+        for name in QUEUE_KEYWORDS:
+            if name in kwargs and name not in own:
+                queue = kwargs.pop(name)
+                for device in filter(None, devices):
+                    device.require_queue(queue, self.function.__name__)
+
+    def _by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        renamed: dict[str, Any] = {}
+        for name, value in kwargs.items():
+            own = next((each for each, names in self.aliases.items() if name in names), name)
+            if own in renamed:
+                raise ArgumentError(f"{self.function.__name__} got two values for `{own}`")
+            renamed[own] = value
+        return renamed
+
+    def _dispatched(self, *args: Any, **kwargs: Any) -> Any:
+        """The call on copies of foreign tensors, on each device of a mesh, or as it is."""
+        if self.on_copies and has_foreign_operand((*args, *kwargs.values())):
+            return call_on_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
+        mesh = mesh_among((*args, *kwargs.values())) if self.over_meshes else None
+        if mesh is not None:
+            return on_every_device(mesh, self._bound, args, kwargs)
+        return self._bound(*args, **kwargs)
+
+    def _bound(self, *args: Any, **kwargs: Any) -> Any:
+        """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
+        places = [each for each in self.parameters if each.is_positional]
+        named = {each.name: each for each in self.parameters}
+        rest = next((each for each in self.parameters if each.takes_other_names), None)
+
+        def bound(name: str, parameter: Any, value: Any) -> Any:
+            what = f"`{name}` of {self.function.__name__}"
+            return value if parameter is None else parameter.kind.bind(value, None, what)
+
+        try:
+            own = [bound(each.name, each, value) for each, value in zip(places, args, strict=False)]
+            by_name = {name: bound(name, named.get(name, rest), value) for name, value in kwargs.items()}
+        except ArgumentError:
+            if not self._fits(args, kwargs):
+                return self.function(*args, **kwargs)  # which Python refuses, in its words
+            raise
+        return self.function(*own, *args[len(own) :], **by_name)
+
+    def _fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        """Whether a call has what the signature must have, and nothing else."""
+        try:
+            inspect.signature(self.function).bind(*args, **kwargs)
+        except TypeError:
+            return False
+        return True
+
+    def not_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError) -> TypeError:
+        """The error of a call that the function does not take, in Python's words; any other as it is."""
+        if isinstance(error, TtnnJitError):
+            return error
+        if self._fits(args, kwargs):
+            return error
+        known = ", ".join(f"`{name}`" for name in inspect.signature(self.function).parameters)
+        help_ = f"it takes {known}" if known else "it takes nothing"
+        return CallError(str(error), location=place_of_the_user(), help=help_)
+
+
+_OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+_MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
+
+
+def _text(annotation: Any) -> str:
+    """An annotation as it is written, in a file that has its annotations evaluated too."""
+    return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
+
+
+def host_function(  # noqa: PLR0913 - each is a fact of its own
+    *,
+    name: str = "",
+    in_programs: bool = False,
+    over_meshes: bool = False,
+    on_copies: bool = False,
+    observed: bool = True,
+    aliases: Mapping[str, str] | None = None,
+    no_effect: str = "",
+    of_a_chip: str = "",
+    without_effect: Mapping[str, str] | None = None,
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """The decorator of a function of ttnn; what its signature says is not said again.
+
+    Args:
+        name: Behind ``ttnn.``, where that is not the function's own: ``experimental.dropout``.
+        in_programs: It makes tensors by `maker()` and operations alone: jitted functions may call it.
+        over_meshes: A call with a mesh, or a tensor of one, is that call on each device.
+        on_copies: It takes torch tensors and numpy arrays where a jitted function runs as plain Python.
+        observed: It is one of ttnn's operations: hooks, the tracer and graphs are told of its calls.
+        aliases: Parameter -> further keywords for it, in one text.
+        no_effect: Why its calls change nothing.
+        of_a_chip: The parameters, in one text, that choose how a chip does it, and change no result.
+        without_effect: Reason -> other parameters, in one text, that are taken and change no result.
+    """
+
+    def declare(function: Callable[P, T]) -> Callable[P, T]:
+        by_reason = {OF_A_CHIP: of_a_chip, **(without_effect or {})}
+        declared = HostFunction(
+            function,
+            f"ttnn.{name or function.__name__}",
+            in_programs=in_programs,
+            over_meshes=over_meshes,
+            on_copies=on_copies,
+            is_observed=observed,
+            aliases={own: tuple(names.split()) for own, names in (aliases or {}).items()},
+            no_effect=no_effect,
+            without_effect={own: reason for reason, names in by_reason.items() for own in names.split()},
+        )
+        return _calling(declared)
+
+    return declare
+
+
+def _calling(declared: HostFunction) -> Callable[..., Any]:
+    """What users call: a call whose arguments need no binding, and that nobody observes, goes straight to the body."""
+    function, in_programs = declared.function, declared.in_programs
+    named = dict(declared.taken_as_they_are())
+    places = [*named.values()][: inspect.unwrap(function).__code__.co_argcount]
+    first = places[0] if places and places[0] is not None else frozenset()
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if in_programs and (creator := CREATOR.get()) is not None:
+                return creator(call, args, kwargs)
+            if not OBSERVERS:
+                if len(args) == 1 and not kwargs and type(args[0]) in first:  # of the cheapest functions, a third
+                    return function(args[0])
+                if _need_no_binding(args, kwargs, places, named):
+                    return function(*args, **kwargs)
+            return declared.run(call, args, kwargs)
+        except BaseException as error:
+            said = declared.not_as_called(args, kwargs, error) if isinstance(error, TypeError) else error
+            if said is not error:
+                raise said from None
+            if not is_compiled(args, kwargs):  # what compiles looks at the frames
+                keep_frames_of_a_call(error)
+            raise
+
+    if in_programs:
+        vars(call)[CREATES] = call
+    vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
+    return call
+
+
+def _need_no_binding(
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    places: Sequence[frozenset[type] | None],
+    named: Mapping[str, frozenset[type] | None],
+) -> bool:
+    for value, classes in zip(args, places, strict=False):
+        if classes is not None and type(value) not in classes:
+            return False
+    for key, value in kwargs.items():
+        classes = named.get(key, _NOTHING)
+        if classes is not None and type(value) not in classes:
+            return False
+    return True
+
+
+_NOTHING: frozenset[type] = frozenset()
+
+
+def declaration_of(function: Any) -> HostFunction | None:
+    """What `@host_function` says of a function; None of every other object."""
+    found = vars(function).get("__ttnn_host_function__") if isinstance(function, FunctionType) else None
+    return found if isinstance(found, HostFunction) else None
