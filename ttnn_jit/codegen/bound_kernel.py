@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
-from ttnn_jit.codegen.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Repacked
+from ttnn_jit.codegen.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Repack
 from ttnn_jit.codegen.launch import (
     LaunchLoops,
     View,
@@ -45,6 +45,7 @@ from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -68,6 +69,19 @@ class Operand:
 
     def __hash__(self) -> int:
         return hash(self.value)  # few views of one value meet, and steps look operands up often
+
+    @property
+    def access(self) -> Access:
+        """Which element of the tensor each of its own is."""
+        return self.view.access or Access.identity(self.view.shape)
+
+    def viewed(self, access: Access | None) -> Operand:
+        """Other elements of the tensor."""
+        return Operand(self.value, View(self.view.spec, access))
+
+    def through(self, access: Access) -> Operand:
+        """Those of its elements that an access names."""
+        return self.viewed(access if self.view.access is None else access.after(self.view.access))
 
     @staticmethod
     def new(spec: TensorSpec) -> Operand:
@@ -112,13 +126,15 @@ class BoundKernel:
     @property
     def steps(self) -> Sequence[Step]:
         """What it computes of elements; none of one that converts block floats, or calls a routine."""
-        match self.kernel:
-            case LoopNest() | Contract():
-                return self.kernel.body.steps
-            case Copy() if not isinstance(self.kernel.move, Repacked):
-                return COPY
-            case _:
-                return ()
+        if isinstance(self.kernel, LoopNest | Contract):
+            return self.kernel.body.steps
+        return COPY if isinstance(self.kernel, Copy) and not isinstance(self.kernel.move, Repack) else ()
+
+    @property
+    def body(self) -> KernelBody:
+        """The steps of a loop nest, or of a product."""
+        assert isinstance(self.kernel, LoopNest | Contract), "it has steps"
+        return self.kernel.body
 
     @property
     def product(self) -> Contract:
@@ -132,8 +148,7 @@ class BoundKernel:
         Raises:
             NotStridedError: No loops walk them.
         """
-        assert isinstance(self.kernel, LoopNest | Contract), "it has steps"
-        body = self.kernel.body
+        body = self.body
         return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=self.axis)
 
 
@@ -149,45 +164,30 @@ def kernel_over(
     *,
     joined: bool = False,
     axis: int | None = None,
+    loops: LaunchLoops | None = None,
 ) -> BoundKernel:
     """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
+
+    `loops` are those over the operands, by default such as walk them all.
 
     Raises:
         NotStridedError: No loops walk all views together.
     """
-    loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
+    if loops is None:
+        loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
     if axis is not None and not loops.reduced:  # no result has an element
-        return nothing_of(inputs, outputs, numerics, loops)
-    body = _body(inputs, outputs, steps, numerics, loops, joined=joined)
-    if any(isinstance(step, Product) for step in steps):
-        return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
-    if loops.reduced:
-        body = replace(body, reduced=_reduced(loops))
-    return BoundKernel(LoopNest(body), inputs, outputs, loops, axis)
-
-
-def nothing_of(
-    inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], numerics: Numerics, loops: LaunchLoops
-) -> BoundKernel:
-    """The kernel of results without elements, over loops without any."""
-    body = _body(inputs, outputs, _copies_of_nothing(len(inputs), outputs), numerics, loops)
-    return BoundKernel(LoopNest(body), inputs, outputs, loops)
-
-
-def _body(
-    inputs: Sequence[Operand],
-    outputs: Sequence[Operand],
-    steps: Sequence[Step],
-    numerics: Numerics,
-    loops: LaunchLoops,
-    *,
-    joined: bool = False,
-) -> KernelBody:
+        return kernel_over(inputs, outputs, copies_of_nothing(inputs, outputs), numerics, loops=loops)
     only_moves = all(isinstance(step, Load | Store) for step in steps)
     streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
     has_tails = loops.rank > 0 and len(streams) > MANY_STREAMS and loops.extents[-1] % TWO_VECTORS != 0
     size_class = SizeClass.of(math.prod(loops.extents))
-    return KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, joined, has_tails=has_tails)
+    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, joined, has_tails=has_tails)
+    if any(isinstance(step, Product) for step in steps):
+        return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
+    if axis is not None:
+        (loop,) = loops.reduced
+        body = replace(body, reduced=Reduced(loop, loops.moves_along(loop), _has_short_rows(loops)))
+    return BoundKernel(LoopNest(body), inputs, outputs, loops, axis)
 
 
 def _loops_and_steps(
@@ -261,11 +261,6 @@ def _has_short_rows(loops: LaunchLoops) -> bool:
     return all(loops.extents[-1 - each] <= SHORT_ROW for each in loops.reduced)
 
 
-def _reduced(loops: LaunchLoops) -> Reduced:
-    (loop,) = loops.reduced
-    return Reduced(loop, loops.moves_along(loop), _has_short_rows(loops))
-
-
 def _contracted(loops: LaunchLoops, steps: Sequence[Step]) -> ContractedLoops:
     count = len(loops.reduced)
     left, right = contracted_streams(steps)
@@ -281,11 +276,12 @@ def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
     return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
 
 
-def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:
+def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
+    """The steps of a kernel of results without elements."""
     if not inputs:
         return filled_with(0, outputs[0].view.spec.dtype)
     casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
-    return (Load(0, None), *casts, *(Store(1 + k, inputs + k) for k, _ in enumerate(casts)))
+    return (Load(0, None), *casts, *(Store(1 + k, len(inputs) + k) for k, _ in enumerate(casts)))
 
 
 def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:

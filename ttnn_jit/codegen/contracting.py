@@ -6,7 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
-from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
@@ -50,7 +49,7 @@ def contracting_steps(
     numbers: Sequence[Constant],
     following: int,  # noqa: ARG001
 ) -> list[Step]:
-    """As `accumulating_steps` says."""
+    """As `Family.steps` says."""
     if numbers:
         raise refusal(op, "it multiplies by a number")
     (left, first), (right, second) = tiles
@@ -60,7 +59,7 @@ def contracting_steps(
 def contracted_operands(
     generic: GenericOp, op: TileContractOp, dim: int, operands: Sequence[Operand]
 ) -> ReducedOperands:
-    """As `accumulated_operands` says: the contracted dimension first, then the result's."""
+    """As `Family.operands` says: the contracted dimension first, then the result's."""
     left, right, result = operands
     rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
     if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):
@@ -82,8 +81,7 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
     places = {label: place for place, label in enumerate(domain)}
     extents = tuple(extent if label in kept else 1 for label, extent in domain.items())
     access = Access(extents, tuple(Dim(places[label]) if label in kept else Const(0) for label in own))
-    through = access if operand.view.access is None else access.after(operand.view.access)
-    return Operand(operand.value, View(operand.view.spec, through))
+    return operand.through(access)
 
 
 def epilogue(body: KernelBody) -> Stage:

@@ -44,10 +44,8 @@ class Conversion:
 
     def functions(self, module: ModuleText) -> list[str]:
         """The definition of its function; `module` gets what it uses."""
-        types = self.packed.dtype, self.scratch.dtype
-        loops = PackingLoops(
-            self.symbol, *(types[::-1] if self.packed.written else types), self.numerics, is_internal=True
-        )
+        read, written = (self.packed.dtype, self.scratch.dtype)[:: -1 if self.packed.written else 1]
+        loops = PackingLoops(self.symbol, read, written, self.numerics, is_internal=True)
         module.declarations.update(dict.fromkeys(loops.declarations))
         return [loops.text()]
 

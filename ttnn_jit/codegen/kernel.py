@@ -17,6 +17,7 @@ from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.codegen.vector_loop import VectorLoop
 from ttnn_jit.nest.buffers import Buffer, BufferKind
 from ttnn_jit.nest.streams import Stream
+from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import Multiplication
@@ -63,11 +64,6 @@ class _Computing:
     def streams(self) -> tuple[Stream, ...]:
         """Inputs, then outputs."""
         return self.body.streams
-
-    @property
-    def numerics(self) -> Numerics:
-        """How results are rounded."""
-        return self.body.numerics
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +196,17 @@ class Contract(_Computing):
         return f"{_count(rows, 'row')} at a time" if rows else "operands packed, a microkernel"
 
 
-@dataclass(frozen=True)
-class Repacked:
-    """Tiles packed into block floats, unpacked, or copied packed."""
+class Repack(enum.Enum):
+    """What becomes of tiles of block floats."""
+
+    PACKED = "block floats packed"
+    UNPACKED = "block floats unpacked"
+    COPIED = "block floats copied"
+
+    @property
+    def remark(self) -> str:
+        """For a reader."""
+        return self.value
 
 
 @dataclass(frozen=True)
@@ -253,7 +257,7 @@ class Repeated:
     remark = "repeated in registers"
 
 
-Move = Repacked | Transposed | Stepped | Repeated
+Move = Repack | Transposed | Stepped | Repeated
 
 
 @dataclass(frozen=True)
@@ -270,31 +274,17 @@ class Copy:
     streams: tuple[Stream, ...]
     rank: int
     numerics: Numerics
-    move: Move = Repacked()
-
-    @property
-    def packs(self) -> bool:
-        """Whether it packs elements into block floats."""
-        read, written = (stream.dtype.is_block_float for stream in self.streams)
-        return written and not read
-
-    @property
-    def unpacks(self) -> bool:
-        """Whether it unpacks block floats."""
-        read, written = (stream.dtype.is_block_float for stream in self.streams)
-        return read and not written
+    move: Move
 
     @property
     def repacks(self) -> bool:
-        """Either of these."""
-        return self.packs or self.unpacks
+        """Whether it packs, or unpacks, tiles of block floats."""
+        return self.move in {Repack.PACKED, Repack.UNPACKED}
 
     @property
     def remark(self) -> str:
         """How elements are moved."""
-        if not isinstance(self.move, Repacked):
-            return self.move.remark
-        return f"block floats {'unpacked' if self.unpacks else 'packed' if self.packs else 'copied'}"
+        return self.move.remark
 
 
 @dataclass(frozen=True)
@@ -338,3 +328,8 @@ Kernel = LoopNest | Contract | Copy | Routine
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def rows_text(*, is_short: bool) -> str:
+    """How long the rows are that a kernel is made for."""
+    return f"rows of {'at most' if is_short else 'more than'} {SHORT_ROW} elements"

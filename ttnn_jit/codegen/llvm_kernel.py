@@ -5,9 +5,19 @@ from __future__ import annotations
 import hashlib
 
 from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING
-from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Repacked, Repeated, Routine, Stepped, Transposed
-from ttnn_jit.codegen.llvm_draft import Draft, rows_remark, types_remark
-from ttnn_jit.codegen.llvm_nests import drafted_nest
+from ttnn_jit.codegen.kernel import (
+    Contract,
+    Copy,
+    Kernel,
+    LoopNest,
+    Repack,
+    Repeated,
+    Routine,
+    Stepped,
+    Transposed,
+    rows_text,
+)
+from ttnn_jit.codegen.llvm_nests import Draft, drafted_nest, types_remark
 from ttnn_jit.codegen.numba_module import PythonSource, numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.vector_loop import KERNEL, Tier
@@ -28,7 +38,6 @@ from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
 from ttnn_jit.kernels.tile_copies import TileCopies
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
@@ -86,9 +95,8 @@ _ROUTINE_PICOSECONDS = 1000
 
 def _routine(routine: Routine, isa: HostIsa) -> LlvmKernel:
     """A kernel of a routine's loop, which numba makes of all but the simplest."""
-    rows = "at most" if routine.has_short_rows else "more than"
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in routine.streams)
-    made_for = f"{streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
+    made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # which object code says in its name
     if routine.native is not None:
         modules = KernelModules.of(LlvmModule(f"; {made_for}\n{_native_text(routine, routine.native, isa)}"))
         name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
@@ -122,16 +130,12 @@ _PICOSECONDS_OF_MOVING = 100
 def _copy(copy: Copy) -> Draft:
     """A kernel that copies or converts elements."""
     rank, (read, written) = copy.rank, copy.streams
-    if isinstance(copy.move, Repacked) and not copy.repacks:
-        tiles, module = TileCopies(KERNEL, read.dtype, rank), ModuleText()
-        module.declarations[TILES_COPIED] = None
-        return Draft([tiles.text()], module, PICOSECONDS_OF_PACKING, remarks=[f"; stream: {read.dtype.mlir}"])
-    loops: PackingLoops | TransposingLoops | SteppingLoops | RepeatingLoops
-    picoseconds = _PICOSECONDS_OF_MOVING
+    loops: TileCopies | PackingLoops | TransposingLoops | SteppingLoops | RepeatingLoops
     match copy.move:
-        case Repacked():
+        case Repack.COPIED:
+            loops = TileCopies(KERNEL, read.dtype, rank)
+        case Repack():
             loops = PackingLoops(KERNEL, read.dtype, written.dtype, copy.numerics, rank, written.nontemporal)
-            picoseconds = PICOSECONDS_OF_PACKING
         case Transposed(lanes, columns, together):
             loops = TransposingLoops(KERNEL, written.dtype, rank, lanes, columns, written.nontemporal, together)
         case Stepped(lanes, step):
@@ -139,7 +143,8 @@ def _copy(copy: Copy) -> Draft:
         case Repeated(lanes, times):
             loops = RepeatingLoops(KERNEL, written.dtype, rank, lanes, times)
     module = ModuleText()
-    module.declarations.update(dict.fromkeys(loops.declarations))
+    module.declarations.update(dict.fromkeys([TILES_COPIED] if isinstance(loops, TileCopies) else loops.declarations))
+    picoseconds = PICOSECONDS_OF_PACKING if isinstance(copy.move, Repack) else _PICOSECONDS_OF_MOVING
     return Draft([loops.text()], module, picoseconds, remarks=[types_remark(copy.streams)])
 
 
@@ -167,7 +172,7 @@ def _product(product: Contract, isa: HostIsa) -> Draft:
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
-    remarks = [rows_remark(is_short=loops.is_short), f"; streams: {accesses}"]
+    remarks = [f"; {rows_text(is_short=loops.is_short)}", f"; streams: {accesses}"]
     time = picoseconds / 2 if pairs else picoseconds
     panels = (loops.right, *kernel.panels) if kernel.panels else ()
     return Draft(definitions, module, time, remarks=remarks, panels=panels)

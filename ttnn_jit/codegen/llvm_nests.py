@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING, Conversion
-from ttnn_jit.codegen.kernel import LoopNest, Loops, Table
-from ttnn_jit.codegen.llvm_draft import Draft, rows_remark, types_remark
+from ttnn_jit.codegen.kernel import LoopNest, Loops, Table, rows_text
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.codegen.vector_loop import KERNEL, Tier
@@ -23,9 +23,38 @@ from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, Swep
 from ttnn_jit.nest.buffers import Buffer
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import Stream
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A kernel without a name.
+
+    Attributes:
+        definitions: Its functions.
+        module: Declarations, tables and rare paths that they use.
+        picoseconds: Predicted arithmetic per element.
+        after: Functions printed after what `module` holds.
+        remarks: Comment lines for the head of the text.
+        tier: How it is compiled.
+        panels: As `Launch` has it.
+    """
+
+    definitions: Sequence[str]
+    module: ModuleText
+    picoseconds: float
+    after: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    tier: Tier = Tier.OPTIMISED
+    panels: tuple[int, ...] = ()
+
+
+def types_remark(streams: Iterable[Stream]) -> str:
+    """A comment with the element types of the streams, so that kernels of different ones have different names."""
+    return f"; streams: {', '.join(stream.dtype.mlir for stream in streams)}"
 
 
 def drafted_nest(nest: LoopNest, isa: HostIsa) -> Draft:
@@ -37,10 +66,8 @@ def drafted_nest(nest: LoopNest, isa: HostIsa) -> Draft:
             return _in_blocks(nest)
         case Loops.ROWS | Loops.COLUMNS:
             return _swept(nest, isa, KERNEL)
-        case Loops.STRIPS:
-            return _in_strips(nest)
-        case Loops.TILE_ROWS:
-            return _in_tile_rows(nest, isa)
+        case Loops.STRIPS | Loops.TILE_ROWS:
+            return _converting(nest, isa)
 
 
 def _of(kind: type[_T], found: tuple[object, ...]) -> list[_T]:
@@ -78,34 +105,22 @@ def _in_blocks(nest: LoopNest) -> Draft:
     return Draft([kernel, *definitions], module, sum(stage.picoseconds for stage in stages))
 
 
-def _in_strips(nest: LoopNest) -> Draft:
-    """A loop over strips of tiles, and what unpacks and packs these."""
-    module, name = ModuleText(), "ttnn_jit.loop"
-    ((stage,), conversions) = _of(Stage, nest.stages), _of(Conversion, nest.stages)
-    names = {each.stream: each.symbol for each in conversions}
-    scratches = tuple(each.scratch for each in conversions)
-    kernel = StripLoops(KERNEL, nest.streams, scratches, StageCall(name, stage.operands), names)
-    converting = _converting(conversions, module)
-    definitions = [kernel.text(), *stage.functions(name, module), *converting]
-    picoseconds = stage.picoseconds + PICOSECONDS_OF_PACKING * len(conversions)
-    return Draft(definitions, module, picoseconds, remarks=[types_remark(nest.streams)])
-
-
-def _in_tile_rows(nest: LoopNest, isa: HostIsa) -> Draft:
-    """Sweeps over rows of tiles, and what unpacks and packs these."""
-    name = "ttnn_jit.rows"
-    ((rows,), conversions) = _of(LoopNest, nest.stages), _of(Conversion, nest.stages)
-    inner = _swept(rows, isa, name)
-    names = {each.stream: each.symbol for each in conversions}
-    scratches = tuple(each.scratch for each in conversions)
-    kernel = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, name, names)
-    definitions = [kernel.text(), *inner.definitions, *_converting(conversions, inner.module)]
+def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
+    """A loop over strips of tiles, or sweeps over rows of them, and what unpacks and packs these."""
+    first, *_ = nest.stages
+    conversions = _of(Conversion, nest.stages)
+    names, scratches = {each.stream: each.symbol for each in conversions}, tuple(_of(Stream, nest.scratch))
+    if isinstance(first, LoopNest):
+        inner = _swept(first, isa, "ttnn_jit.rows")
+        text = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, "ttnn_jit.rows", names).text()
+    else:
+        (stage,), module = _of(Stage, nest.stages), ModuleText()
+        inner = Draft(stage.functions("ttnn_jit.loop", module), module, stage.picoseconds)
+        text = StripLoops(KERNEL, nest.streams, scratches, StageCall("ttnn_jit.loop", stage.operands), names).text()
+    converting = [function for each in conversions for function in each.functions(inner.module)]
     picoseconds = inner.picoseconds + PICOSECONDS_OF_PACKING * len(conversions)
-    return Draft(definitions, inner.module, picoseconds, remarks=[*inner.remarks, types_remark(nest.streams)])
-
-
-def _converting(conversions: list[Conversion], module: ModuleText) -> list[str]:
-    return [function for each in conversions for function in each.functions(module)]
+    remarks = [*inner.remarks, types_remark(nest.streams)]
+    return Draft([text, *inner.definitions, *converting], inner.module, picoseconds, remarks=remarks)
 
 
 def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
@@ -137,5 +152,5 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
     module.declarations.update(dict.fromkeys(DECLARATIONS))
     given = symbol, body.streams, body.rank, calls, tuple(_of(Buffer, nest.scratch))
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
-    remarks = [rows_remark(is_short=body.reduced.is_short)]
+    remarks = [f"; {rows_text(is_short=body.reduced.is_short)}"]
     return Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.codegen.kernel import Contract
-from ttnn_jit.codegen.numba_steps import StepWriter
+from ttnn_jit.codegen.numba_steps import StepWriter, statements
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -37,7 +37,7 @@ def chain(product: Contract, builder: PythonScalar, places: Sequence[str]) -> li
     counted, after = _rounding(builder, 2 if product.in_pairs else 1) if rounds else ([], [])
     lines = [_INDENT * len(heads) + line for line in (*inside, *(_INDENT + line for line in counted))]
     start = [f"total = {builder.const(0.0)}", *(["terms = 0"] if rounds else [])]
-    return [*start, *heads, *lines, *after, *_statements(builder, writer.write)]
+    return [*start, *heads, *lines, *after, *statements(builder, writer.write)]
 
 
 def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
@@ -46,7 +46,7 @@ def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
     def write() -> None:
         builder.lines.append(f"total = {builder.round_bfloat16('total', Numerics.IEEE)}")
 
-    rounded = _statements(builder, write)
+    rounded = statements(builder, write)
     counted = [f"terms += {terms}", f"if terms % {TILE_WIDTH} == 0:", *(_INDENT + line for line in rounded)]
     return counted, rounded
 
@@ -82,7 +82,7 @@ def _products(product: Contract, builder: PythonScalar, places: Sequence[str]) -
             return
         builder.lines.append(f"total = {builder.fma(left, right, 'total')}")
 
-    return [f"for i{_INNER} in range(n{_INNER}):", *(_INDENT + line for line in _statements(builder, add))]
+    return [f"for i{_INNER} in range(n{_INNER}):", *(_INDENT + line for line in statements(builder, add))]
 
 
 def _pairs(product: Contract, builder: PythonScalar, places: Sequence[str]) -> list[str]:
@@ -102,17 +102,9 @@ def _pairs(product: Contract, builder: PythonScalar, places: Sequence[str]) -> l
     return [
         f"for step in range((n{_INNER} + 1) >> 1):",
         f"{_INDENT}i{_INNER} = 2 * step",
-        *(_INDENT + line for line in _statements(builder, load(16))),
+        *(_INDENT + line for line in statements(builder, load(16))),
         f"{_INDENT}i{_INNER} += 1",
         f"{_INDENT}if i{_INNER} < n{_INNER}:",
-        *(2 * _INDENT + line for line in _statements(builder, load(0))),
-        *(_INDENT + line for line in _statements(builder, add)),
+        *(2 * _INDENT + line for line in statements(builder, load(0))),
+        *(_INDENT + line for line in statements(builder, add)),
     ]
-
-
-def _statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
-    """The statements that `write` adds to the builder."""
-    before, builder.lines = builder.lines, []
-    write()
-    written, builder.lines = builder.lines, before
-    return written

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
-from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine
+from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_module import PythonSource
 from ttnn_jit.codegen.numba_steps import StepWriter
@@ -24,7 +24,6 @@ from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan
 
@@ -86,13 +85,13 @@ class _SourceWriter:
         if isinstance(kernel, Contract):
             contracted = kernel.contracted
             lines = self._around(self._beside(1, contracted.count), chain(kernel, self._builder, places))
-            return [_rule(is_short=contracted.is_short), *lines]
+            return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
             StepWriter(body, self._builder, places).write()
             return self._around(range(self._loops), self._builder.lines)
         memory, rows = SweepWriter(kernel, self._builder, places, body.reduced.loop).text()
         lines = self._around(self._beside(body.reduced.loop, 1), rows)
-        return [_rule(is_short=body.reduced.is_short), *memory, *lines]
+        return [f"# {rows_text(is_short=body.reduced.is_short)}", *memory, *lines]
 
     def _beside(self, first: int, count: int) -> list[int]:
         """The loops but for `count` from `first` on."""
@@ -126,7 +125,3 @@ class _SourceWriter:
         ]
         terms = [*terms, *(f"i{loop} * s{k}_{loop}" for loop in range(1, self._loops))]
         return " + ".join(terms) or "0"
-
-
-def _rule(*, is_short: bool) -> str:
-    return f"# rows of {'at most' if is_short else 'more than'} {SHORT_ROW} elements"

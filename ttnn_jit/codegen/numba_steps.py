@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.steps import (
@@ -18,6 +18,14 @@ from ttnn_jit.codegen.steps import (
     Store,
 )
 from ttnn_jit.kernels.python_scalar import PythonScalar
+
+
+def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
+    """The statements that `write` adds to the builder, which does not keep them."""
+    before, builder.lines = builder.lines, []
+    write()
+    written, builder.lines = builder.lines, before
+    return written
 
 
 class StepWriter:

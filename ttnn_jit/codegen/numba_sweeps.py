@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.kernel import LoopNest
-from ttnn_jit.codegen.numba_steps import StepWriter
+from ttnn_jit.codegen.numba_steps import StepWriter, statements
 from ttnn_jit.codegen.sweep import Fold, Sweep
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
@@ -59,7 +59,7 @@ class SweepWriter:
         own = [self._places[k] for k in sweep.stage.operands]
         if sweep.folds:
             return self._reducing(sweep, own)
-        element = self._statements(StepWriter(sweep.stage.body, self._builder, own).write)
+        element = statements(self._builder, StepWriter(sweep.stage.body, self._builder, own).write)
         count = self._extent if sweep.whole_row else "1"
         return [f"for {self._index} in range({count}):", *(_INDENT + line for line in element)]
 
@@ -68,7 +68,7 @@ class SweepWriter:
         terms = {fold.terms: self._places[fold.terms] for fold in sweep.folds}
         terms |= {k: f"term{k}" for k in terms if self._is_block(k)}
         own = [terms.get(k, place) for k, place in zip(sweep.stage.operands, own, strict=True)]
-        element = self._statements(lambda: self._accumulated(sweep, own, terms))
+        element = statements(self._builder, lambda: self._accumulated(sweep, own, terms))
         chains = [f"c{fold.result}[c] = {self._identity(fold)}" for fold in sweep.folds]
         return [
             "first = 0",
@@ -88,13 +88,6 @@ class SweepWriter:
         place = number - self._streams
         return place >= 0 and self._buffers[place].kind is BufferKind.TERMS
 
-    def _statements(self, write: Callable[[], None]) -> list[str]:
-        """The statements that `write` adds to the builder."""
-        before, self._builder.lines = self._builder.lines, []
-        write()
-        written, self._builder.lines = self._builder.lines, before
-        return written
-
     def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
         StepWriter(sweep.stage.body, self._builder, own).write()
         for fold in sweep.folds:
@@ -113,8 +106,10 @@ class SweepWriter:
     def _folded(self, fold: Fold) -> list[str]:
         """The chains folded by halving, and the block's result brought to its level; see kernels/swept_loops.py."""
         chains, level = f"c{fold.result}", f"l{fold.result}[place]"
-        halving = self._statements(lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]"))
-        pushing = self._statements(lambda: self._combine(fold, f"{chains}[0]", level, f"{chains}[0]"))
+        halving = statements(
+            self._builder, lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]")
+        )
+        pushing = statements(self._builder, lambda: self._combine(fold, f"{chains}[0]", level, f"{chains}[0]"))
         return [
             f"width = {CHAINS // 2}",
             "while width:",
@@ -131,7 +126,7 @@ class SweepWriter:
     def _finished(self, fold: Fold) -> list[str]:
         """The levels of all blocks folded, the last blocks first."""
         level, result = f"l{fold.result}[place]", f"b{fold.result}[0]"
-        joining = self._statements(lambda: self._combine(fold, result, level, result))
+        joining = statements(self._builder, lambda: self._combine(fold, result, level, result))
         return [
             "place = 0",
             "while not (number >> place) & 1: place += 1",

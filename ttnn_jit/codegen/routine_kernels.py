@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, nothing_of, streams_of
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, copies_of_nothing, kernel_over, streams_of
 from ttnn_jit.codegen.copies import copies_of
-from ttnn_jit.codegen.kernel import Routine
-from ttnn_jit.codegen.launch import LaunchLoops, View
+from ttnn_jit.codegen.kernel import Routine, rows_text
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import copied_tiles
@@ -40,34 +40,21 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
         return _begun(op, reader)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
-    placed = [
-        Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
-        for each, access in zip(operands, loops.accesses, strict=True)
-    ]
+    placed = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    walked = _nest(op, loops, placed)
-    called = (
-        BoundKernel(_routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics), inputs, outputs, walked)
-        if walked.reduced
-        else nothing_of(inputs, outputs, reader.numerics, walked)
-    )
-    return [*(_begun(op, reader) if op.operation.updates else ()), called]
+    begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, placed)
+    if not walked.reduced:  # no result has an element
+        nothing = copies_of_nothing(inputs, outputs)
+        return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
+    routine = _routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics)
+    return [*begun, BoundKernel(routine, inputs, outputs, walked)]
 
 
 def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], numerics: Numerics) -> Routine:
-    return Routine(
-        streams,
-        len(loops.extents) - 1,
-        numerics,
-        op.operation.ttir_name,
-        loops.own,
-        _moves(loops),
-        tuple(map(_constant, op.operation.constants(*op.statics))),
-        all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :]),
-        op.operation.native,
-        op.operation.writes_rows,
-        op.operation.loaded,
-    )
+    operation, constants = op.operation, tuple(map(_constant, op.operation.constants(*op.statics)))
+    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
+    own = loops.own, _moves(loops), constants, short, operation.native, operation.writes_rows, operation.loaded
+    return Routine(streams, len(loops.extents) - 1, numerics, operation.ttir_name, *own)
 
 
 def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
@@ -76,10 +63,6 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     if op.packs_rows:
         return [copied_tiles(updated, result, reader.numerics)]
     return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, reader.numerics)
-
-
-def _through(access: Access, view: Access | None) -> Access:
-    return access if view is None else access.after(view)
 
 
 def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
@@ -120,17 +103,16 @@ def _strides(spec: TensorSpec) -> tuple[int, ...]:
     return (*(stride // TILE_WIDTH for stride in outer), along)
 
 
+_PACKING_IMPORTS = ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
+
+
 def routine_source(kernel: Routine) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    source, target = (
-        kernel.streams[kernel.loaded].dtype,
-        next(stream.dtype for stream in kernel.streams if stream.written),
-    )
+    source = kernel.streams[kernel.loaded].dtype
+    target = next(stream.dtype for stream in kernel.streams if stream.written)
     builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
-    elements, imported = (
-        _packed_elements(target, kernel.numerics) if target.is_block_float else _stored(target, kernel.numerics)
-    )
+    elements, imported = (_packed_elements if target.is_block_float else _stored)(target, kernel.numerics)
     if kernel.writes_rows and not target.is_block_float:
         elements += ["write = called(written_in_rows(load, store))", ""]
     kinds = [stream.dtype for stream in kernel.streams]
@@ -138,10 +120,7 @@ def routine_source(kernel: Routine) -> str:
     return "\n".join(
         [
             f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' * kernel.writes_rows}",
-            *(
-                ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
-                * target.is_block_float
-            ),
+            *(_PACKING_IMPORTS * target.is_block_float),
             f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
             "",
             "@called",
@@ -152,7 +131,7 @@ def routine_source(kernel: Routine) -> str:
             f"routine = compiled({kernel.name!r}, {'write' if kernel.writes_rows else 'load, store'})",
             "",
             "def kernel(pointers, params):",
-            f"    # rows of {'at most' if kernel.has_short_rows else 'more than'} {SHORT_ROW} elements",
+            f"    # {rows_text(is_short=kernel.has_short_rows)}",
             *(_INDENT + line for line in _loops(kernel)),
             "",
         ]

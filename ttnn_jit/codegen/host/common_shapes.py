@@ -69,7 +69,7 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
     if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.bound.inputs)
-    return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
+    return _changed(launch, inputs, (output.viewed(access),))
 
 
 def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
@@ -88,7 +88,7 @@ def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
 
 def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
     """An operand that is broadcast to `shape`, as it is over the elements of `access` to that shape."""
-    own = operand.view.access or Access.identity(operand.view.shape)
+    own = operand.access
     missing = len(shape) - len(own.extents)
     spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
     through = access.after(Access(tuple(shape), spread)).after(own)

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
-from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest
+from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.specs.access import Access, reshaped
+from ttnn_jit.specs.access import reshaped
 from ttnn_jit.specs.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
@@ -59,7 +59,7 @@ def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Ope
         match bound.kernel:
             case LoopNest() | Contract():
                 return bound.over(inputs, outputs)
-            case Copy() as kernel if kernel.packs and outputs == bound.outputs:
+            case Copy(move=Repack.PACKED) as kernel if outputs == bound.outputs:
                 return repacking(inputs[0], outputs[0], kernel.numerics)
             case _:
                 return None
@@ -104,20 +104,13 @@ def _folded(
 
 def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     bound, source, value = reader.bound, copy.bound.inputs[0], copy.bound.outputs[0].value
-    inputs = tuple(_through(source, each) if each.value is value else each for each in bound.inputs)
+    inputs = tuple(source.through(each.access) if each.value is value else each for each in bound.inputs)
     found = _changed(bound, inputs, bound.outputs)
     if found is None or _is_cut_short(found, bound, copy.bound):
         return None
     if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found)
-
-
-def _through(source: Operand, read: Operand) -> Operand:
-    """What `read` is of the tensor that was copied."""
-    own = read.view.access or Access.identity(read.view.shape)
-    inner = source.view.access
-    return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
 
 
 def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:

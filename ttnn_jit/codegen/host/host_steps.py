@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
@@ -47,12 +46,8 @@ _VECTORS_OF_CHAINS = 2
 """Of a chunk: where they are all chains of a reduction, these stay in registers; more than two would not leave room."""
 
 
-def choose_loops(plan: HostPlan) -> HostPlan:
+def choose_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """What is computed as one loop, as sweeps where it reduces, and as a loop behind a product."""
-    return plan.with_kernels(lambda kernel: _with_loops(kernel, plan.isa))
-
-
-def _with_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     match kernel:
         case LoopNest():
             return _loop_nest(kernel.body, isa)
@@ -94,54 +89,46 @@ def _vectorized(stage: Stage, isa: HostIsa | None, vectors: int | None = None, *
 
 
 @memoized(maxsize=_KEPT)
-def tabulate(nest: LoopNest, isa: HostIsa) -> LoopNest:
+def tabulate(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """A function of 16-bit elements as look-ups, where a table pays for a loop over many elements."""
-    direct = nest.one_loop
-    best = best_lookup(nest.body, isa) if direct and nest.body.size_class is SizeClass.LARGE else None
-    if direct is None or best is None:
-        return nest
+    if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
+        return kernel
+    best = best_lookup(kernel.body, isa) if kernel.body.size_class is SizeClass.LARGE else None
+    if best is None:
+        return kernel
     split, function = best
     picoseconds = direct.picoseconds - function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     table = Table(Stage(split.function, (0, 1), function), split.operations, picoseconds)
-    return replace(LoopNest.over_elements(nest.body, looking_up(split, isa)), scratch=(table,))
+    return replace(LoopNest.over_elements(kernel.body, looking_up(split, isa)), scratch=(table,))
 
 
 @memoized(maxsize=_KEPT)
-def split_loops(nest: LoopNest, isa: HostIsa) -> LoopNest:
+def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """Loop fission: a long body, or one that reads many inputs from memory, as several loops."""
-    direct = nest.one_loop
-    parts = direct and fission_of(nest.body, direct.instructions, direct.loop.unroll)
-    if not direct or not parts:
-        return nest
-    vectors = direct.loop.unroll if keeps_pairs(nest.body, direct.loop.unroll) else None
-    return parts.with_stages(lambda stage: _vectorized(stage, isa, vectors, fences=False))
+    if not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
+        return kernel
+    vectors = direct.loop.unroll
+    parts = fission_of(kernel.body, direct.instructions, vectors)
+    own = vectors if keeps_pairs(kernel.body, vectors) else None
+    return parts.with_stages(lambda stage: _vectorized(stage, isa, own, fences=False)) if parts else kernel
 
 
 @memoized(maxsize=_KEPT)
-def choose_tier(nest: LoopNest, isa: HostIsa) -> LoopNest:
+def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """How much LLVM does for what is left as one loop."""
-    if (direct := nest.one_loop) is None:
-        return nest
-    tier, definition = tier_of(nest.body, direct, isa)
-    return LoopNest.over_elements(nest.body, replace(direct, tier=tier, definition=definition))
+    if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
+        return kernel
+    tier, definition = tier_of(kernel.body, direct, isa)
+    return LoopNest.over_elements(kernel.body, replace(direct, tier=tier, definition=definition))
 
 
-NestStep = Callable[[LoopNest, HostIsa], LoopNest]
+KernelStep = Callable[[Kernel, HostIsa | None], Kernel]
+KERNEL_STEPS: tuple[KernelStep, ...] = (choose_loops, tabulate, split_loops, choose_tier)
 
 
-def _on_nests(step: NestStep) -> HostStep:
-    """`step` of every loop nest, where there are vectors to choose for."""
+def _on_each(step: KernelStep) -> HostStep:
+    return lambda plan: plan.with_kernels(lambda kernel: step(kernel, plan.isa))
 
-    def of_plan(plan: HostPlan) -> HostPlan:
-        isa = plan.isa
-        if isa is None:
-            return plan
-        return plan.with_kernels(lambda kernel: step(kernel, isa) if isinstance(kernel, LoopNest) else kernel)
-
-    return of_plan
-
-
-NEST_STEPS: tuple[NestStep, ...] = (tabulate, split_loops, choose_tier)
 
 HOST_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
@@ -152,8 +139,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     block_rows,
     block_images,
     unpack_in_products,
-    choose_loops,
-    *map(_on_nests, NEST_STEPS),
+    *map(_on_each, KERNEL_STEPS),
     move_in_registers,
     convert_in_loops,
     convert_in_sweeps,
@@ -162,9 +148,12 @@ HOST_STEPS: tuple[HostStep, ...] = (
 """The compile. Without vectors to choose for, only the first five and `choose_loops` change a plan."""
 
 
-def chosen(body: KernelBody, isa: HostIsa) -> LoopNest:
+def chosen(body: KernelBody, isa: HostIsa) -> Kernel:
     """The loop nest of a body by itself, after all steps."""
-    return reduce(lambda nest, step: step(nest, isa), NEST_STEPS, _loop_nest(body, isa))
+    kernel: Kernel = LoopNest(body)
+    for step in KERNEL_STEPS:
+        kernel = step(kernel, isa)
+    return kernel
 
 
 def forget_loops() -> None:

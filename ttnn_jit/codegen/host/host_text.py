@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Copy, LoopNest, Repacked, Routine
+from ttnn_jit.codegen.kernel import Copy, LoopNest, Repack, Routine
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
@@ -99,7 +99,7 @@ def _kernel(bound: BoundKernel) -> Iterator[str]:
     match bound.kernel:
         case Routine():
             yield f"call {bound.kernel.name}, whose own loops are the {bound.kernel.own} innermost"
-        case Copy(move=Repacked()):
+        case Copy(move=Repack()):
             yield "pack s0 into s1, unpack it, or copy its tiles"
         case LoopNest() if bound.kernel.body.reduced:
             yield from _sweeps(bound.kernel)

@@ -47,9 +47,7 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
 
 
 def _only_copies(kernel: Kernel) -> bool:
-    if isinstance(kernel, Copy):
-        return not kernel.repacks
-    return isinstance(kernel, LoopNest) and kernel.body.only_moves
+    return kernel.body.only_moves if isinstance(kernel, LoopNest) else isinstance(kernel, Copy) and not kernel.repacks
 
 
 def _reads_or_writes(bound: BoundKernel, value: PlanValue, *, written: bool = False) -> bool:

@@ -16,7 +16,7 @@ from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, is_elementwise, 
 from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.sweeps import fits_stack
-from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest
+from ttnn_jit.codegen.kernel import Contract, Copy
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
@@ -116,9 +116,7 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
         bound = loop.launch(readers).bound
     except NotStridedError:
         return False
-    kernel = bound.kernel
-    assert isinstance(kernel, LoopNest | Contract), "others join nothing"
-    body = kernel.body
+    body = bound.body
     if body.reduced is None:
         return body.live_tiles <= _MAX_LIVE_TILES
     if bound.loops.extents[-1] < min(
@@ -191,9 +189,8 @@ def _joined_where(
         for producer in found.producers:
             producer.readers += 1
         writers.loops[number] = found
-        if not (
-            isinstance(bound.kernel, Copy) and bound.kernel.repacks
-        ):  # which joins nothing, and waits for nothing that its readers do not
+        # What converts block floats joins nothing, and waits for nothing that its readers do not.
+        if not isinstance(bound.kernel, Copy) or not bound.kernel.repacks:
             writers.write(number, bound)
     return [*writers.loops.values()]
 
@@ -260,4 +257,4 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]
     axis = next((bound.axis for bound in kernels if bound.axis is not None), None)
-    return kernel_over(inputs, outputs, steps, kernels[0].kernel.numerics, joined=True, axis=axis)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)

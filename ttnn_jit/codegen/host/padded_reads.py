@@ -20,7 +20,6 @@ from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, filled_with, ker
 from ttnn_jit.codegen.host.copy_folding import only_moves
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
 from ttnn_jit.codegen.kernel import LoopNest
-from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.process.dataclass import dataclass
@@ -110,7 +109,7 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
     except NotStridedError:
         return None
     steps = filled_with(padded.number, padded.spec.dtype)
-    fill = kernel_over((), (row,), steps, readers[0].bound.kernel.numerics)
+    fill = kernel_over((), (row,), steps, readers[0].bound.body.numerics)
     return HostLaunch((padded.op,), fill), parts
 
 
@@ -156,7 +155,7 @@ def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
         own = dim - len(bound.shape) + len(operand.view.shape)
         if operand.value is not padded.value or own < 0:
             continue
-        access = _access(operand)
+        access = operand.access
         for axis in padded.axes:
             first, step = _line(access.coordinates[axis], own, len(access.extents))
             if step:
@@ -183,27 +182,23 @@ def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
     return first, step
 
 
-def _access(operand: Operand) -> Access:
-    return operand.view.access or Access.identity(operand.view.shape)
-
-
 def _part_of(operand: Operand, ranges: Ranges) -> Operand:
     """An operand in a part of a kernel; it stays where it is broadcast."""
-    access = _access(operand)
+    access = operand.access
     own = ranges[len(ranges) - len(access.extents) :]
     kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
     indices = [total((Dim(axis), Const(part.start))) for axis, part in enumerate(kept)]
     coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
-    return Operand(operand.value, View(operand.view.spec, Access(tuple(map(len, kept)), coordinates)))
+    return operand.viewed(Access(tuple(map(len, kept)), coordinates))
 
 
 def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
     """What is all inside, or all padding, as elements of the tensor or of the row."""
-    access = _access(operand)
+    access = operand.access
     first = (0,) * len(access.extents)
     if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
-        return Operand(row.value, View(row.view.spec, Access(access.extents, access.coordinates[-1:])))
+        return row.viewed(Access(access.extents, access.coordinates[-1:]))
     moved = zip(access.coordinates, padded.ranges, strict=True)
     inside = [total((expr, Const(-own.start))) for expr, own in moved]
-    coordinates = tuple(substitute(expr, inside) for expr in _access(padded.inner).coordinates)
-    return Operand(padded.inner.value, View(padded.inner.view.spec, Access(access.extents, coordinates)))
+    coordinates = tuple(substitute(expr, inside) for expr in padded.inner.access.coordinates)
+    return padded.inner.viewed(Access(access.extents, coordinates))

@@ -62,10 +62,10 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
 
 def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: bool | None = None) -> HostLaunch:
     """The launch as a copy through registers; None leaves its stores as they are."""
-    kernel = launch.bound.kernel
-    read, written = kernel.streams
+    body = launch.bound.body
+    read, written = body.streams
     written = written if nontemporal is None else replace(written, nontemporal=nontemporal)
-    copy = Copy((read, written), launch.bound.loops.rank, kernel.numerics, move)
+    copy = Copy((read, written), launch.bound.loops.rank, body.numerics, move)
     return replace(launch, bound=replace(launch.bound, kernel=copy, loops=loops))
 
 

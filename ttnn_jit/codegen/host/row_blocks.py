@@ -15,7 +15,6 @@ from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.kernel import Contract
-from ttnn_jit.codegen.launch import View
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Const, Dim, substitute, total
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -99,7 +98,7 @@ def _of_block(product: HostLaunch, block: Operand) -> Operand:
     if access is None:
         return block
     extents = (*access.extents[:-2], block.view.shape[-2], access.extents[-1])
-    return Operand(block.value, View(block.view.spec, Access(extents, access.coordinates)))
+    return block.viewed(Access(extents, access.coordinates))
 
 
 def of_rows(product: HostLaunch, left: Operand, rows: int, part: range) -> HostLaunch:
@@ -129,4 +128,4 @@ def rows_of(operand: Operand, rows: int, part: range) -> Operand:
     indices = [total((Dim(k), Const(part.start))) if k == axis else Dim(k) for k, _ in enumerate(shape)]
     extents = (*shape[:-2], len(part), shape[-1])
     coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
-    return Operand(operand.value, View(operand.view.spec, Access(extents, coordinates)))
+    return operand.viewed(Access(extents, coordinates))

@@ -58,24 +58,22 @@ def swept(
     terms: dict[int, int] = {}
     widened: set[int] = set()
     folded: set[int] = set()
-    in_registers = in_registers and body.reduced.loop == 0
+    in_rows = body.reduced.loop == 0
     for index, step in enumerate(body.steps):
-        if isinstance(step, Accumulate):
-            if (
-                in_registers
-                and order.sweep.get(step.operand) == order.sweep[index]
-                and _held_words(body, step.operand) is None
-            ):
-                terms[index] = stored[index] = buffer(BufferKind.FOLDED, index)
-                folded.add(index)
-                continue
-            held = _held(body, step.operand, order, crossing)
-            if held is None and of_words:
-                held = _held_words(body, step.operand)
-                widened |= set() if held is None else {step.operand}
-            if held is None:
-                held = stored[index] = buffer(BufferKind.TERMS, index)
-            terms[index] = held
+        if not isinstance(step, Accumulate):
+            continue
+        words = _held_words(body, step.operand) if in_rows else None
+        held = _held(body, step.operand, order, crossing) if in_rows else None
+        is_computed = order.sweep.get(step.operand) == order.sweep[index]
+        if in_registers and in_rows and is_computed and words is None:
+            held = stored[index] = buffer(BufferKind.FOLDED, index)
+            folded.add(index)
+        elif held is None and of_words and words is not None:
+            held = words
+            widened.add(step.operand)
+        elif held is None:
+            held = stored[index] = buffer(BufferKind.TERMS, index)
+        terms[index] = held
     reduced_alone = widened - {
         operand
         for index, step in enumerate(body.steps)
@@ -91,9 +89,8 @@ def swept(
         folds = tuple(
             Fold(step.tile_name, terms[index], crossing[index], index in folded) for index, step in reductions
         )
-        in_columns = body.reduced.loop == 1
-        rank = 2 if in_columns and whole_row else 0
-        stage = StageWriter(body, streams, crossing, stored, folded, in_columns, rank).stage(group)
+        rank = 2 if whole_row and not in_rows else 0
+        stage = StageWriter(body, streams, crossing, stored, folded, not in_rows, rank).stage(group)
         sweeps.append(Sweep(stage, whole_row, folds))
     return tuple(sweeps), tuple(buffers)
 
@@ -101,7 +98,7 @@ def swept(
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
     """The number of the stream or row buffer that holds what is reduced, in float32, one element beside the other."""
     step = body.steps[operand]
-    if body.reduced is None or body.reduced.loop or not body.dtype_of(operand).is_compute_type:
+    if not body.dtype_of(operand).is_compute_type:
         return None
     if not isinstance(step, Load):
         return crossing.get(operand) if order.wide[operand] else None
@@ -111,7 +108,7 @@ def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, 
 def _held_words(body: KernelBody, operand: int) -> int | None:
     """The number of the stream that holds what is reduced in bfloat16, one element beside the other."""
     step = body.steps[operand]
-    if body.reduced is None or body.reduced.loop or not isinstance(step, Cast) or not step.dtype.is_compute_type:
+    if not isinstance(step, Cast) or not step.dtype.is_compute_type:
         return None
     source = body.steps[step.operand]
     if not isinstance(source, Load):

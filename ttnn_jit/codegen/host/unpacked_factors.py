@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Contract, Copy
+from ttnn_jit.codegen.kernel import Contract, Copy, Repack
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.steps import Load, Product, operands_of
 from ttnn_jit.nest.streams import InnerAccess
@@ -32,7 +32,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
 
 
 def _unpacks(bound: BoundKernel) -> bool:
-    return isinstance(bound.kernel, Copy) and bound.kernel.unpacks
+    return isinstance(bound.kernel, Copy) and bound.kernel.move is Repack.UNPACKED
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:

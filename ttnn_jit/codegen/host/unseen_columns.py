@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
-from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, Step, Store, operands_of
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
@@ -35,7 +34,7 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
     columns = group[0].bound.loops.extents[-1]
     if columns > SHORT_ROW or not _meet_columns(group, columns):
         return lambda _: (0, columns)
-    ranges = ValueRanges(launches, group[0].bound.kernel.numerics)
+    ranges = ValueRanges(launches, group[0].bound.body.numerics)
     groups = -(-columns // CHAINS)
 
     def seen(rows: Part) -> Part:
@@ -85,7 +84,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
-    body = _pass_over_rows(launch)
+    body = launch.bound.body
     wide = _wide(body)
 
     def assumed(index: int) -> Range | None:
@@ -94,11 +93,6 @@ def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Ma
 
     found = ranges.steps(launch, box, known, assumed)
     return all(_leaves_alone(step, found, wide) for step in body.steps)
-
-
-def _pass_over_rows(launch: HostLaunch) -> KernelBody:
-    assert isinstance(launch.bound.kernel, LoopNest), "it is a pass over rows"
-    return launch.bound.kernel.body
 
 
 def _wide(body: KernelBody) -> list[bool]:
