@@ -240,7 +240,7 @@ import sys, time
 import torch
 from ttnn_jit import jit, ttnn
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.helper_ir import HostThreads
+from ttnn_jit.runtime.launch_symbols import HostThreads
 if sys.argv[1] == "off":
     native.HOST_THREADS = HostThreads.POSIX
 torch.set_num_threads(2)

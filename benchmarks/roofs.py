@@ -11,13 +11,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.isa import HostIsa, isa_for
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I32, I64, PTR
+from ttnn_jit.kernels.llvm.values import zero
 from ttnn_jit.kernels.llvm_module import LlvmModule, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.runtime.buffer import Buffer, BufferPool
@@ -26,7 +29,6 @@ from ttnn_jit.runtime.native import kernel_address
 TRY_SECONDS = 5e-3
 ACCUMULATORS = 12
 FMA_ITERATIONS = 2_000_000  # milliseconds, of which waking a second thread is little
-NEAR_NOTHING = ", !nontemporal !0"
 
 
 def host_isa() -> HostIsa:
@@ -44,91 +46,45 @@ def native(name: str) -> Callable[..., None]:
 
 
 def _text(isa: HostIsa) -> str:
-    vector, copies = (
-        f"<{isa.lanes} x float>",
-        (_copy_text(isa, "copy", ""), _copy_text(isa, "copy_around", NEAR_NOTHING)),
-    )
-    declaration = f"declare {vector} @llvm.fma.v{isa.lanes}f32({vector}, {vector}, {vector})\n"
-    fma = [
-        f"  %b{k} = call {vector} @llvm.fma.v{isa.lanes}f32({vector} %a{k}, {vector} %f, {vector} %g)"
-        for k in range(ACCUMULATORS)
-    ]
     module = ModuleText()
-    builder = LlvmVector(isa, module, prefix="v", block="loop")
-    pairs = []
-    for k in range(ACCUMULATORS):
-        total = builder.add_products(f"%a{k}", "%x", "%y")
-        pairs += [*builder.lines, f"  %b{k} = bitcast {vector} {total} to {vector}"]
-        builder.code.clear()
-    declared = "".join(f"{each}\n" for each in module.declarations)
-    probes = _products_text(isa, "fma", fma) + _products_text(isa, "pairs", pairs)
-    return declaration + declared + probes + "".join(copies) + "!0 = !{i32 1}\n"
+    fma, pairs = (_products(isa, module, name) for name in ("fma", "pairs"))
+    copies = _copy(isa, module, "copy"), _copy(isa, module, "copy_around", nontemporal=True)
+    return "\n".join([fma, pairs, *copies, module.text(), ""])
 
 
-def _products_text(isa: HostIsa, name: str, steps: Sequence[str]) -> str:
-    """A loop of `steps`, each of which makes ``%b<k>`` of ``%a<k>`` and of factors, floats or pairs of bfloat16."""
-    vector, words = f"<{isa.lanes} x float>", f"<{isa.lanes} x i32>"
-    rows = range(ACCUMULATORS)
-    phis = "\n".join(f"  %a{k} = phi {vector} [ zeroinitializer, %entry ], [ %b{k}, %loop ]" for k in rows)
-    sums = "\n".join(f"  %s{k + 1} = fadd {vector} %s{k}, %b{k}" for k in rows)
-    return f"""
-define void @{name}(ptr %out, ptr %in, i64 %n, i64 %unused) {{
-entry:
-  %f = load {vector}, ptr %in, align 4
-  %g = load {vector}, ptr %out, align 4
-  %x = bitcast {vector} %f to {words}
-  %y = bitcast {vector} %g to {words}
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
-{phis}
-{chr(10).join(steps)}
-  %i.next = add i64 %i, 1
-  %more = icmp ult i64 %i.next, %n
-  br i1 %more, label %loop, label %done
-done:
-  %s0 = fadd {vector} %b0, %b1
-{sums}
-  store {vector} %s{ACCUMULATORS}, ptr %out, align 4
-  ret void
-}}
-"""
+def _probe(name: str, module: ModuleText, *words: str, aliases: str = "") -> FunctionBuilder:
+    pointers = (Parameter(each, PTR, aliases) for each in ("out", "in"))
+    return FunctionBuilder(name, module, [*pointers, *(Parameter(word, I64) for word in words)], attributes="")
 
 
-def _copy_text(isa: HostIsa, name: str, hint: str) -> str:
-    vector, width = f"<{isa.lanes} x float>", 4 * isa.lanes
-    lines = []
-    for k in range(4):
-        lines += [
-            f"  %at{k} = add i64 %i, {k * width}",
-            f"  %from{k} = getelementptr i8, ptr %in, i64 %at{k}",
-            f"  %to{k} = getelementptr i8, ptr %out, i64 %at{k}",
-            f"  %v{k} = load {vector}, ptr %from{k}, align {width}",
-            f"  store {vector} %v{k}, ptr %to{k}, align {width}{hint}",
-        ]
-    body = "\n".join(lines)
-    return f"""
-define void @{name}(ptr noalias %out, ptr noalias %in, i64 %bytes, i64 %passes) {{
-entry:
-  br label %pass
-pass:
-  %p = phi i64 [ 0, %entry ], [ %p.next, %pass.done ]
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %pass ], [ %i.next, %loop ]
-{body}
-  %i.next = add i64 %i, {4 * width}
-  %more = icmp ult i64 %i.next, %bytes
-  br i1 %more, label %loop, label %pass.done
-pass.done:
-  fence seq_cst
-  %p.next = add i64 %p, 1
-  %again = icmp ult i64 %p.next, %passes
-  br i1 %again, label %pass, label %done
-done:
-  ret void
-}}
-"""
+def _products(isa: HostIsa, module: ModuleText, name: str) -> str:
+    """A loop of steps that each add a product to one of many sums: of floats, or of pairs of bfloat16."""
+    b = _probe(name, module, "n", "unused")
+    out, source, n, _ = b.parameters
+    math, vector, words = LlvmVector(isa, module, b.body), FLOAT.times(isa.lanes), I32.times(isa.lanes)
+    x, y = (b.load(vector, place, 4) for place in (source, out))
+    factors = b.bitcast(x, words), b.bitcast(y, words)
+    with b.count("i", n, *[("sum", zero(vector))] * ACCUMULATORS) as i:
+        i.carry(*(math.add_products(a, *factors) if name == "pairs" else math.fma(a, x, y) for a in i.values))
+    b.store(reduce(b.add, i.values), out, 4)
+    b.give_back()
+    return b.text
+
+
+def _copy(isa: HostIsa, module: ModuleText, name: str, *, nontemporal: bool = False) -> str:
+    b = _probe(name, module, "bytes", "passes", aliases="noalias")
+    out, source, nbytes, passes = b.parameters
+    vector = FLOAT.times(isa.lanes)
+    width = vector.nbytes
+    with b.count("pass", passes):
+        with b.count("i", nbytes, step=4 * width) as i:
+            for k in range(4):
+                at = b.add(i.index, k * width)
+                copied = b.load(vector, b.bytes_on(source, at), width)
+                b.store(copied, b.bytes_on(out, at), width, nontemporal=nontemporal)
+        b.fence()
+    b.give_back()
+    return b.text
 
 
 def seconds_together(calls: Sequence[Callable[[], None]]) -> float:

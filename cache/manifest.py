@@ -75,9 +75,12 @@ class Manifest:
         programs = {} if program is None else {content.entry: program}
         self._store.update(key.entry, with_record, beside=programs)
 
-    def native_code(self, text: str, assemble: Callable[[], bytes], is_sound: Callable[[bytes], bool]) -> bytes:
-        """What `assemble` makes of `text`, for the use of all programs; assembled only if none `is_sound` is stored."""
-        name = Key.here(CODE, {"text": text}).entry
+    def native_code(self, code: str, assemble: Callable[[], bytes], is_sound: Callable[[bytes], bool]) -> bytes:
+        """What `assemble` makes, for the use of all programs; assembled only if none `is_sound` is stored.
+
+        `code` names what it makes, besides this compiler and processor.
+        """
+        name = Key.here(CODE, {"code": code}).entry
         found = self._store.get(name)
         if found is None or not is_sound(found):
             found = assemble()

@@ -47,7 +47,7 @@ class Bfloat16Words:
         elif self.interleaved:
             vectors = b.halves(words)
         else:
-            parts = (b.shuffled(2 * lanes, [words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
+            parts = (b.shuffled([words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
             vectors = tuple(b.load_bf16(part) for part in parts)
         self._loaded[vectors] = words
         return vectors
@@ -67,13 +67,11 @@ class Bfloat16Words:
         b = self.builder
         if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing words
             return self.rounded(vectors, DataType.BFLOAT16)
-        words = b.flushed(self.narrowed(vectors), len(vectors) * b.isa.lanes)
-        return self.widened(words, len(vectors))
+        return self.widened(b.flushed(self.narrowed(vectors)), len(vectors))
 
     def looked_up(self, vectors: Vectors) -> Vectors:
         """The entries of the module's lookup table for vectors of bfloat16 numbers."""
-        count = len(vectors) * self.builder.isa.lanes
-        return self.widened(self.builder.looked_up(self.narrowed(vectors), count), len(vectors))
+        return self.widened(self.builder.looked_up(self.narrowed(vectors)), len(vectors))
 
     def power(self, vectors: Vectors, power: float, name: str, emit: Callable[..., Value]) -> Vectors:
         """The rounded power of each vector of bfloat16 numbers; `name` says which, `emit` is its float32 body."""
@@ -81,11 +79,11 @@ class Bfloat16Words:
         whole = 2 * b.isa.lanes
         words = self.narrowed(vectors)
         if count < whole:
-            words = b.shuffled(count, [words], [k % count for k in range(whole)])
+            words = b.shuffled([words], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
         result = b.bfloat16_power(words, Bfloat16Power.of(power), name, partial(_words_of, emit, self.numerics))
         if count < whole:
-            result = b.shuffled(whole, [result], range(count))
+            result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
 
     def narrowed(self, vectors: Vectors) -> str:
@@ -97,7 +95,7 @@ class Bfloat16Words:
             return self._converted[vectors] if vectors in self._converted else b.high_words(vectors)
         if vectors in self._converted:
             order = [half + k for k in range(lanes) for half in (0, lanes)]
-            return b.shuffled(2 * lanes, [self._converted[vectors]], order)
+            return b.shuffled([self._converted[vectors]], order)
         return b.interleaved_high_words(*vectors)
 
 

@@ -1,4 +1,4 @@
-"""LLVM IR text of a product of many rows and columns: both operands packed, blocks of results in the second cache.
+"""A product of many rows and columns: both operands packed, blocks of results in the second cache.
 
 `DEPTH` steps of both operands are packed for a block, whatever their strides: the left one's in tiles of a few rows,
 the right one's in panels of two vectors, both with zeros beyond their ends. A panel stays in the first cache while all
@@ -11,10 +11,15 @@ and of the right one once for `ROWS`. After Goto and van de Geijn, "Anatomy of H
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, following, part
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, Product, part
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID
+from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.process.dataclass import dataclass
 
 ROWS = 512
@@ -42,7 +47,7 @@ class BlockedContraction(ContractingLoops):
             self._packing("left", self.left, self._tile, DEPTH),
             self._packing("right", self.right, self._panel_width, DEPTH),
         )
-        return [*map("\n".join, (self._kernel(), self._tiles())), *(each.definition() for each in packing)]
+        return [self._kernel(), self._tiles(), *(each.definition() for each in packing)]
 
     @property
     def _tile(self) -> int:
@@ -57,151 +62,129 @@ class BlockedContraction(ContractingLoops):
         return self._tile
 
     @property
-    def _pitch(self) -> int:
+    def pitch(self) -> int:
+        """See the base class."""
         return COLUMNS
 
     @property
-    def _memory(self) -> Sequence[tuple[str, int]]:
-        steps = DEPTH
-        extents = {"%left.packed": ROWS * steps, "%right.packed": COLUMNS * steps, "%block": ROWS * COLUMNS}
-        return (*extents.items(), ("%offsets", 2 * ROWS))
+    def memory(self) -> dict[str, int]:
+        """See the base class."""
+        packed = {"left.packed": ROWS * DEPTH, "right.packed": COLUMNS * DEPTH}
+        return {**packed, "block": ROWS * COLUMNS, "offsets": 2 * ROWS}
 
-    def _blocks(self) -> Iterator[str]:
-        yield "row:"
-        yield "  br label %rows.loop"
-        yield "rows.loop:"
-        yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
-        yield from part("height", "rows", "first.row", ROWS)
-        yield from self._rows_listed("rows.loop", "columns.start")
-        yield "columns.start:"
-        yield "  br label %columns.loop"
-        yield "columns.loop:"
-        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
-        yield from part("width", "columns", "column", COLUMNS)
-        yield from self._right_column()
-        yield "  br label %depth.loop"
-        yield from self._depth()
-        yield "block.done:"
-        yield from self._finish("block.done", "block.end")
-        yield "block.end:"
-        yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
-        yield "columns.end:"
-        yield from following("first.row", "rows", ROWS, "rows.loop", "product.end")
+    def _blocks(self, p: Product) -> None:
+        with p.count("first.row", p.rows.steps, step=ROWS) as row:
+            height = part(p, p.rows.steps, row.index, ROWS)
+            p.list_rows(row.index, height, self.left)
+            with p.count("column", p.columns, step=COLUMNS) as column:
+                width = part(p, p.columns, column.index, COLUMNS)
+                right = p.column(self.right, column.index)
+                with p.loop("depth", ("term", i64(0))) as depth:
+                    (term,) = depth.values
+                    following, more = self._part_of_depth(p, term, right, height, width)
+                    depth.again_if(more, following)
+                p.finish(row.index, height, column.index, width)
 
-    def _depth(self) -> Iterator[str]:
-        """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
-        most, right = DEPTH * self._terms, self.right
-        yield "depth.loop:"
-        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
-        yield "  br label %fill"
-        yield "fill:"
-        filled = "taken" if self.panels else "fill"
-        yield f"  %packed = phi i64 [0, %depth.loop], [%packed.next, %{filled}]"
-        yield f"  %number = phi i64 [0, %depth.loop], [%number.next, %{filled}]"
-        yield "  %packed.term = add i64 %term, %packed"
-        yield f"  %packed.left = sub i64 {most}, %packed"
-        yield from self._terms_of_both("packed.term", "%packed.left")
-        yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
-        yield from self._left_taken()
-        if self.panels:
-            yield "  br i1 %in.panels, label %taken, label %pack"
-            yield "pack:"
-        yield f"  %right.word = mul i64 %packed.step, {self._panel_width}"
-        yield "  %right.to = getelementptr i32, ptr %right.packed, i64 %right.word"
-        columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
-        yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
-        if self.panels:
-            yield "  br label %taken"
-            yield "taken:"
-        yield "  %packed.next = add i64 %packed, %run"
-        yield "  %number.next = add i64 %number, 1"
-        yield "  %term.next = add i64 %term, %packed.next"
-        yield f"  %has.room = icmp slt i64 %packed.next, {most}"
-        yield "  %more.terms = icmp slt i64 %term.next, %depth"
-        yield "  %more.to.pack = and i1 %has.room, %more.terms"
-        yield "  br i1 %more.to.pack, label %fill, label %filled"
-        yield "filled:"
-        yield f"  %last.term = add i64 %packed.next, {self._terms - 1}"
-        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
-        yield "  %is.first = icmp eq i64 %term, 0"
-        yield from self._right_taken()
-        rest = "ptr %right.taken, i64 %panel.words, ptr %block, i1 %is.first, i64 %height, i64 %width"
-        yield f"  call void @ttnn_jit.tiles({self._left_arguments}, {rest})"
-        yield "  br i1 %more.terms, label %depth.loop, label %block.done"
+    def _part_of_depth(self, p: Product, term: Value, right: Value, height: Value, width: Value) -> tuple[Value, Value]:
+        """As many terms of a block as are packed at a time; the one behind them, and whether there is one."""
+        most = DEPTH * self._terms
+        with p.loop("fill", ("packed", i64(0)), ("number", i64(0))) as fill:
+            packed, number = fill.values
+            index = p.depth.index(p.add(term, packed))
+            run = p.depth.run(index, p.sub(most, packed))
+            step = p.shift_right_zero(packed, self._terms - 1)
+            self._take_left(p, p.depth.offset(index, self.left), height, run, step, number)
+            run_at = p.moved(self.right, right, p.depth.offset(index, self.right))
+            self._take_right(p, run_at, width, run, step)
+            packed, count = p.add(packed, run), p.add(number, 1)
+            following = p.add(term, packed)
+            more = p.compare("slt", following, p.depth.steps)
+            fill.again_if(p.bit_and(p.compare("slt", packed, most), more), packed, count)
+        steps = self._steps_of(p, packed)
+        is_first = p.compare("eq", term, 0)
+        panels = self._panels(p, run_at)
+        p.call(
+            VOID,
+            "ttnn_jit.tiles",
+            *self._left_taken(p, steps, count),
+            *panels,
+            p.memory["block"],
+            is_first,
+            height,
+            width,
+        )
+        return following, more
 
-    def _left_taken(self) -> Iterator[str]:
-        """``%run`` terms of the left operand, from ``%left.at`` on, for the step ``%packed.step``."""
-        yield f"  %left.word = mul i64 %packed.step, {self._tile}"
-        yield "  %left.to = getelementptr i32, ptr %left.packed, i64 %left.word"
-        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{self.left}"
-        yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
+    def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
+        """So many terms of the left operand, which lie at an offset, for the steps from one on."""
+        target = p.element(p.memory["left.packed"], I32, p.mul(step, self._tile))
+        source = p.moved(self.left, p.at[self.left], offset)
+        along = p.depth.strides[self.left][0]
+        p.call(VOID, "ttnn_jit.pack_left", target, source, height, run, p.memory["offsets"], along)
 
-    def _right_taken(self) -> Iterator[str]:
-        """``%right.taken``: the first panel of the block's columns; ``%panel.words``: from one to the next."""
-        packed = DEPTH * self._panel_width
+    def _take_right(self, p: Product, source: Value, width: Value, run: Value, step: Value) -> None:
+        """So many terms of the right operand, unless they come in panels."""
+        with p.when(p.is_plain, "pack") if self.panels else nullcontext():
+            target = p.element(p.memory["right.packed"], I32, p.mul(step, self._panel_width))
+            strides = p.across[self.right], p.depth.strides[self.right][0]
+            p.call(VOID, "ttnn_jit.pack_right", target, source, width, run, *strides)
+
+    def _panels(self, p: Product, given: Value) -> tuple[Value, Value]:
+        """The first panel of the block's columns, and the words from one to the next.
+
+        Where panels come packed, all terms of a part of the depth are one run, and `given` is where it begins.
+        """
+        packed, words = p.memory["right.packed"], i64(DEPTH * self._panel_width)
         if not self.panels:
-            yield "  %right.taken = getelementptr i32, ptr %right.packed, i64 0"
-            yield f"  %panel.words = add i64 0, {packed}"
-            return
-        # All terms of a part of the depth are one run: ``%right.at`` is where they begin.
-        yield "  %right.taken = select i1 %in.panels, ptr %right.at, ptr %right.packed"
-        yield f"  %panel.given = mul i64 %across_{self.right}, {self._panel_width // self._terms}"
-        yield f"  %panel.words = select i1 %in.panels, i64 %panel.given, i64 {packed}"
+            return packed, words
+        own = p.mul(p.across[self.right], self._panel_width // self._terms)
+        return p.select(p.is_plain, packed, given), p.select(p.is_plain, words, own)
 
-    @property
-    def _left_arguments(self) -> str:
+    def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
         """What the function of tiles is told of the left operand's terms."""
-        return "ptr %left.packed, i64 %steps"
+        return p.memory["left.packed"], steps
 
     @property
-    def _left_parameters(self) -> str:
+    def _left_parameters(self) -> Sequence[Parameter]:
         """Its parameters for that."""
-        return "ptr noalias readonly %left, i64 %steps"
+        return Parameter("left", PTR, "noalias readonly"), Parameter("steps", I64)
 
-    def _tiles(self) -> Iterator[str]:
-        blocks = "ptr noalias readonly %right, i64 %panel.words, ptr noalias %block"
-        rest = f"{blocks}, i1 %is.first, i64 %height, i64 %width"
-        yield f"define internal void @ttnn_jit.tiles({self._left_parameters}, {rest}) nounwind {{"
-        yield "entry:"
-        yield "  br label %panel"
-        yield "panel:"
-        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.end]"
-        yield "  %panel.at = phi ptr [%right, %entry], [%panel.next, %panel.end]"
-        yield "  %results = getelementptr float, ptr %block, i64 %column"
-        yield "  br label %tile"
-        yield "tile:"
-        yield "  %row = phi i64 [0, %panel], [%row.next, %tile.end]"
-        yield f"  %row.moved = mul i64 %row, {COLUMNS}"
-        yield "  %tile.results = getelementptr float, ptr %results, i64 %row.moved"
-        yield from self._tile_lines()
-        yield "tile.end:"
-        yield from following("row", "height", self._tile, "tile", "panel.end")
-        yield "panel.end:"
-        yield "  %panel.next = getelementptr i32, ptr %panel.at, i64 %panel.words"
-        yield from following("column", "width", self._panel_width, "panel", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"
+    def _tiles(self) -> str:
+        right = Parameter("right", PTR, "noalias readonly"), Parameter("panel.words", I64)
+        block = Parameter("block", PTR, "noalias"), Parameter("is.first", I1)
+        rest = *right, *block, Parameter("height", I64), Parameter("width", I64)
+        b = self._function("tiles", [*self._left_parameters, *rest])
+        *left, panels, panel_words, results, is_first, height, width = b.parameters
+        with b.loop("panel", ("column", i64(0)), ("panel.at", panels)) as panel:
+            column, at = panel.values
+            below = b.element(results, FLOAT, column)
+            with b.count("row", height, step=self._tile) as row:
+                tile = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
+                self._tile_of(b, left, at, tile, is_first, row.index, height)
+            following = b.element(at, I32, panel_words)
+            column = b.add(column, self._panel_width)
+            panel.again_if(b.compare("slt", column, width), column, following)
+        b.give_back()
+        return b.text
 
-    def _tile_lines(self) -> Iterator[str]:
-        """To a branch to ``tile.end``: the rows from ``%row`` on by the panel ``%panel.at``, to ``%tile.results``."""
-        whole, one = (self._microkernel_of(rows, PANEL_VECTORS, COLUMNS) for rows in (self._tile, 1))
-        yield f"  %tile.word = mul i64 %row, {DEPTH}"
-        yield "  %tile.at = getelementptr i32, ptr %left, i64 %tile.word"
-        yield "  %rest = sub i64 %height, %row"
-        yield f"  %is.few = icmp slt i64 %rest, {_MIN_TILE_ROWS}"
-        yield "  br i1 %is.few, label %single, label %whole"
-        yield from whole.lines("whole", "%tile.at", "%panel.at", "%tile.results")
-        yield "whole.end:"
-        yield "  br label %tile.end"
-        yield "single:"
-        yield "  %lane = phi i64 [0, %tile], [%lane.next, %one.end]"
-        yield "  %lane.at = getelementptr i32, ptr %tile.at, i64 %lane"
-        yield f"  %lane.moved = mul i64 %lane, {COLUMNS}"
-        yield "  %lane.results = getelementptr float, ptr %tile.results, i64 %lane.moved"
-        yield "  br label %one"
-        yield from one.lines("one", "%lane.at", "%panel.at", "%lane.results")
-        yield "one.end:"
-        yield "  %lane.next = add i64 %lane, 1"
-        yield "  %more.lanes = icmp slt i64 %lane.next, %rest"
-        yield "  br i1 %more.lanes, label %single, label %tile.end"
+    def _tile_of(
+        self,
+        b: Builder,
+        left: Sequence[Value],
+        panel: Value,
+        results: Value,
+        is_first: Value,
+        row: Value,
+        height: Value,
+    ) -> None:
+        """The rows from `row` on by a panel."""
+        whole, one = (self._microkernel_of(rows, PANEL_VECTORS) for rows in (self._tile, 1))
+        words, steps = left
+        at = b.element(words, I32, b.mul(row, DEPTH))
+        rest = b.sub(height, row)
+        with b.choose(b.compare("sge", rest, _MIN_TILE_ROWS), "whole") as many:
+            whole.over_steps(b, at, panel, results, is_first, steps)
+            many.otherwise()
+            with b.count("lane", rest) as lane:
+                place = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))
+                one.over_steps(b, b.element(at, I32, lane.index), panel, place, is_first, steps)

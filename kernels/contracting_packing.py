@@ -10,13 +10,22 @@ the second case words are transposed in registers, a perfect shuffle for each bi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ttnn_jit.kernels.cut_factors import FactorCut, cut_lines, uncut
+from ttnn_jit.kernels.cut_factors import FactorCut, cut_words
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.shuffles import interleaved, transposed
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.values import FALSE, Value, i32, i64, integers, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
-LISTED = "ptr noalias readonly %offsets"
-"""The parameter that lists neighbours."""
+
+def packing_parameters(*, are_listed: bool) -> list[Parameter]:
+    """What a function that packs is given: see `Packing`."""
+    across = Parameter("offsets", PTR, "noalias readonly") if are_listed else Parameter("across", I64)
+    pointers = Parameter("to", PTR, "noalias"), Parameter("from", PTR, "noalias readonly")
+    return [*pointers, Parameter("count", I64), Parameter("depth", I64), across, Parameter("along", I64)]
 
 
 @dataclass(frozen=True)
@@ -28,330 +37,241 @@ class Packing:
 
     Attributes:
         name: Its symbol.
-        element: LLVM type of the operand's elements: ``float``, or ``i16`` for bfloat16.
+        element: Type of the operand's elements: of floats, or of words of bfloat16.
         width: Neighbours of a group.
-        lanes: Words of a vector; `width` is a multiple of it, or divides it.
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
+        module: What the function needs.
+        lanes: Words of a vector; `width` is a multiple of it, or divides it.
         are_listed: Whether neighbours are listed.
         cut: What is left of a word.
     """
 
     name: str
-    element: str
+    element: Type
     width: int
-    lanes: int
     in_pairs: bool
     group_words: int
+    module: ModuleText
+    lanes: int
     are_listed: bool = False
     cut: FactorCut | None = None
 
     @property
-    def _terms(self) -> int:
+    def terms(self) -> int:
+        """Of a word."""
         return 2 if self.in_pairs else 1
 
     def definition(self) -> str:
-        """Its text."""
-        return "\n".join(self._lines())
+        """The function."""
+        return _Writer(self).text()
 
-    def _lines(self) -> Iterator[str]:
-        yield (
-            f"define internal void @{self.name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, i64 %depth, "
-            f"{LISTED if self.are_listed else 'i64 %across'}, i64 %along) nounwind {{"
-        )
-        yield "entry:"
-        yield "  %are.terms.beside = icmp eq i64 %along, 1"
-        yield f"  %step = mul i64 %along, {self._terms}"
-        yield f"  %words = lshr i64 %depth, {self._terms - 1}"
-        yield f"  %whole.depth = shl i64 %words, {self._terms - 1}"
-        yield f"  %are.words.some = icmp sge i64 %words, {self.lanes // 2}"
-        yield "  %turns = and i1 %are.terms.beside, %are.words.some"
-        yield "  br label %group"
-        yield from self._group()
-        yield from self._wide()
-        yield from self._turning(self.lanes)
-        yield from self._turning(self.lanes // 2)
-        yield "turned.end:"
-        yield "  %is.complete = icmp eq i64 %whole.depth, %depth"
-        yield "  br i1 %is.complete, label %group.end, label %lanes"
-        yield from self._one_by_one()
-        yield "group.end:"
-        yield f"  %first.next = add i64 %first, {self.width}"
-        yield f"  %group.next = getelementptr i32, ptr %group.to, i64 {self.group_words}"
-        yield "  %more = icmp slt i64 %first.next, %count"
-        yield "  br i1 %more, label %group, label %done"
-        yield "done:"
-        yield "  ret void"
-        yield "}"
 
-    def _group(self) -> Iterator[str]:
-        yield "group:"
-        yield "  %first = phi i64 [0, %entry], [%first.next, %group.end]"
-        yield "  %group.to = phi ptr [%to, %entry], [%group.next, %group.end]"
-        yield "  %left = sub i64 %count, %first"
-        yield f"  %is.whole = icmp sge i64 %left, {self.width}"
-        yield "  %group.last = sub i64 %left, 1"
-        yield from self._neighbour("group.from", "first")
-        yield from self._listed_beside() if self.are_listed else self._beside()
-        yield "  %is.wide = and i1 %are.beside, %is.whole"
-        yield "  br i1 %is.wide, label %wide.start, label %narrow"
-        yield from self._narrow()
-        yield "turn:"
-        yield f"  %are.words.many = icmp sge i64 %words, {self.lanes}"
-        yield f"  br i1 %are.words.many, label %turned{self.lanes}, label %turned{self.lanes // 2}"
+class _Writer:
+    """Writes it."""
 
-    def _narrow(self) -> Iterator[str]:
-        """To ``wide.start`` for as many steps as have a whole vector before the end of the group's last step.
+    def __init__(self, packing: Packing) -> None:
+        self.packing = packing
+        parameters = packing_parameters(are_listed=packing.are_listed)
+        b = self.b = FunctionBuilder(packing.name, packing.module, parameters, is_internal=True)
+        self.to, self.source, self.count, self.depth, self.across, self.along = b.parameters
+        terms = packing.terms
+        are_terms_beside = b.compare("eq", self.along, 1)
+        self.step = b.mul(self.along, terms, "step")
+        self.words = b.shift_right_zero(self.depth, terms - 1, "words")
+        self.whole_depth = b.shift_left(self.words, terms - 1, "whole.depth")
+        self.turns = b.bit_and(are_terms_beside, b.compare("sge", self.words, packing.lanes // 2), "turns")
+        self.lanes = b.new_block("lanes", (I64, "start"))  # what is left of a group, from a term on
+        self.group_end = b.new_block("group.end")
 
-        What is read beyond a step's neighbours lies among the group's own elements; of lists nobody knows how far they
-        reach.
+    def text(self) -> str:
+        """The function."""
+        b = self.b
+        with b.loop("group", ("first", i64(0)), ("group.to", self.to)) as group:
+            self.first, self.group_to = group.values
+            self._group()
+            following = b.add(self.first, self.packing.width, "first.next")
+            target = b.element(self.group_to, I32, self.packing.group_words)
+            group.again_if(b.compare("slt", following, self.count), following, target)
+        b.give_back()
+        return b.text
+
+    def _group(self) -> None:
+        b = self.b
+        self.left = b.sub(self.count, self.first, "left")
+        is_whole = b.compare("sge", self.left, self.packing.width, "is.whole")
+        self.last = b.sub(self.left, 1, "group.last")
+        self.group_from, are_beside = self._listed() if self.packing.are_listed else self._spaced()
+        narrow, wide, turn = b.new_block("narrow"), b.new_block("wide.start", (I64, "wide.depth")), b.new_block("turn")
+        b.branch_if(b.bit_and(are_beside, is_whole), wide, narrow, [self.depth])
+        b.begin(narrow)
+        if not self.packing.are_listed:  # of lists nobody knows how far they reach
+            narrower = b.new_block("narrower")
+            reach, reaches = self._reach(are_beside)
+            b.branch_if(reaches, wide, narrower, [reach])
+            b.begin(narrower)
+        b.branch_if(self.turns, turn, self.lanes, (), [i64(0)])
+        self._wide(*b.begin(wide))
+        b.begin(turn)
+        self._turned()
+        self._one_by_one(*b.begin(self.lanes))
+        b.begin(self.group_end)
+
+    def _reach(self, are_beside: Value) -> tuple[Value, Value]:
+        """How many terms have a whole vector before the end of the group's last term; whether any has one.
+
+        What is read beyond a step's neighbours lies among the group's own elements.
         """
-        yield "narrow:"
-        if self.are_listed:
-            yield "  br i1 %turns, label %turn, label %lanes"
-            return
-        yield f"  %missing = sub i64 {self.width}, %left"
-        yield "  %goes.on = icmp sgt i64 %along, 0"
-        yield "  %along.some = select i1 %goes.on, i64 %along, i64 1"
-        yield "  %behind.some = add i64 %missing, %along.some"
-        yield "  %behind = sub i64 %behind.some, 1"
-        yield "  %steps.behind = udiv i64 %behind, %along.some"
-        yield "  %reach.all = sub i64 %depth, %steps.behind"
-        yield f"  %reach = and i64 %reach.all, {-self._terms}"
-        yield "  %reaches = icmp sgt i64 %reach, 0"
-        yield "  %goes.on.beside = and i1 %are.beside, %goes.on"
-        yield "  %is.partly.wide = and i1 %goes.on.beside, %reaches"
-        yield "  br i1 %is.partly.wide, label %wide.start, label %narrower"
-        yield "narrower:"
-        yield "  br i1 %turns, label %turn, label %lanes"
+        b = self.b
+        missing = b.sub(self.packing.width, self.left)
+        goes_on = b.compare("sgt", self.along, 0)
+        along = b.select(goes_on, self.along, 1)
+        behind = b.sub(b.add(missing, along), 1)
+        reach = b.bit_and(b.sub(self.depth, b.unsigned_div(behind, along)), -self.packing.terms, "reach")
+        reaches = b.compare("sgt", reach, 0)
+        return reach, b.bit_and(b.bit_and(are_beside, goes_on), reaches)
 
-    def _wide(self) -> Iterator[str]:
+    def _wide(self, depth: Value) -> None:
         """The loop over steps whose neighbours are contiguous; those that it leaves are packed one by one."""
-        partly = "" if self.are_listed else ", [%reach, %narrow]"
-        yield "wide.start:"
-        yield f"  %wide.depth = phi i64 [%depth, %group]{partly}"
-        yield "  br label %wide"
-        yield from self._packing_loop("wide", "wide.start", "wide.end", "0", self.width, "wide.depth")
-        yield "wide.end:"
-        yield "  %is.done = icmp eq i64 %wide.depth, %depth"
-        yield "  br i1 %is.done, label %group.end, label %lanes"
+        b = self.b
+        self._copy_steps(self.group_from, self.group_to, i64(0), depth, self.packing.width)
+        b.branch_if(b.compare("eq", depth, self.depth), self.group_end, self.lanes, (), [depth])
 
-    def _neighbour(self, name: str, number: str) -> Iterator[str]:
-        """``%<name>``: where a neighbour begins."""
-        if self.are_listed:
-            yield f"  %{name}.listed = getelementptr i64, ptr %offsets, i64 %{number}"
-            yield f"  %{name}.moved = load i64, ptr %{name}.listed"
-        else:
-            yield f"  %{name}.moved = mul i64 %{number}, %across"
-        yield f"  %{name} = getelementptr {self.element}, ptr %from, i64 %{name}.moved"
+    # Neighbours
 
-    def _beside(self) -> Iterator[str]:
-        yield "  %are.beside = icmp eq i64 %across, 1"
+    def _neighbour(self, number: Value) -> Value:
+        """Where a neighbour begins."""
+        b = self.b
+        moved = (
+            b.load(I64, b.element(self.across, I64, number)) if self.packing.are_listed else b.mul(number, self.across)
+        )
+        return b.element(self.source, self.packing.element, moved)
 
-    def _listed_beside(self) -> Iterator[str]:
-        """``%are.beside``: whether each of a group's neighbours is one element behind the one before it."""
-        if self.width == 1:
-            yield "  %are.beside = icmp eq i64 0, 1"
-            return
-        kind, bits = f"<{self.width} x i64>", f"i{self.width}"
+    def _spaced(self) -> tuple[Value, Value]:
+        """Where a group begins, and whether each of its neighbours is one element behind the one before it."""
+        return self._neighbour(self.first), self.b.compare("eq", self.across, 1)
+
+    def _listed(self) -> tuple[Value, Value]:
+        """The same of neighbours that are listed."""
+        b, width = self.b, self.packing.width
+        listed = b.element(self.across, I64, self.first)
+        moved = b.load(I64, listed)
+        start = b.element(self.source, self.packing.element, moved, "group.from")
+        if width == 1:
+            return start, FALSE
         # The list goes on beyond the last neighbour, as long as a whole group, with numbers that decide nothing.
-        yield f"  %listed = load {kind}, ptr %group.from.listed, align 8"
-        yield f"  %one = insertelement {kind} poison, i64 %group.from.moved, i64 0"
-        yield f"  %all = shufflevector {kind} %one, {kind} poison, <{self.width} x i32> zeroinitializer"
-        yield f"  %apart = sub {kind} %listed, %all"
-        yield f"  %equal = icmp eq {kind} %apart, <{', '.join(f'i64 {k}' for k in range(self.width))}>"
-        yield f"  %bits = bitcast <{self.width} x i1> %equal to {bits}"
-        yield f"  %are.beside = icmp eq {bits} %bits, -1"
+        apart = b.sub(b.load(I64.times(width), listed, 8), b.splat(moved, width))
+        bits = b.bitcast(b.compare("eq", apart, integers(tuple(range(width)), I64)), type_of(f"i{width}"))
+        return start, b.compare("eq", bits, -1, "are.beside")
 
-    def _turning(self, lanes: int) -> Iterator[str]:
-        """Groups whose terms are contiguous: blocks of `lanes` words, the last of which ends where those do.
+    def _nearest(self, number: Value) -> Value:
+        """The neighbour of that number in the group, or the last one."""
+        return self.b.select(self.b.compare("sle", number, self.last), number, self.last)
+
+    # Groups whose terms are contiguous
+
+    def _turned(self) -> None:
+        b, lanes = self.b, self.packing.lanes
+        with b.choose(b.compare("sge", self.words, lanes), "words.many") as many:
+            self._blocks(lanes)
+            many.otherwise()
+            self._blocks(lanes // 2)
+        is_complete = b.compare("eq", self.whole_depth, self.depth)
+        b.branch_if(is_complete, self.group_end, self.lanes, (), [self.whole_depth])
+
+    def _blocks(self, lanes: int) -> None:
+        """Blocks of `lanes` words, the last of which ends where those do.
 
         What lies beyond the last neighbour is a copy of it.
         """
-        rows, block, most = min(self.width, lanes), f"block{lanes}", lanes * self._terms
-        yield f"turned{lanes}:"
-        yield f"  %{block}.row = phi i64 [0, %turn], [%{block}.row.next, %{block}.end]"
-        yield from self._nearest(f"%{block}.nearest", f"%{block}.row")
-        yield f"  %{block}.number = add i64 %first, %{block}.nearest"
-        yield from self._neighbour(f"{block}.from", f"{block}.number")
-        yield f"  %{block}.row.to = getelementptr i32, ptr %group.to, i64 %{block}.row"
-        yield f"  %{block}.last = sub i64 %whole.depth, {most}"
-        yield f"  br label %{block}"
-        yield f"{block}:"
-        yield f"  %{block}.term = phi i64 [0, %turned{lanes}], [%{block}.term.next, %{block}]"
-        yield f"  %{block}.at0 = getelementptr {self.element}, ptr %{block}.from, i64 %{block}.term"
-        for row in range(1, rows):
-            yield from self._next_row(block, row)
-        for row in range(rows):
-            yield from self._along(f"%{block}.row{row}", f"%{block}.at{row}", lanes)
-        yield f"  %{block}.step = lshr i64 %{block}.term, {self._terms - 1}"
-        yield f"  %{block}.word = mul i64 %{block}.step, {self.width}"
-        yield f"  %{block}.to = getelementptr i32, ptr %{block}.row.to, i64 %{block}.word"
-        yield from self._transposed(block, rows, lanes)
-        yield f"  %{block}.ahead = add i64 %{block}.term, {most}"
-        yield f"  %{block}.fits = icmp sle i64 %{block}.ahead, %{block}.last"
-        yield f"  %{block}.term.next = select i1 %{block}.fits, i64 %{block}.ahead, i64 %{block}.last"
-        yield f"  %{block}.more = icmp slt i64 %{block}.term, %{block}.last"
-        yield f"  br i1 %{block}.more, label %{block}, label %{block}.end"
-        yield f"{block}.end:"
-        yield f"  %{block}.row.next = add i64 %{block}.row, {rows}"
-        yield f"  %{block}.more.rows = icmp slt i64 %{block}.row.next, {self.width}"
-        yield f"  br i1 %{block}.more.rows, label %turned{lanes}, label %turned.end"
+        b, packing = self.b, self.packing
+        rows, most = min(packing.width, lanes), lanes * packing.terms
+        with b.count("block.row", packing.width, step=rows) as row:
+            start = self._neighbour(b.add(self.first, self._nearest(row.index)))
+            target = b.element(self.group_to, I32, row.index)
+            last = b.sub(self.whole_depth, most)
+            with b.loop("block", ("term", i64(0))) as block:
+                (term,) = block.values
+                places = [b.element(start, packing.element, term)]
+                while len(places) < rows:
+                    places.append(self._next_row(b.add(row.index, len(places)), places[-1], term))
+                vectors = [self._along(place, lanes) for place in places]
+                words = b.mul(b.shift_right_zero(term, packing.terms - 1), packing.width)
+                self._store(
+                    b.element(target, I32, words), transposed(b, vectors), packing.width if rows == lanes else lanes
+                )
+                ahead = b.add(term, most)
+                following = b.select(b.compare("sle", ahead, last), ahead, last)
+                block.again_if(b.compare("slt", term, last), following)
 
-    def _transposed(self, block: str, rows: int, lanes: int) -> Iterator[str]:
-        """Stores the words of `rows` neighbours step by step."""
-        kind = f"<{lanes} x i32>"
-        lines, vectors = transposed([f"%{block}.row{row}" for row in range(rows)], lanes, f"{block}.turn")
-        yield from lines
-        apart = self.width if rows == lanes else lanes
+    def _store(self, target: Value, vectors: Sequence[Value], apart: int) -> None:
         for k, vector in enumerate(vectors):
-            yield f"  %{block}.to{k} = getelementptr i32, ptr %{block}.to, i64 {k * apart}"
-            yield f"  store {kind} {vector}, ptr %{block}.to{k}, align 4"
+            self.b.store(vector, self.b.element(target, I32, k * apart), 4)
 
-    def _next_row(self, block: str, row: int) -> Iterator[str]:
-        """``%<block>.at<row>``: the block's first term of the neighbour `row` behind the first one."""
-        at = f"%{block}.at"
-        if not self.are_listed:
-            yield f"  {at}{row}.row = add i64 %{block}.row, {row}"
-            yield f"  {at}{row}.is.inside = icmp sle i64 {at}{row}.row, %group.last"
-            yield f"  {at}{row}.step = select i1 {at}{row}.is.inside, i64 %across, i64 0"
-            yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row - 1}, i64 {at}{row}.step"
-            return
-        yield f"  {at}{row}.row = add i64 %{block}.row, {row}"
-        yield from self._nearest(f"{at}{row}.nearest", f"{at}{row}.row")
-        yield f"  {at}{row}.number = add i64 %first, {at}{row}.nearest"
-        yield f"  {at}{row}.listed = getelementptr i64, ptr %offsets, i64 {at}{row}.number"
-        yield f"  {at}{row}.moved = load i64, ptr {at}{row}.listed"
-        yield f"  {at}{row}.start = getelementptr {self.element}, ptr %from, i64 {at}{row}.moved"
-        yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row}.start, i64 %{block}.term"
+    def _next_row(self, number: Value, before: Value, term: Value) -> Value:
+        """Where the block's first term of a neighbour is, `before` being that of the one before it."""
+        b, element = self.b, self.packing.element
+        if self.packing.are_listed:
+            return b.element(self._neighbour(b.add(self.first, self._nearest(number))), element, term)
+        return b.element(before, element, b.select(b.compare("sle", number, self.last), self.across, 0))
 
-    def _nearest(self, name: str, number: str) -> Iterator[str]:
-        """`name`: the neighbour of that number in the group, or the last one."""
-        yield f"  {name}.is.inside = icmp sle i64 {number}, %group.last"
-        yield f"  {name} = select i1 {name}.is.inside, i64 {number}, i64 %group.last"
-
-    def _along(self, name: str, at: str, lanes: int) -> Iterator[str]:
+    def _along(self, at: Value, lanes: int) -> Value:
         """`lanes` words of contiguous terms."""
-        kind, halves, words = f"<{lanes} x i32>", f"<{lanes} x i16>", uncut(self.cut, name)
-        if self.element == "float" or self.in_pairs:
-            yield f"  {words} = load {kind}, ptr {at}, align {4 // self._terms}"
+        b, packing = self.b, self.packing
+        if packing.element is FLOAT or packing.in_pairs:
+            words = b.load(I32.times(lanes), at, 4 // packing.terms)
         else:
-            yield f"  {name}.half = load {halves}, ptr {at}, align 2"
-            yield f"  {name}.low = zext {halves} {name}.half to {kind}"
-            yield f"  {words} = shl {kind} {name}.low, splat (i32 16)"
-        yield from cut_lines(self.cut, name, kind, lanes)
+            words = b.shift_left(b.zext(b.load(I16.times(lanes), at, 2), I32.times(lanes)), 16)
+        return cut_words(packing.cut, b, words)
 
-    def _one_by_one(self) -> Iterator[str]:
+    # Word by word
+
+    def _one_by_one(self, start: Value) -> None:
         """What is left of a group, neighbour by neighbour, and word by word."""
-        yield "lanes:"
-        before = "narrow" if self.are_listed else "narrower"
-        yield f"  %start = phi i64 [0, %{before}], [%whole.depth, %turned.end], [%wide.depth, %wide.end]"
-        yield "  %start.moved = mul i64 %start, %along"
-        yield f"  %start.step = lshr i64 %start, {self._terms - 1}"
-        yield f"  %start.word = mul i64 %start.step, {self.width}"
-        yield "  %start.to = getelementptr i32, ptr %group.to, i64 %start.word"
-        yield "  br label %lane"
-        yield "lane:"
-        yield "  %number = phi i64 [0, %lanes], [%number.next, %lane.end]"
-        yield "  %lane.to = getelementptr i32, ptr %start.to, i64 %number"
-        yield "  %is.inside = icmp slt i64 %number, %left"
-        yield "  br i1 %is.inside, label %inside, label %zeros"
-        yield "inside:"
-        yield "  %lane.number = add i64 %first, %number"
-        yield from self._neighbour("lane.begin", "lane.number")
-        yield f"  %lane.from = getelementptr {self.element}, ptr %lane.begin, i64 %start.moved"
-        yield "  br label %column"
-        yield from self._packing_loop("column", "inside", "lane.end", "%start", 1)
-        yield "zeros:"
-        yield "  %zeros.to = phi ptr [%lane.to, %lane], [%zeros.to.next, %zeros]"
-        yield "  %zeros.term = phi i64 [%start, %lane], [%zeros.term.next, %zeros]"
-        yield "  store i32 0, ptr %zeros.to"
-        yield f"  %zeros.to.next = getelementptr i32, ptr %zeros.to, i64 {self.width}"
-        yield f"  %zeros.term.next = add i64 %zeros.term, {self._terms}"
-        yield "  %zeros.more = icmp slt i64 %zeros.term.next, %depth"
-        yield "  br i1 %zeros.more, label %zeros, label %lane.end"
-        yield "lane.end:"
-        yield "  %number.next = add i64 %number, 1"
-        yield f"  %lane.more = icmp slt i64 %number.next, {self.width}"
-        yield "  br i1 %lane.more, label %lane, label %group.end"
+        b, packing = self.b, self.packing
+        moved = b.mul(start, self.along)
+        words = b.mul(b.shift_right_zero(start, packing.terms - 1), packing.width)
+        target = b.element(self.group_to, I32, words)
+        with b.count("number", packing.width) as number:
+            at = b.element(target, I32, number.index, "lane.to")
+            with b.choose(b.compare("slt", number.index, self.left), "inside") as inside:
+                begin = self._neighbour(b.add(self.first, number.index))
+                self._copy_steps(b.element(begin, packing.element, moved), at, start, self.depth, 1)
+                inside.otherwise()
+                self._zeros(at, start)
+        b.branch(self.group_end)
 
-    def _packing_loop(
-        self, name: str, before: str, after: str, start: str, count: int, end: str = "depth"
-    ) -> Iterator[str]:
+    def _zeros(self, target: Value, start: Value) -> None:
+        b, packing = self.b, self.packing
+        with b.loop("zeros", ("to", target), ("term", start)) as loop:
+            to, term = loop.values
+            b.store(i32(0), to)
+            following = b.add(term, packing.terms)
+            loop.again_if(b.compare("slt", following, self.depth), b.element(to, I32, packing.width), following)
+
+    def _copy_steps(self, source: Value, target: Value, start: Value, end: Value, count: int) -> None:
         """The loop over terms from `start` to `end` that copies words of `count` neighbours at each step."""
-        source, target = ("group.from", "group.to") if name == "wide" else ("lane.from", "lane.to")
-        words = _vector(count, "i32")
-        yield f"{name}:"
-        yield f"  %{name}.from = phi ptr [%{source}, %{before}], [%{name}.from.next, %{name}]"
-        yield f"  %{name}.to = phi ptr [%{target}, %{before}], [%{name}.to.next, %{name}]"
-        yield f"  %{name}.term = phi i64 [{start}, %{before}], [%{name}.term.next, %{name}]"
-        yield from self._across(name, count, uncut(self.cut, f"%{name}.word"))
-        yield from cut_lines(self.cut, f"%{name}.word", words, count)
-        yield f"  store {words} %{name}.word, ptr %{name}.to, align 4"
-        yield f"  %{name}.from.next = getelementptr {self.element}, ptr %{name}.from, i64 %step"
-        yield f"  %{name}.to.next = getelementptr i32, ptr %{name}.to, i64 {self.width}"
-        yield f"  %{name}.term.next = add i64 %{name}.term, {self._terms}"
-        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %{end}"
-        yield f"  br i1 %{name}.more, label %{name}, label %{after}"
+        b, packing = self.b, self.packing
+        with b.loop("steps", ("from", source), ("to", target), ("term", start)) as loop:
+            at, to, term = loop.values
+            b.store(cut_words(packing.cut, b, self._across(at, term, count)), to, 4)
+            source_next = b.element(at, packing.element, self.step)
+            target_next = b.element(to, I32, packing.width)
+            following = b.add(term, packing.terms)
+            loop.again_if(b.compare("slt", following, end), source_next, target_next, following)
 
-    def _across(self, name: str, count: int, word: str) -> Iterator[str]:
-        """`word`: a step's words of `count` contiguous neighbours."""
-        words, halves = _vector(count, "i32"), _vector(count, "i16")
-        if self.element == "float":
-            yield f"  {word} = load {words}, ptr %{name}.from, align 4"
-            return
-        yield f"  %{name}.even = load {halves}, ptr %{name}.from, align 2"
-        if not self.in_pairs:
-            yield f"  %{name}.low = zext {halves} %{name}.even to {words}"
-            yield f"  {word} = shl {words} %{name}.low, {'16' if count == 1 else 'splat (i32 16)'}"
-            return
-        yield f"  %{name}.second = add i64 %{name}.term, 1"
-        yield f"  %{name}.is.pair = icmp slt i64 %{name}.second, %depth"
-        yield f"  %{name}.partner = select i1 %{name}.is.pair, i64 %along, i64 0"
-        yield f"  %{name}.partner.at = getelementptr {self.element}, ptr %{name}.from, i64 %{name}.partner"
-        yield f"  %{name}.other = load {halves}, ptr %{name}.partner.at, align 2"
-        zeros = "0" if count == 1 else "zeroinitializer"
-        yield f"  %{name}.odd = select i1 %{name}.is.pair, {halves} %{name}.other, {halves} {zeros}"
+    def _across(self, at: Value, term: Value, count: int) -> Value:
+        """A step's words of `count` contiguous neighbours."""
+        b, packing = self.b, self.packing
+        words, halves = (type_of(each, count if count > 1 else 0) for each in (I32, I16))
+        if packing.element is FLOAT:
+            return b.load(words, at, 4)
+        even = b.load(halves, at, 2)
+        if not packing.in_pairs:
+            return b.shift_left(b.zext(even, words), 16)
+        is_pair = b.compare("slt", b.add(term, 1), self.depth)
+        partner = b.element(at, packing.element, b.select(is_pair, self.along, 0))
+        odd = b.select(is_pair, b.load(halves, partner, 2), zero(halves))
         if count == 1:
-            yield f"  %{name}.low = zext i16 %{name}.even to i32"
-            yield f"  %{name}.wide = zext i16 %{name}.odd to i32"
-            yield f"  %{name}.high = shl i32 %{name}.wide, 16"
-            yield f"  {word} = or i32 %{name}.low, %{name}.high"
-            return
-        order = _indices(_interleaved(count))
-        yield f"  %{name}.mixed = shufflevector {halves} %{name}.even, {halves} %{name}.odd, {order}"
-        yield f"  {word} = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
-
-
-def transposed(
-    vectors: Sequence[str], lanes: int, prefix: str, element: str = "i32", within: int = 0
-) -> tuple[list[str], Sequence[str]]:
-    """The lines that transpose vectors of as many words as `lanes`, a power of 2 of them, and what they make.
-
-    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one. No word
-    leaves its group of so many `within` a vector, each of which is transposed for itself; 0: a vector is one.
-    """
-    lines, kind, count = list[str](), f"<{lanes} x {element}>", len(vectors)
-    own = within or lanes
-    for stage in range(count.bit_length() - 1):
-        shuffled = [f"%{prefix}{stage}.{k}" for k in range(count)]
-        for k, name in enumerate(shuffled):
-            first, second = vectors[k // 2], vectors[k // 2 + count // 2]
-            pairs = [own // 2 * (k % 2) + lane for lane in range(own // 2)]
-            order = [group + lane + of for group in range(0, lanes, own) for lane in pairs for of in (0, lanes)]
-            lines.append(f"  {name} = shufflevector {kind} {first}, {kind} {second}, {_indices(order)}")
-        vectors = shuffled
-    return lines, vectors
-
-
-def _vector(count: int, element: str) -> str:
-    return element if count == 1 else f"<{count} x {element}>"
-
-
-def _interleaved(count: int) -> list[int]:
-    """The elements of two vectors in turn."""
-    return [k // 2 + count * (k % 2) for k in range(2 * count)]
-
-
-def _indices(order: Sequence[int]) -> str:
-    return f"<{len(order)} x i32> <{', '.join(f'i32 {index}' for index in order)}>"
+            return b.bit_or(b.zext(even, words), b.shift_left(b.zext(odd, words), 16))
+        return b.bitcast(b.shuffle(even, odd, interleaved(count)), words)

@@ -1,4 +1,4 @@
-"""LLVM IR text of a product of a few rows: its right operand is read once, as fast as memory gives it.
+"""A product of a few rows: its right operand is read once, as fast as memory gives it.
 
 The left operand is packed. Where columns are contiguous, the right one is read where it lies, few rows of it at a
 time, which processors prefetch; the rest is packed panel by panel into the first cache, right before its use. So are
@@ -9,10 +9,10 @@ Bound: a read of the right operand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, following, part
-from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, Product, part
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.nest.limits import MAX_ROWS
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
@@ -42,19 +42,18 @@ class FewRowsContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        functions = [self._kernel(), self._sweep(), self._function("tile", self._microkernel(""))]
+        functions = [self._kernel(), self._sweep(), self._tile_function("tile", self._vectors)]
         if self._is_in_place:
-            functions.append(self._function("tile_in_place", self._microkernel(self._element(self.right))))
+            functions.append(self._tile_function("tile_in_place", self._vectors, self.element(self.right)))
         if self.panels:
             functions.append(self._sweep_of_panels())
             if self._tile_of_panel != "tile":
-                kernel = self._microkernel_of(self.tile, PANEL_VECTORS, COLUMNS)
-                functions.append(self._function(self._tile_of_panel, kernel))
+                functions.append(self._tile_function(self._tile_of_panel, PANEL_VECTORS))
         packing = (
             self._packing("left", self.left, self.tile, DEPTH),
             self._packing("right", self.right, self._panel, self._steps),
         )
-        return [*map("\n".join, functions), *(each.definition() for each in packing)]
+        return [*functions, *(each.definition() for each in packing)]
 
     @property
     def _is_in_place(self) -> bool:
@@ -104,182 +103,131 @@ class FewRowsContraction(ContractingLoops):
         return self.tile
 
     @property
-    def _pitch(self) -> int:
+    def pitch(self) -> int:
+        """See the base class."""
         return COLUMNS
 
     @property
-    def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {
-            "%packed.left": self.tile * DEPTH,
-            "%panel": self._columns_packed * self._steps,
-            "%offsets": 2 * self.tile,
-        }
-        return (*extents.items(), ("%block", self.tile * COLUMNS))
+    def memory(self) -> dict[str, int]:
+        """See the base class."""
+        packed = {"packed.left": self.tile * DEPTH, "panel": self._columns_packed * self._steps}
+        return {**packed, "offsets": 2 * self.tile, "block": self.tile * COLUMNS}
 
-    def _microkernel(self, in_place: str) -> Microkernel:
-        return self._microkernel_of(self.tile, self._vectors, COLUMNS, in_place)
+    def _blocks(self, p: Product) -> None:
+        with p.loop("first.row", ("first.row", i64(0))) as tile:
+            (row,) = tile.values
+            height = part(p, p.rows.steps, row, self.tile)
+            p.list_rows(row, height, self.left)
+            with p.count("column", p.columns, step=COLUMNS) as column:
+                width = part(p, p.columns, column.index, COLUMNS)
+                right = p.column(self.right, column.index)
+                with p.loop("depth", ("term", i64(0))) as depth:
+                    (term,) = depth.values
+                    following = p.add(term, self._part_of_depth(p, term, right, height, width))
+                    depth.again_if(p.compare("slt", following, p.depth.steps), following)
+                p.finish(row, height, column.index, width)
+            # Where rows are packed, those of one tile of results are all that a tile of block floats is unpacked for.
+            rows = height if self.streams[self.left].dtype.is_block_float else p.rows.steps
+            following = p.add(row, self.tile)
+            tile.again_if(p.compare("slt", following, rows), following)
 
-    def _blocks(self) -> Iterator[str]:
-        left, right = self.left, self.right
-        yield "row:"
-        yield "  br label %rows.loop"
-        yield "rows.loop:"
-        yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
-        yield from part("height", "rows", "first.row", self.tile)
-        yield from self._rows_listed("rows.loop", "columns.start")
-        yield "columns.start:"
-        yield "  br label %columns.loop"
-        yield "columns.loop:"
-        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
-        yield from part("width", "columns", "column", COLUMNS)
-        yield from self._right_column()
-        yield "  br label %depth.loop"
-        yield "depth.loop:"
-        swept = "swept" if self.panels else "depth.loop"
-        yield f"  %term = phi i64 [0, %columns.loop], [%term.next, %{swept}]"
+    def _part_of_depth(self, p: Product, term: Value, right: Value, height: Value, width: Value) -> Value:
+        """As many terms of a block as are packed at a time, and how many these are."""
+        index = p.depth.index(term)
         depth = self._steps if self._rounds_tiles else DEPTH  # each call over panels rounds once, at its end
-        yield from self._terms_of_both("term", str(depth * self._terms))
-        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
-        yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, ptr %left.at, {rows})"
-        yield "  %is.first = icmp eq i64 %term, 0"
-        if self.panels:
-            yield "  br i1 %in.panels, label %sweep.panels, label %sweep"
-            yield "sweep.panels:"
-            pointers = "ptr %packed.left, ptr %right.at, ptr %block, i1 %is.first"
-            yield f"  call void @ttnn_jit.sweep_panels({pointers}, i64 %width, i64 %run, i64 %across_{right})"
-            yield "  br label %swept"
-            yield "sweep:"
-        pointers = "ptr %packed.left, ptr %right.at, ptr %panel, ptr %block"
-        words = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
-        yield f"  call void @ttnn_jit.sweep({pointers}, i1 %is.first, {words})"
-        if self.panels:
-            yield "  br label %swept"
-            yield "swept:"
-        yield "  %term.next = add i64 %term, %run"
-        yield "  %term.more = icmp slt i64 %term.next, %depth"
-        yield "  br i1 %term.more, label %depth.loop, label %block.done"
-        yield "block.done:"
-        yield from self._finish("block.done", "block.end")
-        yield "block.end:"
-        yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
-        yield "columns.end:"
-        # Where rows are packed, those of one tile of results are all that a tile of block floats is unpacked for.
-        rows = "height" if self.streams[left].dtype.is_block_float else "rows"
-        yield from following("first.row", rows, self.tile, "rows.loop", "product.end")
+        run = p.depth.run(index, depth * self._terms)
+        source, right = (
+            p.moved(k, start, p.depth.offset(index, k))
+            for k, start in ((self.left, p.at[self.left]), (self.right, right))
+        )
+        packed, block = p.memory["packed.left"], p.memory["block"]
+        along = p.depth.strides[self.left][0]
+        p.call(VOID, "ttnn_jit.pack_left", packed, source, height, run, p.memory["offsets"], along)
+        is_first = p.compare("eq", term, 0)
+        across, along = p.across[self.right], p.depth.strides[self.right][0]
+        operands = packed, right, p.memory["panel"], block, is_first, width, run, across, along
+        if not self.panels:
+            p.call(VOID, "ttnn_jit.sweep", *operands)
+            return run
+        with p.choose(p.is_plain, "plain") as plain:
+            p.call(VOID, "ttnn_jit.sweep", *operands)
+            plain.otherwise()
+            p.call(VOID, "ttnn_jit.sweep_panels", packed, right, block, is_first, width, run, across)
+        return run
 
     @property
     def _tile_of_panel(self) -> str:
         """The function of tiles as wide as a panel that came packed."""
         return "tile" if self._vectors == PANEL_VECTORS else "tile_of_panel"
 
-    def _sweep_of_panels(self) -> Iterator[str]:
+    def _sweep_of_panels(self) -> str:
         """The loop over panels that came packed, over all of the depth at a time."""
-        yield (
-            "define internal void @ttnn_jit.sweep_panels(ptr noalias readonly %left, ptr noalias readonly %right, "
-            "ptr noalias %block, i1 %is.first, i64 %width, i64 %depth, i64 %across) nounwind {"
-        )
-        yield "entry:"
-        yield f"  %last.term = add i64 %depth, {self._terms - 1}"
-        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
-        yield "  br label %panel.loop"
-        yield "panel.loop:"
-        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.loop]"
-        yield "  %moved = mul i64 %column, %across"
-        yield f"  %panel.at = getelementptr {self._element(self.right)}, ptr %right, i64 %moved"
-        yield "  %results = getelementptr float, ptr %block, i64 %column"
-        rest = "ptr %panel.at, ptr %results, i1 %is.first, i64 %steps, i64 0"
-        yield f"  call void @ttnn_jit.{self._tile_of_panel}(ptr %left, {rest})"
-        yield from following("column", "width", self._panel_width, "panel.loop", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"
+        words = (Parameter(name, I64) for name in ("width", "depth", "across"))
+        b = self._function("sweep_panels", [*_FACTORS, Parameter("block", PTR, "noalias"), _IS_FIRST, *words])
+        left, right, block, is_first, width, depth, across = b.parameters
+        steps = self._steps_of(b, depth)
+        with b.count("column", width, step=self._panel_width) as column:
+            panel = b.element(right, self.element(self.right), b.mul(column.index, across))
+            results = b.element(block, FLOAT, column.index)
+            b.call(VOID, f"ttnn_jit.{self._tile_of_panel}", left, panel, results, is_first, steps, i64(0))
+        b.give_back()
+        return b.text
 
-    # Loops over the panels of a block, and over parts of its depth, the outer ones but for panels of contiguous terms
+    def _sweep(self) -> str:
+        """Loops over panels of a block, and over parts of its depth: outer ones but where terms are contiguous."""
+        pointers = (Parameter(name, PTR, "noalias") for name in ("panel", "block"))
+        words = (Parameter(name, I64) for name in ("width", "depth", "across", "along"))
+        b = self._function("sweep", [*_FACTORS, *pointers, _IS_FIRST, *words])
+        width, depth = b.parameters[5:7]
+        loops = {"term": (depth, self._steps * self._terms), "column": (width, self._panel)}
+        outer, inner = loops if self._lies_in_rows or self._is_unpacked else reversed(loops)
+        (most, step), (most_inside, step_inside) = loops[outer], loops[inner]
+        with b.count(outer, most, step=step) as around, b.count(inner, most_inside, step=step_inside) as inside:
+            at = {outer: around.index, inner: inside.index}
+            self._part_of_sweep(b, at["term"], at["column"])
+        b.give_back()
+        return b.text
 
-    def _sweep(self) -> Iterator[str]:
-        yield (
-            "define internal void @ttnn_jit.sweep(ptr noalias readonly %left, ptr noalias readonly %right, "
-            "ptr noalias %panel, ptr noalias %block, i1 %starts, i64 %width, i64 %depth, i64 %across, i64 %along) "
-            "nounwind {"
-        )
-        rows_outside = self._lies_in_rows or self._is_unpacked
-        outer, inner = ("term", "column") if rows_outside else ("column", "term")
-        yield "entry:"
-        yield f"  br label %{outer}.loop"
-        yield f"{outer}.loop:"
-        yield f"  %{outer} = phi i64 [0, %entry], [%{outer}.next, %{inner}.end]"
-        yield f"  br label %{inner}.loop"
-        yield f"{inner}.loop:"
-        yield f"  %{inner} = phi i64 [0, %{outer}.loop], [%{inner}.next, %tile.end]"
-        yield from part("terms", "depth", "term", self._steps * self._terms)
-        yield from part("count", "width", "column", self._panel)
-        yield from self._tile_arguments()
-        yield from self._tile_call()
-        yield "tile.end:"
-        extents = {
-            "term": ("depth", self._steps * self._terms),
-            "column": ("width", self._panel),
-        }
-        yield from following(inner, *extents[inner], f"{inner}.loop", f"{inner}.end")
-        yield f"{inner}.end:"
-        yield from following(outer, *extents[outer], f"{outer}.loop", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"
+    def _part_of_sweep(self, b: FunctionBuilder, term: Value, column: Value) -> None:
+        """A panel's part of the depth."""
+        left, right, panel, block, starts, width, depth, across, along = b.parameters
+        terms = part(b, depth, term, self._steps * self._terms)
+        count = part(b, width, column, self._panel)
+        words = b.element(left, I32, b.mul(b.shift_right_zero(term, self._terms - 1), self.tile))
+        source = b.element(right, self.element(self.right), b.add(b.mul(column, across), b.mul(term, along)))
+        results, steps = b.element(block, FLOAT, column), self._steps_of(b, terms)
+        is_first = b.bit_and(starts, b.compare("eq", term, 0))
 
-    def _tile_arguments(self) -> Iterator[str]:
-        yield f"  %first.step = lshr i64 %term, {self._terms - 1}"
-        yield f"  %left.word = mul i64 %first.step, {self.tile}"
-        yield "  %left.at = getelementptr i32, ptr %left, i64 %left.word"
-        yield "  %moved.across = mul i64 %column, %across"
-        yield "  %moved.along = mul i64 %term, %along"
-        yield "  %moved = add i64 %moved.across, %moved.along"
-        yield f"  %right.at = getelementptr {self._element(self.right)}, ptr %right, i64 %moved"
-        yield "  %results = getelementptr float, ptr %block, i64 %column"
-        yield f"  %last.term = add i64 %terms, {self._terms - 1}"
-        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
-        yield "  %is.at.start = icmp eq i64 %term, 0"
-        yield "  %is.first = and i1 %starts, %is.at.start"
+        def pack() -> None:
+            b.call(VOID, "ttnn_jit.pack_right", panel, source, count, terms, across, along)
 
-    def _tile_call(self) -> Iterator[str]:
-        arguments = "ptr %results, i1 %is.first, i64 %steps, i64 %along"
-        if self._is_in_place:
-            yield f"  %whole.terms = mul i64 %steps, {self._terms}"
-            yield "  %is.even = icmp eq i64 %whole.terms, %terms"
-            yield f"  %is.whole = icmp eq i64 %count, {self._panel}"
-            yield "  %stays = and i1 %is.even, %is.whole"
-            yield "  br i1 %stays, label %in.place, label %packed"
-            yield "in.place:"
-            yield f"  call void @ttnn_jit.tile_in_place(ptr %left.at, ptr %right.at, {arguments})"
-            yield "  br label %tile.end"
-            yield "packed:"
-        if self._is_unpacked:
-            yield from self._unpacked_tile_call(arguments)
-            return
-        source = "ptr %right.at, i64 %count, i64 %terms, i64 %across, i64 %along"
-        yield f"  call void @ttnn_jit.pack_right(ptr %panel, {source})"
-        yield f"  call void @ttnn_jit.tile(ptr %left.at, ptr %panel, {arguments})"
-        yield "  br label %tile.end"
+        def multiply(function: str, factor: Value) -> None:
+            b.call(VOID, f"ttnn_jit.{function}", words, factor, results, is_first, steps, along)
 
-    def _unpacked_tile_call(self, arguments: str) -> Iterator[str]:
-        """The same where a panel may have fewer columns than what is unpacked together."""
-        yield f"  %behind = and i64 %column, {self._columns_packed - 1}"
-        yield f"  %panel.word = mul i64 %behind, {self._steps}"
-        yield "  %panel.at = getelementptr i32, ptr %panel, i64 %panel.word"
-        yield "  %is.new = icmp eq i64 %behind, 0"
-        yield "  br i1 %is.new, label %unpack, label %unpacked"
-        yield "unpack:"
-        source = "ptr %right.at, i64 %count, i64 %terms, i64 %across, i64 %along"
-        yield f"  call void @ttnn_jit.pack_right(ptr %panel, {source})"
-        yield "  br label %unpacked"
-        yield "unpacked:"
-        yield f"  call void @ttnn_jit.tile(ptr %left.at, ptr %panel.at, {arguments})"
-        yield "  br label %tile.end"
+        if self._is_unpacked:  # a panel may have fewer columns than what is unpacked together
+            behind = b.bit_and(column, self._columns_packed - 1)
+            own = b.element(panel, I32, b.mul(behind, self._steps))
+            with b.when(b.compare("eq", behind, 0), "unpack"):
+                pack()
+            multiply("tile", own)
+        elif self._is_in_place:
+            is_even = b.compare("eq", b.mul(steps, self._terms), terms)
+            with b.choose(b.bit_and(is_even, b.compare("eq", count, self._panel)), "in.place") as stays:
+                multiply("tile_in_place", source)
+                stays.otherwise()
+                pack()
+                multiply("tile", panel)
+        else:
+            pack()
+            multiply("tile", panel)
 
-    def _function(self, name: str, microkernel: Microkernel) -> Iterator[str]:
-        parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %results, i1 %is.first"
-        yield f"define internal void @ttnn_jit.{name}({parameters}, i64 %steps, i64 %along) nounwind {{"
-        yield from microkernel.lines("all", "%left", "%right", "%results")
-        yield "all.end:"
-        yield "  ret void"
-        yield "}"
+    def _tile_function(self, name: str, vectors: int, in_place: Type | None = None) -> str:
+        words = Parameter("steps", I64), Parameter("along", I64)
+        b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *words])
+        self._microkernel_of(self.tile, vectors, in_place).over_steps(b, *b.parameters)
+        b.give_back()
+        return b.text
+
+
+_FACTORS = Parameter("left", PTR, "noalias readonly"), Parameter("right", PTR, "noalias readonly")
+_IS_FIRST = Parameter("is.first", I1)

@@ -6,20 +6,25 @@ and for every row of the left one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from itertools import product
 
-from ttnn_jit.kernels.cut_factors import FactorCut, added_without, cut_lines, uncut
+from ttnn_jit.kernels.cut_factors import FactorCut, added_without, cut_words
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.shuffles import interleaved
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, Type
+from ttnn_jit.kernels.llvm.values import Value, i64, zero
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
 from ttnn_jit.nest.limits import LINE
-from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 
 _AHEAD = 512
 """Bytes in a row from what is multiplied to what is prefetched, where elements are 16 bits (benchmarks/matmul.py)."""
+
+Chains = list[Value]
+"""The tile's vectors, row by row."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,11 @@ class Microkernel:
         left_width: Words of the left operand from one step to the next.
         pitch: Results from one row to the next.
         in_pairs: Whether a step adds two bfloat16 products.
+        isa: Decides the vectors.
+        in_place: Type of the right operand's elements where they are read where they lie; None if they are packed.
         rounds: Steps after which the tile is rounded to bfloat16, and where the steps end; 0: it is not.
         dropped: Where it is given, the product of what lies below these many bits of both factors is left out.
         cut: What is left of a word that is read in place.
-        in_place: LLVM type of the right operand's elements where they are read where they lie; "" if they are packed.
-        isa: Decides the vectors.
-        module: Gets the declarations.
     """
 
     rows: int
@@ -49,163 +53,130 @@ class Microkernel:
     pitch: int
     in_pairs: bool
     isa: HostIsa
-    module: ModuleText
-    in_place: str = ""
+    in_place: Type | None = None
     rounds: int = 0
     dropped: tuple[int, int] | None = None
     cut: FactorCut | None = None
 
-    def lines(self, name: str, left: str, right: str, results: str) -> Iterator[str]:
-        """From the block `name` to a branch to ``<name>.end``.
+    def over_steps(
+        self,
+        b: Builder,
+        left: Value,
+        right: Value,
+        results: Value,
+        is_first: Value,
+        steps: Value,
+        along: Operand = 0,
+    ) -> None:
+        """Continues the chains.
 
         Args:
-            name: Unique in the function.
-            left: Pointer to the first step's words.
-            right: The same of the right operand; in place, ``%along`` elements lie from one term to the next.
-            results: Pointer to the tile. It is loaded unless ``%is.first``; ``%steps`` says how many steps there are.
+            b: Of the function.
+            left: Where the first step's words of the left operand are.
+            right: The same of the right operand.
+            results: Where the tile is.
+            is_first: Whether its chains begin here.
+            steps: How many there are.
+            along: In place, elements from one term to the next.
         """
-        lanes = self.isa.lanes
-        kind = f"<{lanes} x float>"
-        places = self._places
-        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
-        yield f"{name}:"
-        for row, vector in places:
-            at = f"%{name}.at{row}.{vector}"
-            yield f"  {at} = getelementptr float, ptr {results}, i64 {row * self.pitch + vector * lanes}"
-            yield f"  {at}.before = load {kind}, ptr {at}, align 4"
-            start = f"select i1 %is.first, {kind} zeroinitializer, {kind} {at}.before"
-            yield f"  %{name}.start{row}.{vector} = {start}"
-        before, behind = (f"{name}.tile", f"{name}.tile.end") if self.rounds else (name, f"{name}.done")
-        starts = {f"%{name}.total{row}.{vector}": f"%{name}.start{row}.{vector}" for row, vector in places}
-        ends = {total: f"{total}{'.rounded' if self.rounds else '.next'}" for total in starts}
-        walked = {f"%{name}.left": ("ptr", left), f"%{name}.right": ("ptr", right), f"%{name}.step": ("i64", "0")}
-        if self.rounds:
-            yield f"  br label %{before}"
-            yield f"{before}:"
-            for total, start in starts.items():
-                yield f"  {total}.kept = phi {kind} [{start}, %{name}], [{ends[total]}, %{behind}]"
-            for each, (type_, start) in walked.items():
-                yield f"  {each}.kept = phi {type_} [{start}, %{name}], [{each}.next, %{behind}]"
-            yield f"  %{name}.whole = add i64 %{name}.step.kept, {self.rounds}"
-            yield f"  %{name}.limit = call i64 @llvm.smin.i64(i64 %{name}.whole, i64 %steps)"
-            self.module.declarations["declare i64 @llvm.smin.i64(i64, i64)"] = None
-        yield f"  br label %{name}.loop"
-        yield f"{name}.loop:"
-        for total, start in starts.items():
-            first = f"{total}.kept" if self.rounds else start
-            yield f"  {total} = phi {kind} [{first}, %{before}], [{total}.next, %{name}.loop]"
-        for each, (type_, start) in walked.items():
-            first = f"{each}.kept" if self.rounds else start
-            yield f"  {each} = phi {type_} [{first}, %{before}], [{each}.next, %{name}.loop]"
-        yield from self._right(name) if self.in_place else self._packed_right(name)
-        yield from self._left(name)
-        yield from self._products(name, builder)
-        yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self.left_width}"
-        yield f"  %{name}.step.next = add i64 %{name}.step, 1"
-        limit = f"%{name}.limit" if self.rounds else "%steps"
-        yield f"  %{name}.more = icmp slt i64 %{name}.step.next, {limit}"
-        yield f"  br i1 %{name}.more, label %{name}.loop, label %{behind}"
-        if self.rounds:
-            yield f"{behind}:"
-            for total, end in ends.items():
-                rounded = builder.round_bfloat16(f"{total}.next", Numerics.IEEE)
-                yield from builder.lines
-                builder.code.clear()
-                yield f"  {end} = bitcast {kind} {rounded} to {kind}"
-            yield f"  %{name}.more.tiles = icmp slt i64 %{name}.step.next, %steps"
-            yield f"  br i1 %{name}.more.tiles, label %{before}, label %{name}.done"
-        yield f"{name}.done:"
-        for row, vector in places:
-            yield f"  store {kind} {ends[f'%{name}.total{row}.{vector}']}, ptr %{name}.at{row}.{vector}, align 4"
-        yield f"  br label %{name}.end"
+        math = LlvmVector(self.isa, b.module, b.body)
 
-    def _products(self, name: str, builder: LlvmVector) -> Iterator[str]:
-        """``%<name>.total<row>.<vector>.next``: a step of every chain."""
-        kind = f"<{self.isa.lanes} x float>"
-        for row, vector in self._places:
-            total = f"%{name}.total{row}.{vector}"
-            added = self._added(builder, total, self._factors(name, row, vector))
-            yield from builder.lines
-            builder.code.clear()
-            yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+        def parts(chains: Chains) -> Chains:
+            start = [*chains, left, right, i64(0)]
+            if not self.rounds:
+                return self._steps(math, start, steps, along)[: len(chains)]
+            with b.loop("tile", *self._named(start)) as tile:
+                limit = b.smin(b.add(tile.values[-1], self.rounds), steps)
+                *summed, at, below, step = self._steps(math, tile.values, limit, along)
+                rounded = [math.round_bfloat16(each, Numerics.IEEE) for each in summed]
+                tile.again_if(b.compare("slt", step, steps), *rounded, at, below, step)
+            return rounded
 
-    def _factors(self, name: str, row: int, vector: int) -> tuple[str, str]:
-        return f"%{name}.left{row}", f"%{name}.right{vector}"
+        self._continued(b, results, is_first, parts)
 
-    def _added(self, builder: LlvmVector, total: str, factors: tuple[str, str]) -> Value:
+    def _continued(self, b: Builder, results: Value, is_first: Value, parts: Callable[[Chains], Chains]) -> None:
+        """Takes the chains to where `parts` brings them."""
+        lanes, kind = self.isa.lanes, FLOAT.times(self.isa.lanes)
+        places, chains = list[Value](), Chains()
+        for row, vector in product(range(self.rows), range(self.vectors)):
+            places.append(b.element(results, FLOAT, row * self.pitch + vector * lanes))
+            chains.append(b.select(is_first, zero(kind), b.load(kind, places[-1], 4)))
+        for chain, place in zip(parts(chains), places, strict=True):
+            b.store(chain, place, 4)
+
+    def _named(self, values: Sequence[Value]) -> list[tuple[str, Value]]:
+        """What loops carry: the chains, where both operands are, and a number."""
+        *chains, left, right, step = values
+        return [*(("total", chain) for chain in chains), ("left", left), ("right", right), ("step", step)]
+
+    def _steps(self, b: LlvmVector, start: Sequence[Value], limit: Value, along: Operand) -> list[Value]:
+        """The loop over steps up to a limit; what it carries on."""
+        with b.loop("step", *self._named(start)) as loop:
+            *chains, left, right, step = loop.values
+            columns, right_next = self._right(b, right, along)
+            chains = self._added(b, chains, self._left(b, left), columns)
+            left_next = b.element(left, I32, self.left_width)
+            following = b.add(step, 1)
+            loop.again_if(b.compare("slt", following, limit), *chains, left_next, right_next, following)
+        return list(loop.values)
+
+    def _added(self, b: LlvmVector, chains: Chains, rows: Sequence[Value], columns: Sequence[Value]) -> Chains:
+        """A step of every chain."""
+        return [self._sum(b, *each) for each in zip(chains, self._factors(rows, columns), strict=True)]
+
+    def _factors(self, rows: Sequence[Value], columns: Sequence[Value]) -> list[tuple[Value, Value]]:
+        """Those of every chain."""
+        return list(product(rows, columns))
+
+    def _sum(self, b: LlvmVector, total: Value, factors: tuple[Value, Value]) -> Value:
         if self.in_pairs:
-            return builder.add_products(total, *factors)
+            return b.add_products(total, *factors)
         if self.dropped is not None:
-            return added_without(builder, total, factors, self.dropped)
-        return builder.fma(*factors, total)
+            return added_without(b, total, factors, self.dropped)
+        return b.fma(*factors, total)  # type: ignore[no-any-return]
 
     @property
-    def _places(self) -> list[tuple[int, int]]:
-        return [(row, vector) for row in range(self.rows) for vector in range(self.vectors)]
+    def _word(self) -> Type:
+        return I32 if self.in_pairs else FLOAT
 
-    def _prefetched(self, right: str) -> Iterator[str]:
+    @property
+    def _words(self) -> Type:
+        return self._word.times(self.isa.lanes)
+
+    def _left(self, b: LlvmVector, left: Value) -> list[Value]:
+        """Each row's word, in all lanes."""
+        return [b.splat(b.load(self._word, b.element(left, I32, row)), self.isa.lanes) for row in range(self.rows)]
+
+    def _packed(self, b: Builder, at: Value) -> list[Value]:
+        """Packed words that are vectors."""
+        lanes = self.isa.lanes
+        return [b.load(self._words, b.element(at, I32, vector * lanes), 4) for vector in range(self.vectors)]
+
+    def _right(self, b: LlvmVector, right: Value, along: Operand) -> tuple[list[Value], Value]:
+        """The words of all columns, and where those of the next step are."""
+        element = self.in_place
+        if element is None:
+            return self._packed(b, right), b.element(right, I32, self.vectors * self.isa.lanes)
+        odd = b.element(right, element, along) if self.in_pairs else right
+        words = [self._columns(b, element, right, odd, vector * self.isa.lanes) for vector in range(self.vectors)]
+        words = [cut_words(self.cut, b, each) for each in words]
+        if element is not FLOAT:
+            self._prefetch(b, (right, odd) if self.in_pairs else (right,))
+        return words, b.element(odd, element, along)
+
+    def _columns(self, b: LlvmVector, element: Type, even: Value, odd: Value, first: int) -> Value:
+        """The words of a vector of columns, whose terms lie in one row, or in two."""
+        lanes, at = self.isa.lanes, b.element(even, element, first)
+        if element is FLOAT:
+            return b.load(self._words, at, 4)
+        words = b.load(I16.times(lanes), at, 2)
+        if not self.in_pairs:
+            return b.load_bf16(words)
+        others = b.load(words.type, b.element(odd, element, first), 2)
+        return b.bitcast(b.shuffle(words, others, interleaved(lanes)), self._words)
+
+    def _prefetch(self, b: Builder, rows: Sequence[Value]) -> None:
         """Asks for what the next tiles read of the rows of a step, a line or two each time: too few for hardware."""
-        self.module.declarations[PREFETCH_DECLARATION] = None
-        nbytes = self.vectors * self.isa.lanes * 2
-        for row in (right, f"{right}.odd") if self.in_pairs else (right,):
-            for line in range(0, nbytes, LINE):
-                yield f"  {row}.ahead{line} = getelementptr i8, ptr {row}, i64 {_AHEAD + line}"
-                yield f"  call void @llvm.prefetch.p0(ptr {row}.ahead{line}, i32 0, i32 3, i32 1)"
-
-    @property
-    def _words(self) -> str:
-        return f"<{self.isa.lanes} x {'i32' if self.in_pairs else 'float'}>"
-
-    def _left(self, name: str) -> Iterator[str]:
-        """``%<name>.left<row>``: a row's word in all lanes."""
-        one = "i32" if self.in_pairs else "float"
-        for row in range(self.rows):
-            at = f"%{name}.left.at{row}"
-            yield f"  {at} = getelementptr i32, ptr %{name}.left, i64 {row}"
-            yield f"  {at}.one = load {one}, ptr {at}"
-            yield from self._splat(f"%{name}.left{row}", at, one)
-
-    def _splat(self, name: str, at: str, one: str) -> Iterator[str]:
-        """``<name>``: the word ``<at>.one`` in all lanes."""
-        yield f"  {at}.first = insertelement {self._words} poison, {one} {at}.one, i64 0"
-        order = f"<{self.isa.lanes} x i32> zeroinitializer"
-        yield f"  {name} = shufflevector {self._words} {at}.first, {self._words} poison, {order}"
-
-    def _packed_right(self, name: str) -> Iterator[str]:
-        """``%<name>.right<vector>``: the words of a vector of columns."""
-        for vector in range(self.vectors):
-            at = f"%{name}.right.at{vector}"
-            yield f"  {at} = getelementptr i32, ptr %{name}.right, i64 {vector * self.isa.lanes}"
-            yield f"  %{name}.right{vector} = load {self._words}, ptr {at}, align 4"
-        width = self.vectors * self.isa.lanes
-        yield f"  %{name}.right.next = getelementptr i32, ptr %{name}.right, i64 {width}"
-
-    def _right(self, name: str) -> Iterator[str]:
-        element, lanes = self.in_place, self.isa.lanes
-        halves, right = f"<{lanes} x i16>", f"%{name}.right"
-        if self.in_pairs:
-            yield f"  {right}.odd = getelementptr {element}, ptr {right}, i64 %along"
-        for vector in range(self.vectors):
-            offset, at, word = vector * lanes, f"{right}.at{vector}", uncut(self.cut, f"{right}{vector}")
-            yield f"  {at} = getelementptr {element}, ptr {right}, i64 {offset}"
-            if element == "float":
-                yield f"  {word} = load {self._words}, ptr {at}, align 4"
-                continue
-            yield f"  {at}.even = load {halves}, ptr {at}, align 2"
-            if not self.in_pairs:
-                yield f"  {at}.low = zext {halves} {at}.even to <{lanes} x i32>"
-                yield f"  {at}.bits = shl <{lanes} x i32> {at}.low, splat (i32 16)"
-                yield f"  {word} = bitcast <{lanes} x i32> {at}.bits to {self._words}"
-                continue
-            yield f"  {at}.other = getelementptr {element}, ptr {right}.odd, i64 {offset}"
-            yield f"  {at}.odd = load {halves}, ptr {at}.other, align 2"
-            order = ", ".join(f"i32 {k // 2 + lanes * (k % 2)}" for k in range(2 * lanes))
-            mixed = f"shufflevector {halves} {at}.even, {halves} {at}.odd, <{2 * lanes} x i32> <{order}>"
-            yield f"  {at}.mixed = {mixed}"
-            yield f"  {word} = bitcast <{2 * lanes} x i16> {at}.mixed to {self._words}"
-        for vector in range(self.vectors):
-            yield from cut_lines(self.cut, f"{right}{vector}", self._words, lanes)
-        if element != "float":
-            yield from self._prefetched(right)
-        last = f"{right}.odd" if self.in_pairs else right
-        yield f"  {right}.next = getelementptr {element}, ptr {last}, i64 %along"
+        for row in rows:
+            for line in range(0, self.vectors * self.isa.lanes * 2, LINE):
+                b.prefetch(b.bytes_on(row, _AHEAD + line))

@@ -1,4 +1,4 @@
-"""LLVM IR text of a product whose left operand is windows of a tensor: it is read where it lies, and is not packed.
+"""A product whose left operand is windows of a tensor: it is read where it lies, and is not packed.
 
 Rows of such an operand lie near each other, and overlap, so that a block of them stays in the first two caches. Their
 terms are runs of contiguous elements, one for each step of the outer contracted loops: the columns of a kernel with
@@ -9,13 +9,17 @@ Bound: that of the microkernel; packing loads and stores the right operand once 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS
-from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, Product
+from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.types import I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.outer_loops import OuterLoops
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -29,117 +33,111 @@ class WindowContraction(BlockedContraction):
     def definitions(self) -> list[str]:
         """See the base class."""
         packing = self._packing("right", self.right, self._panel_width, DEPTH)
-        return [*map("\n".join, (self._kernel(), self._tiles())), packing.definition()]
+        return [self._kernel(), self._tiles(), packing.definition()]
 
     @property
     def panels(self) -> None:
         """None: the terms of a part of the depth are several runs."""
 
     @property
-    def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {"%right.packed": COLUMNS * DEPTH, "%block": ROWS * COLUMNS, "%runs": 4 * DEPTH}
-        return (*extents.items(), ("%offsets", 2 * ROWS))
+    def memory(self) -> dict[str, int]:
+        """See the base class."""
+        packed = {"right.packed": COLUMNS * DEPTH, "block": ROWS * COLUMNS}
+        return {**packed, "runs": 4 * DEPTH, "offsets": 2 * ROWS}
 
-    def _entry(self, outer: OuterLoops) -> Iterator[str]:
-        """As the base class. A launch from a file may say that terms lie otherwise: it reads no memory then."""
-        *lines, _ = super()._entry(outer)
-        yield from lines
-        yield f"  %are.beside = icmp eq i64 %along0_{self.left}, 1"
-        yield f"  br i1 %are.beside, label %{outer.first}, label %close{self.rank + 1}"
+    def _expected(self, p: Product) -> AbstractContextManager[object]:
+        """That terms lie beside each other: a launch from a file may say otherwise, and reads no memory then."""
+        return p.when(p.compare("eq", p.depth.strides[self.left][0], 1), "beside")
 
-    def _left_taken(self) -> Iterator[str]:
+    def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
         """A run of terms in the list: the first one's place, and the place behind them."""
-        yield "  %run.at = getelementptr [2 x i64], ptr %runs, i64 %number"
-        yield "  %run.end.at = getelementptr i64, ptr %run.at, i64 1"
-        yield "  %run.end = add i64 %left.term, %run"
-        yield "  store i64 %left.term, ptr %run.at"
-        yield "  store i64 %run.end, ptr %run.end.at"
+        listed = p.element(p.memory["runs"], _RUN, number)
+        end = p.element(listed, I64, 1)
+        p.store(offset, listed)
+        p.store(p.add(offset, run), end)
+
+    def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
+        return p.at[self.left], p.memory["offsets"], p.memory["runs"], runs
 
     @property
-    def _left_arguments(self) -> str:
-        return f"ptr %at{self._outside}_{self.left}, ptr %offsets, ptr %runs, i64 %number.next"
+    def _left_parameters(self) -> Sequence[Parameter]:
+        lists = (Parameter(name, PTR, "noalias readonly") for name in ("left", "offsets", "runs"))
+        return *lists, Parameter("count", I64)
 
-    @property
-    def _left_parameters(self) -> str:
-        return "ptr noalias readonly %left, ptr noalias readonly %offsets, ptr noalias readonly %runs, i64 %count"
-
-    def _tile_lines(self) -> Iterator[str]:
-        kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa, self.module)
-        yield "  %last.row = sub i64 %height, 1"
-        yield from self._row_pointers()
-        yield "  br label %whole"
-        yield from kernel.lines("whole", self._element(self.left), "%panel.at", "%tile.results")
-        yield "whole.end:"
-        yield "  br label %tile.end"
-
-    def _row_pointers(self) -> Iterator[str]:
-        """``%left<row>``: where the rows of a tile begin; those beyond the block's last one are the last one."""
-        for row in range(self._tile):
-            yield f"  %number{row} = add i64 %row, {row}"
-            yield f"  %is.inside{row} = icmp slt i64 %number{row}, %last.row"
-            yield f"  %inside{row} = select i1 %is.inside{row}, i64 %number{row}, i64 %last.row"
-            yield f"  %offset.at{row} = getelementptr i64, ptr %offsets, i64 %inside{row}"
-            yield f"  %offset{row} = load i64, ptr %offset.at{row}"
-            yield f"  %left{row} = getelementptr {self._element(self.left)}, ptr %left, i64 %offset{row}"
+    def _tile_of(
+        self,
+        b: Builder,
+        left: Sequence[Value],
+        panel: Value,
+        results: Value,
+        is_first: Value,
+        row: Value,
+        height: Value,
+    ) -> None:
+        start, offsets, runs, count = left
+        last = b.sub(height, 1)
+        # Rows beyond the block's last one are the last one.
+        numbers = [b.smin(b.add(row, k), last) for k in range(self._tile)]
+        element = self.element(self.left)
+        rows = [b.element(start, element, b.load(I64, b.element(offsets, I64, number))) for number in numbers]
+        kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa)
+        kernel.over_runs(b, element, rows, panel, results, is_first, runs, count)
 
 
 @dataclass(frozen=True)
 class WindowMicrokernel(Microkernel):
     """Continues the chains of a tile of results over runs of terms, at least one."""
 
-    def lines(self, name: str, left: str, right: str, results: str) -> Iterator[str]:
-        """As the base class, with rows from ``%left<row>`` on; ``%runs`` says where their ``%count`` runs are.
+    def over_runs(
+        self,
+        b: Builder,
+        element: Type,
+        rows: Sequence[Value],
+        right: Value,
+        results: Value,
+        is_first: Value,
+        runs: Value,
+        count: Value,
+    ) -> None:
+        """Continues the chains.
 
         Args:
-            name: Unique in the function.
-            left: LLVM type of the left operand's elements.
-            right: Pointer to the first step's words.
-            results: Pointer to the tile.
+            b: Of the function.
+            element: Type of the left operand's elements.
+            rows: Where those of each row begin.
+            right: Where the first step's words are.
+            results: Where the tile is.
+            is_first: Whether its chains begin here.
+            runs: The list of runs.
+            count: How many it has.
         """
-        lanes = self.isa.lanes
-        kind = f"<{lanes} x float>"
-        totals = [f"%{name}.total{row}.{vector}" for row, vector in self._places]
-        yield f"{name}:"
-        for (row, vector), total in zip(self._places, totals, strict=True):
-            yield f"  {total}.at = getelementptr float, ptr {results}, i64 {row * self.pitch + vector * lanes}"
-            yield f"  {total}.before = load {kind}, ptr {total}.at, align 4"
-            yield f"  {total}.start = select i1 %is.first, {kind} zeroinitializer, {kind} {total}.before"
-        yield f"  br label %{name}.run"
-        yield f"{name}.run:"
-        for total in totals:
-            yield f"  {total}.run = phi {kind} [{total}.start, %{name}], [{total}.next, %{name}.run.end]"
-        yield f"  %{name}.run.right = phi ptr [{right}, %{name}], [%{name}.right.next, %{name}.run.end]"
-        yield f"  %{name}.number = phi i64 [0, %{name}], [%{name}.number.next, %{name}.run.end]"
-        yield f"  %{name}.first.at = getelementptr [2 x i64], ptr %runs, i64 %{name}.number"
-        yield f"  %{name}.first = load i64, ptr %{name}.first.at"
-        yield f"  %{name}.behind.at = getelementptr i64, ptr %{name}.first.at, i64 1"
-        yield f"  %{name}.behind = load i64, ptr %{name}.behind.at"
-        yield f"  br label %{name}.loop"
-        yield f"{name}.loop:"
-        for total in totals:
-            yield f"  {total} = phi {kind} [{total}.run, %{name}.run], [{total}.next, %{name}.loop]"
-        yield f"  %{name}.right = phi ptr [%{name}.run.right, %{name}.run], [%{name}.right.next, %{name}.loop]"
-        yield f"  %{name}.term = phi i64 [%{name}.first, %{name}.run], [%{name}.term.next, %{name}.loop]"
-        yield from self._packed_right(name)
-        yield from self._left_of(name, left)
-        yield from self._products(name, LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop"))
-        yield f"  %{name}.term.next = add i64 %{name}.term, {2 if self.in_pairs else 1}"
-        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %{name}.behind"
-        yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.run.end"
-        yield f"{name}.run.end:"
-        yield f"  %{name}.number.next = add i64 %{name}.number, 1"
-        yield f"  %{name}.more.runs = icmp slt i64 %{name}.number.next, %count"
-        yield f"  br i1 %{name}.more.runs, label %{name}.run, label %{name}.done"
-        yield f"{name}.done:"
-        for total in totals:
-            yield f"  store {kind} {total}.next, ptr {total}.at, align 4"
-        yield f"  br label %{name}.end"
+        math = LlvmVector(self.isa, b.module, b.body)
 
-    def _left_of(self, name: str, element: str) -> Iterator[str]:
-        """``%<name>.left<row>``: a row's word in all lanes."""
-        one, align = ("i32", 2) if self.in_pairs else ("float", 4)
-        for row in range(self.rows):
-            at = f"%{name}.left.at{row}"
-            yield f"  {at} = getelementptr {element}, ptr %left{row}, i64 %{name}.term"
-            yield f"  {at}.one = load {one}, ptr {at}, align {align}"
-            yield from self._splat(f"%{name}.left{row}", at, one)
+        def parts(chains: Chains) -> Chains:
+            carried = [("run.total", chain) for chain in chains]
+            with b.loop("run", *carried, ("run.right", right), ("number", i64(0))) as run:
+                *before, at, number = run.values
+                listed = b.element(runs, _RUN, number)
+                first = b.load(I64, listed)
+                behind = b.load(I64, b.element(listed, I64, 1))
+                with b.loop("term", *self._named([*before, at, first])) as loop:
+                    *totals, at, term = loop.values
+                    columns = self._packed(b, at)
+                    right_next = b.element(at, I32, self.vectors * self.isa.lanes)
+                    totals = self._added(math, totals, self._words_of(b, element, rows, term), columns)
+                    following = b.add(term, 2 if self.in_pairs else 1)
+                    loop.again_if(b.compare("slt", following, behind), *totals, right_next, following)
+                following = b.add(number, 1)
+                run.again_if(b.compare("slt", following, count), *totals, right_next, following)
+            return totals
+
+        self._continued(b, results, is_first, parts)
+
+    def _words_of(self, b: Builder, element: Type, rows: Sequence[Value], term: Value) -> list[Value]:
+        """Each row's word, in all lanes."""
+        align = 2 if self.in_pairs else 4
+        words = (b.load(self._word, b.element(row, element, term), align) for row in rows)
+        return [b.splat(word, self.isa.lanes) for word in words]
+
+
+_RUN = type_of("[2 x i64]")

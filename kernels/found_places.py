@@ -1,4 +1,4 @@
-"""The place of the first largest or smallest element along a loop, as LLVM IR text.
+"""The place of the first largest or smallest element along a loop.
 
 A row whose elements lie together is gone through block by block: what is farthest in a block is found in vectors, and
 in the first block that has what is farthest in the row the element is looked for that equals it, while the first cache
@@ -10,10 +10,14 @@ of columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
+from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Value, i64, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 
@@ -35,6 +39,7 @@ class FoundPlaces:
         largest: Whether it looks for the largest; else for the smallest.
         is_dense: Whether the elements that are compared lie together; else those along the next loop may.
         isa: Decides the lanes of a vector.
+        module: What it declares.
     """
 
     name: str
@@ -43,350 +48,272 @@ class FoundPlaces:
     largest: bool
     is_dense: bool
     isa: HostIsa
+    module: ModuleText
 
-    def text(self) -> str:
-        """The module."""
+    def definitions(self) -> list[str]:
+        """The functions."""
+        elements = _Elements(self.dtype, self.largest, self.isa.lanes)
+        kernel, one_by_one = self._kernel(elements), _one_by_one(elements, self.module)
+        return [kernel, one_by_one, *([_in_blocks(elements, self.module)] if self.is_dense else [])]
+
+    def _kernel(self, elements: _Elements) -> str:
         in_columns = self.rank > 0 and not self.is_dense
-        loops = OuterLoops((self._element, "i32"), self.rank, innermost=2 if in_columns else 1)
-        lines = [
-            f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{",
-            "begin:",
-            *word("%n", 0),
-            "  %some = icmp sgt i64 %n, 0",
-            "  br i1 %some, label %entry, label %none",
-            "none:",
-            "  ret void",
-            "entry:",
-            *(line for k in range(2) for line in _pointer(k, self.rank)),
-            *word("%step", loops.stride_index(0, 0)),
-            *(_words_of_columns(loops) if in_columns else ()),
-            f"  br label %{loops.first}",
-            *loops.open(),
-            *(self._columns() if in_columns else self._row()),
-            *loops.close(),
-            "  ret void",
-            "}",
-            *self._one_by_one(),
-        ]
-        if self.is_dense:
-            lines += [*self._in_blocks(), f"declare i{self._lanes} @llvm.cttz.i{self._lanes}(i{self._lanes}, i1)"]
-        return "\n".join([*lines, ""])
+        f = KernelFunction(self.name, self.module, (elements.stored, I32), self.rank)
+        n = f.extent(0, "n")
+        with f.when(f.compare("sgt", n, 0, "some"), "any"):
+            step = f.stride(0, 0, "step")
+            columns = _Columns.of(f) if in_columns else None
+            with f.outer_loops(f.streams(), innermost=2 if in_columns else 1) as (x, places):
+                if columns is not None:
+                    columns.find(elements, x, places, n, step)
+                elif self.is_dense:
+                    f.store(f.narrow(f.call(I64, f"{_PLACE}.dense", x, n), I32, "found"), places)
+                else:
+                    f.store(_place_of(f, elements, x, n, step), places)
+        f.give_back()
+        return f.text
 
-    # --- Rows -------------------------------------------------------------------------------------------------------
 
-    def _row(self) -> Iterator[str]:
-        yield "row:"
-        function = f"{_PLACE}.dense" if self.is_dense else _PLACE
-        yield from self._called("%found", function, "%at1_0", "%first")
-        yield "  store i32 %found, ptr %at1_1"
-        yield "  br label %close1"
+@dataclass(frozen=True)
+class _Elements:
+    """Elements that are compared.
 
-    def _called(self, name: str, function: str, x: str, first: str) -> Iterator[str]:
-        """``%name``: the place among %n elements from `x` on."""
-        if function != _PLACE:
-            yield f"  {name}.wide = call i64 @{function}(ptr {x}, i64 %n)"
-        else:
-            yield from self._number(first, f"load {self._element}, ptr {x}, align {self.dtype.itemsize}", lanes=0)
-            given = f"{self._scalar} {first}, i64 0, i64 0"
-            yield f"  {name}.wide = call i64 @{_PLACE}(ptr {x}, i64 %n, i64 %step, {given})"
-        yield f"  {name} = trunc i64 {name}.wide to i32"
+    Attributes:
+        dtype: Of them.
+        largest: Whether the largest is the farthest; else the smallest.
+        lanes: Of a vector.
+    """
 
-    def _one_by_one(self) -> Iterator[str]:
-        """The place of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
-        yield f"define internal i64 @{_PLACE}(ptr %x, i64 %n, i64 %step, {self._scalar} %best, i64 %at, i64 %start) {{"
-        yield "entry:"
-        yield "  %some = icmp slt i64 %start, %n"
-        yield "  br i1 %some, label %one, label %end"
-        yield "one:"
-        yield "  %i = phi i64 [%start, %entry], [%i.next, %one]"
-        yield f"  %held = phi {self._scalar} [%best, %entry], [%held.next, %one]"
-        yield "  %place = phi i64 [%at, %entry], [%place.next, %one]"
-        yield "  %offset = mul i64 %i, %step"
-        yield f"  %from = getelementptr {self._element}, ptr %x, i64 %offset"
-        yield from self._number("%value", f"load {self._element}, ptr %from, align {self.dtype.itemsize}", lanes=0)
-        yield from self._further("%further", "%value", "%held", lanes=0)
-        yield f"  %held.next = select i1 %further, {self._scalar} %value, {self._scalar} %held"
-        yield "  %place.next = select i1 %further, i64 %i, i64 %place"
-        yield "  %i.next = add i64 %i, 1"
-        yield "  %more = icmp slt i64 %i.next, %n"
-        yield "  br i1 %more, label %one, label %end"
-        yield "end:"
-        yield "  %found = phi i64 [%at, %entry], [%place.next, %one]"
-        yield "  ret i64 %found"
-        yield "}"
-
-    def _in_blocks(self) -> Iterator[str]:
-        """The place among n elements that lie together."""
-        lanes, step = self._lanes, self._lanes * _CHAINS
-        kind = self._kind(lanes)
-        chains = range(_CHAINS)
-        yield f"define internal i64 @{_PLACE}.dense(ptr %x, i64 %n) {{"
-        yield "entry:"
-        yield f"  %whole = and i64 %n, {-step}"
-        yield from self._number("%first", f"load {self._element}, ptr %x, align {self.dtype.itemsize}", lanes=0)
-        yield "  %some = icmp sgt i64 %whole, 0"
-        yield "  br i1 %some, label %block, label %rest"
-        yield "block:"
-        yield "  %b = phi i64 [0, %entry], [%b.end, %folded]"
-        yield f"  %best = phi {self._scalar} [%first, %entry], [%best.next, %folded]"
-        yield "  %best.at = phi i64 [0, %entry], [%best.at.next, %folded]"
-        yield f"  %b.beyond = add i64 %b, {step * _SPAN}"
-        yield "  %b.is.last = icmp sgt i64 %b.beyond, %whole"
-        yield "  %b.end = select i1 %b.is.last, i64 %whole, i64 %b.beyond"
-        yield from self._splat("%best", "%start")
-        yield "  br label %vector"
-        yield "vector:"
-        yield "  %i = phi i64 [%b, %block], [%i.next, %vector]"
-        for k in chains:
-            yield f"  %held{k} = phi {kind} [%start, %block], [%held{k}.next, %vector]"
-        if self._is_float:
-            yield f"  %odd = phi <{lanes} x i1> [zeroinitializer, %block], [%odd.next, %vector]"
-        for k in chains:
-            yield from self._vector(f"%v{k}", "%x", "%i", k)
-            yield f"  %f{k} = {self._ordered} {kind} %v{k}, %held{k}"
-            yield f"  %held{k}.next = select <{lanes} x i1> %f{k}, {kind} %v{k}, {kind} %held{k}"
-        if self._is_float:
-            yield from self._any_nan(kind)
-        yield f"  %i.next = add i64 %i, {step}"
-        yield "  %i.more = icmp slt i64 %i.next, %b.end"
-        yield "  br i1 %i.more, label %vector, label %fold"
-        yield "fold:"
-        value, lines = self._halved([f"%held{k}.next" for k in chains])
-        yield from lines
-        yield f"  %block.best = extractelement {kind} {value}, i64 0"
-        yield f"  %better = {self._ordered} {self._scalar} %block.best, %best"
-        if self._is_float:
-            yield f"  %odd.bits = bitcast <{lanes} x i1> %odd.next to i{lanes}"
-            yield f"  %has.odd = icmp ne i{lanes} %odd.bits, 0"
-            yield "  br i1 %has.odd, label %search, label %folded"
-        else:
-            yield "  br label %folded"
-        yield "folded:"
-        yield f"  %best.next = select i1 %better, {self._scalar} %block.best, {self._scalar} %best"
-        yield "  %best.at.next = select i1 %better, i64 %b, i64 %best.at"
-        yield "  %b.more = icmp slt i64 %b.end, %whole"
-        yield "  br i1 %b.more, label %block, label %search"
-        yield from self._search(kind)
-
-    def _any_nan(self, kind: str) -> Iterator[str]:
-        """``%odd.next``: `%odd`, and the lanes in which a vector of this step is NaN."""
-        held = "%odd"
-        for k in range(0, _CHAINS, 2):
-            yield f"  %nan{k} = fcmp uno {kind} %v{k}, %v{k + 1}"
-            result = "%odd.next" if k + 2 == _CHAINS else f"%odd{k}"
-            yield f"  {result} = or <{self._lanes} x i1> {held}, %nan{k}"
-            held = result
-
-    def _search(self, kind: str) -> Iterator[str]:
-        """Of the block that has the farthest, the first element that equals it; a NaN if there is one."""
-        lanes = self._lanes
-        is_odd = "%is.odd" if self._is_float else "false"
-        yield "search:"
-        if self._is_float:
-            yield "  %is.odd = phi i1 [true, %fold], [false, %folded]"
-            yield "  %s.begin = phi i64 [%b, %fold], [%best.at.next, %folded]"
-            yield f"  %s.best = phi {self._scalar} [%best, %fold], [%best.next, %folded]"
-        else:
-            yield "  %s.begin = add i64 %best.at.next, 0"
-            yield f"  %s.best = add {self._scalar} %best.next, 0"
-        yield from self._splat("%s.best", "%wanted")
-        yield "  br label %look"
-        yield "look:"
-        yield "  %s = phi i64 [%s.begin, %search], [%s.next, %look]"
-        yield from self._vector("%sv", "%x", "%s", 0)
-        equal = "fcmp oeq" if self._is_float else "icmp eq"
-        yield f"  %equal = {equal} {kind} %sv, %wanted"
-        hit = "%equal"
-        if self._is_float:
-            yield f"  %none = fcmp uno {kind} %sv, %sv"
-            yield f"  %hit = select i1 {is_odd}, <{lanes} x i1> %none, <{lanes} x i1> %equal"
-            hit = "%hit"
-        yield f"  %hit.bits = bitcast <{lanes} x i1> {hit} to i{lanes}"
-        yield f"  %s.next = add i64 %s, {lanes}"
-        yield f"  %missed = icmp eq i{lanes} %hit.bits, 0"
-        yield "  br i1 %missed, label %look, label %hit.here"
-        yield "hit.here:"
-        yield f"  %lane = call i{lanes} @llvm.cttz.i{lanes}(i{lanes} %hit.bits, i1 true)"
-        yield f"  %lane.wide = zext i{lanes} %lane to i64"
-        yield "  %hit.at = add i64 %s, %lane.wide"
-        yield f"  br i1 {is_odd}, label %done, label %rest"
-        yield "done:"
-        yield "  ret i64 %hit.at"
-        yield "rest:"
-        yield f"  %r.best = phi {self._scalar} [%first, %entry], [%s.best, %hit.here]"
-        yield "  %r.at = phi i64 [0, %entry], [%hit.at, %hit.here]"
-        given = f"i64 1, {self._scalar} %r.best, i64 %r.at, i64 %whole"
-        yield f"  %found = call i64 @{_PLACE}(ptr %x, i64 %n, {given})"
-        yield "  ret i64 %found"
-        yield "}"
-
-    def _halved(self, values: Sequence[str]) -> tuple[str, list[str]]:
-        """The vector whose first lane is the farthest of all lanes, none of which is NaN; and what computes it."""
-        lanes, kind, lines = self._lanes, self._kind(self._lanes), list[str]()
-        held, width = list(values), lanes
-
-        def farther(x: str, y: str) -> str:
-            name = f"%h{len(lines)}"
-            lines.append(f"  {name}.is = {self._ordered} {kind} {x}, {y}")
-            lines.append(f"  {name} = select <{lanes} x i1> {name}.is, {kind} {x}, {kind} {y}")
-            return name
-
-        while len(held) > 1:
-            held = [farther(held[k], held[k + 1]) for k in range(0, len(held), 2)]
-        (value,) = held
-        while width > 1:
-            width //= 2
-            order = ", ".join(f"i32 {(lane + width) % lanes}" for lane in range(lanes))
-            upper = f"%u{width}"
-            lines.append(f"  {upper} = shufflevector {kind} {value}, {kind} poison, <{lanes} x i32> <{order}>")
-            value = farther(value, upper)
-        return value, lines
-
-    # --- Columns ----------------------------------------------------------------------------------------------------
-
-    def _columns(self) -> Iterator[str]:
-        yield "row:"
-        yield from self._blocks_of_columns("many", _CHAINS, "row", "0", "one")
-        yield from self._blocks_of_columns("one", 1, "many.end", "%many.c", "column")
-        yield "column:"
-        yield "  br label %column.head"
-        yield "column.head:"
-        yield "  %c = phi i64 [%one.c, %column], [%c.next, %column.body]"
-        yield "  %c.more = icmp slt i64 %c, %width"
-        yield "  br i1 %c.more, label %column.body, label %close2"
-        yield "column.body:"
-        yield "  %c.read = mul i64 %c, %across"
-        yield "  %c.written = mul i64 %c, %written"
-        yield f"  %c.from = getelementptr {self._element}, ptr %at2_0, i64 %c.read"
-        yield "  %c.to = getelementptr i32, ptr %at2_1, i64 %c.written"
-        yield from self._called("%c.found", _PLACE, "%c.from", "%c.first")
-        yield "  store i32 %c.found, ptr %c.to, align 4"
-        yield "  %c.next = add i64 %c, 1"
-        yield "  br label %column.head"
-
-    def _blocks_of_columns(self, name: str, vectors: int, before: str, start: str, after: str) -> Iterator[str]:
-        """Blocks of so many vectors of columns, from column `start` on, as long as there is a whole one."""
-        lanes, kind, places = self._lanes, self._kind(self._lanes), f"<{self._lanes} x i32>"
-        if before != "row":
-            yield f"{name}:"
-            before = name
-        yield f"  br label %{name}.head"
-        yield f"{name}.head:"
-        yield f"  %{name}.c = phi i64 [{start}, %{before}], [%{name}.c.next, %{name}.stored]"
-        yield f"  %{name}.c.next = add i64 %{name}.c, {lanes * vectors}"
-        yield f"  %{name}.fits = icmp sle i64 %{name}.c.next, %dense.width"
-        yield f"  br i1 %{name}.fits, label %{name}.first, label %{name}.end"
-        yield f"{name}.end:"
-        yield f"  br label %{after}"
-        yield f"{name}.first:"
-        yield f"  %{name}.at = getelementptr {self._element}, ptr %at2_0, i64 %{name}.c"
-        for k in range(vectors):
-            yield from self._vector(f"%{name}.f{k}", f"%{name}.at", "0", k)
-        yield f"  br label %{name}.row"
-        yield f"{name}.row:"
-        yield f"  %{name}.i = phi i64 [0, %{name}.first], [%{name}.i.next, %{name}.row]"
-        for k in range(vectors):
-            yield f"  %{name}.held{k} = phi {kind} [%{name}.f{k}, %{name}.first], [%{name}.next{k}, %{name}.row]"
-            yield f"  %{name}.p{k} = phi {places} [zeroinitializer, %{name}.first], [%{name}.p.next{k}, %{name}.row]"
-        yield f"  %{name}.offset = mul i64 %{name}.i, %step"
-        yield f"  %{name}.i32 = trunc i64 %{name}.i to i32"
-        yield f"  %{name}.lane = insertelement {places} poison, i32 %{name}.i32, i64 0"
-        yield f"  %{name}.is = shufflevector {places} %{name}.lane, {places} poison, {places} zeroinitializer"
-        for k in range(vectors):
-            yield from self._vector(f"%{name}.v{k}", f"%{name}.at", f"%{name}.offset", k)
-            yield from self._further(f"%{name}.far{k}", f"%{name}.v{k}", f"%{name}.held{k}", lanes)
-            mask = f"select <{lanes} x i1> %{name}.far{k}"
-            yield f"  %{name}.next{k} = {mask}, {kind} %{name}.v{k}, {kind} %{name}.held{k}"
-            yield f"  %{name}.p.next{k} = {mask}, {places} %{name}.is, {places} %{name}.p{k}"
-        yield f"  %{name}.i.next = add i64 %{name}.i, 1"
-        yield f"  %{name}.more = icmp slt i64 %{name}.i.next, %n"
-        yield f"  br i1 %{name}.more, label %{name}.row, label %{name}.stored"
-        yield f"{name}.stored:"
-        for k in range(vectors):
-            yield f"  %{name}.to{k}.at = add i64 %{name}.c, {k * lanes}"
-            yield f"  %{name}.to{k} = getelementptr i32, ptr %at2_1, i64 %{name}.to{k}.at"
-            yield f"  store {places} %{name}.p.next{k}, ptr %{name}.to{k}, align 4"
-        yield f"  br label %{name}.head"
-
-    # --- Elements ---------------------------------------------------------------------------------------------------
+    dtype: DataType
+    largest: bool
+    lanes: int
 
     @property
-    def _lanes(self) -> int:
-        return self.isa.lanes
+    def stored(self) -> Type:
+        """As they are in memory."""
+        return type_of(self.dtype.traits.llvm)
 
     @property
-    def _element(self) -> str:
-        return self.dtype.traits.llvm
+    def scalar(self) -> Type:
+        """As they are computed with."""
+        return type_of(self.dtype.compute.llvm)
 
     @property
-    def _scalar(self) -> str:
-        return self.dtype.compute.llvm
+    def vector(self) -> Type:
+        """A vector of them."""
+        return self.scalar.times(self.lanes)
 
     @property
-    def _is_float(self) -> bool:
+    def is_float(self) -> bool:
+        """Whether they are floats."""
         return not self.dtype.is_integer
 
     @property
-    def _ordered(self) -> str:
+    def ordered(self) -> str:
         """The comparison that finds numbers that are farther."""
-        if self._is_float:
-            return f"fcmp o{'gt' if self.largest else 'lt'}"
-        return f"icmp {'s' if self.dtype.compute.is_signed else 'u'}{'gt' if self.largest else 'lt'}"
+        way = "gt" if self.largest else "lt"
+        return f"o{way}" if self.is_float else f"{'s' if self.dtype.compute.is_signed else 'u'}{way}"
 
-    def _kind(self, lanes: int) -> str:
-        return f"<{lanes} x {self._scalar}>" if lanes else self._scalar
+    def further(self, f: FunctionBuilder, value: Value, held: Value) -> Value:
+        """Whether the value is farther than what is held; NaN is, than what is none."""
+        if not self.is_float:
+            return f.compare(self.ordered, value, held)
+        or_nan = f.compare(f"u{self.ordered[1:]}", value, held)
+        return f.bit_and(or_nan, f.compare("ord", held, held))
 
-    def _further(self, name: str, value: str, held: str, lanes: int) -> Iterator[str]:
-        """``%name``: whether the value is farther than what is held; NaN is, than what is none."""
-        kind, bits = self._kind(lanes), f"<{lanes} x i1>" if lanes else "i1"
-        if not self._is_float:
-            yield f"  {name} = {self._ordered} {kind} {value}, {held}"
-            return
-        yield f"  {name}.or.nan = fcmp u{'gt' if self.largest else 'lt'} {kind} {value}, {held}"
-        yield f"  {name}.number = fcmp ord {kind} {held}, {held}"
-        yield f"  {name} = and {bits} {name}.or.nan, {name}.number"
+    def farther(self, f: FunctionBuilder, x: Value, y: Value) -> Value:
+        """That of two numbers which is farther; the second, of equal ones."""
+        return f.select(f.compare(self.ordered, x, y), x, y)
 
-    def _vector(self, name: str, base: str, at: str, k: int) -> Iterator[str]:
-        """``%name``: the numbers of the vector that is number k from element `at` on."""
-        yield f"  {name}.at = getelementptr {self._element}, ptr {base}, i64 {at}"
-        yield f"  {name}.place = getelementptr <{self._lanes} x {self._element}>, ptr {name}.at, i64 {k}"
-        load = f"load <{self._lanes} x {self._element}>, ptr {name}.place, align {self.dtype.itemsize}"
-        yield from self._number(name, load, self._lanes)
-
-    def _number(self, name: str, load: str, lanes: int) -> Iterator[str]:
-        """``%name``: what is loaded as it is computed with."""
-        words = f"<{lanes} x i32>" if lanes else "i32"
-        if self._element == self._scalar:
-            yield f"  {name} = {load}"
-            return
-        stored = f"<{lanes} x {self._element}>" if lanes else self._element
-        yield f"  {name}.stored = {load}"
+    def load(self, f: FunctionBuilder, address: Value, lanes: int = 0) -> Value:
+        """The numbers at an address, as they are computed with."""
+        stored = f.load(self.stored.times(lanes) if lanes else self.stored, address, self.dtype.itemsize)
+        if self.stored is self.scalar:
+            return stored
+        words = I32.times(lanes) if lanes else I32
         if not self.dtype.is_upper_half:
-            extend = "sext" if self.dtype.compute.is_signed else "zext"
-            yield f"  {name} = {extend} {stored} {name}.stored to {words}"
-            return
-        yield f"  {name}.low = zext {stored} {name}.stored to {words}"
-        yield f"  {name}.bits = shl {words} {name}.low, {'splat (i32 16)' if lanes else '16'}"
-        yield f"  {name} = bitcast {words} {name}.bits to {self._kind(lanes)}"
+            return f.convert("sext" if self.dtype.compute.is_signed else "zext", stored, words)
+        bits = f.shift_left(f.zext(stored, words), 16)
+        return f.bitcast(bits, self.scalar.times(lanes) if lanes else self.scalar)
 
-    def _splat(self, scalar: str, name: str) -> Iterator[str]:
-        """``%name``: the vector of a number."""
-        kind = self._kind(self._lanes)
-        yield f"  {name}.lane = insertelement {kind} poison, {self._scalar} {scalar}, i64 0"
-        yield f"  {name} = shufflevector {kind} {name}.lane, {kind} poison, <{self._lanes} x i32> zeroinitializer"
+    def load_vector(self, f: FunctionBuilder, base: Value, at: Value, k: int = 0) -> Value:
+        """The vector that is number k from element `at` on."""
+        from_at = f.element(base, self.stored, at)
+        return self.load(f, f.element(from_at, self.stored.times(self.lanes), k), self.lanes)
 
 
-def _words_of_columns(loops: OuterLoops) -> Iterator[str]:
-    """The words of the loop across columns, and how many of these lie together in both operands."""
-    yield from word("%width", 1)
-    yield from word("%across", loops.stride_index(0, 1))
-    yield from word("%written", loops.stride_index(1, 1))
-    yield "  %dense.read = icmp eq i64 %across, 1"
-    yield "  %dense.written = icmp eq i64 %written, 1"
-    yield "  %dense = and i1 %dense.read, %dense.written"
-    yield "  %dense.width = select i1 %dense, i64 %width, i64 0"
+def _place_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step: Value) -> Value:
+    """The place among n elements from `x` on, an i32."""
+    found = f.call(I64, _PLACE, x, n, step, elements.load(f, x), i64(0), i64(0))
+    return f.narrow(found, I32, "found")
 
 
-def _pointer(k: int, rank: int) -> Iterator[str]:
-    yield f"  %pointer{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-    yield f"  %at{rank + 1}_{k} = load ptr, ptr %pointer{k}"
+def _one_by_one(elements: _Elements, module: ModuleText) -> str:
+    """The place of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
+    words = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
+    parameters = Parameter("x", PTR), *words[:2], Parameter("best", elements.scalar), *words[2:]
+    f = FunctionBuilder(_PLACE, module, parameters, I64, is_internal=True)
+    x, n, step, best, at, start = f.parameters
+    with f.when(f.compare("slt", start, n, "some"), "any", ("found", at)) as any_left:
+        with f.count("i", n, ("held", best), ("place", at), begin=start) as each:
+            held, place = each.values
+            value = elements.load(f, f.element(x, elements.stored, f.mul(each.index, step)))
+            further = elements.further(f, value, held)
+            each.carry(f.select(further, value, held), f.select(further, each.index, place))
+        any_left.give(each.values[1])
+    f.give_back(any_left.values[0])
+    return f.text
+
+
+def _in_blocks(elements: _Elements, module: ModuleText) -> str:
+    """The place among n elements that lie together."""
+    f = FunctionBuilder(f"{_PLACE}.dense", module, [Parameter("x", PTR), Parameter("n", I64)], I64, is_internal=True)
+    x, n = f.parameters
+    lanes, scalar = elements.lanes, elements.scalar
+    step = lanes * _CHAINS
+    whole = f.bit_and(n, -step, "whole")
+    first = elements.load(f, x)
+    block = f.new_block("block", (I64, "b"), (scalar, "best"), (I64, "best.at"))
+    folded = f.new_block("folded")
+    search = f.new_block("search", (I1, "is.odd"), (I64, "begin"), (scalar, "wanted"))
+    rest = f.new_block("rest", (scalar, "held"), (I64, "place"))
+    f.branch_if(f.compare("sgt", whole, 0, "some"), block, rest, (0, first, 0), (first, 0))
+    b, best, best_at = f.begin(block)
+    beyond = f.add(b, step * _SPAN)
+    end = f.select(f.compare("sgt", beyond, whole), whole, beyond, "b.end")
+    of_block, has_nan = _farthest_of(f, elements, x, b, end, f.splat(best, lanes, "start"))
+    better = f.compare(elements.ordered, of_block, best, "better")
+    f.branch_if(has_nan, search, folded, (TRUE, b, best))
+    f.begin(folded)
+    best_next = f.select(better, of_block, best, "best.next")
+    at_next = f.select(better, b, best_at, "best.at.next")
+    more = f.compare("slt", end, whole)
+    f.branch_if(more, block, search, (end, best_next, at_next), (FALSE, at_next, best_next))
+    is_odd, begin, wanted = f.begin(search)
+    hit = _first_hit(f, elements, x, begin, wanted, is_odd)
+    done = f.new_block("done")
+    f.branch_if(is_odd, done, rest, (), (wanted, hit))
+    f.begin(done)
+    f.give_back(hit)
+    held, place = f.begin(rest)
+    f.give_back(f.call(I64, _PLACE, x, n, i64(1), held, place, whole))
+    return f.text
+
+
+def _farthest_of(
+    f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, end: Value, start: Value
+) -> tuple[Value, Value]:
+    """The farthest of `start` and of a block's elements, and whether one of these is NaN: then it is any of them."""
+    lanes, odd = elements.lanes, [("odd", zero(I1.times(elements.lanes)))] if elements.is_float else []
+    chains = [("held", start)] * _CHAINS
+    with f.count("i", end, *chains, *odd, begin=begin, step=lanes * _CHAINS) as step:
+        held = step.values[:_CHAINS]
+        vectors = [elements.load_vector(f, x, step.index, k) for k in range(_CHAINS)]
+        farther = [elements.farther(f, vector, chain) for vector, chain in zip(vectors, held, strict=True)]
+        step.carry(*farther, *_any_nan(f, vectors, step.values[_CHAINS:]))
+    number = f.extract(_halved(f, elements, step.values[:_CHAINS]), 0, "block.best")
+    return number, _is_any(f, step.values[-1]) if odd else FALSE
+
+
+def _any_nan(f: FunctionBuilder, vectors: Sequence[Value], held: Sequence[Value]) -> Sequence[Value]:
+    """What is held, and the lanes in which a vector is NaN."""
+    for k in range(0, len(vectors) if held else 0, 2):
+        held = [f.bit_or(held[0], f.compare("uno", vectors[k], vectors[k + 1]))]
+    return held
+
+
+def _is_any(f: FunctionBuilder, mask: Value) -> Value:
+    bits = f.bitcast(mask, type_of(f"i{mask.type.lanes}"))
+    return f.compare("ne", bits, 0, "has.odd")
+
+
+def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, is_odd: Value) -> Value:
+    """The first element from `begin` on, where there is one, that is the one that is wanted; or a NaN, if `is_odd`."""
+    lanes, many = elements.lanes, f.splat(wanted, elements.lanes, "wanted")
+    bits = type_of(f"i{lanes}")
+    with f.loop("look", ("s", begin)) as look:
+        (at,) = look.values
+        vector = elements.load_vector(f, x, at)
+        hit = f.compare("oeq" if elements.is_float else "eq", vector, many, "equal")
+        if elements.is_float:
+            hit = f.select(is_odd, f.compare("uno", vector, vector), hit, "hit")
+        hits = f.bitcast(hit, bits, "hit.bits")
+        look.again_if(f.compare("eq", hits, 0, "missed"), f.add(at, lanes))
+    lane = f.intrinsic(bits, f"llvm.cttz.{bits}", hits, TRUE, hint="lane")
+    return f.add(at, f.zext(lane, I64), "hit.at")
+
+
+def _halved(f: FunctionBuilder, elements: _Elements, values: Sequence[Value]) -> Value:
+    """The vector whose first lane is the farthest of all lanes, none of which is NaN."""
+    held, width, lanes = list(values), elements.lanes, range(elements.lanes)
+    while len(held) > 1:
+        held = [elements.farther(f, held[k], held[k + 1]) for k in range(0, len(held), 2)]
+    (value,) = held
+    while width > 1:
+        width //= 2
+        value = elements.farther(f, value, f.shuffle(value, None, [(lane + width) % len(lanes) for lane in lanes]))
+    return value
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The loop across columns.
+
+    Attributes:
+        f: The kernel.
+        width: Its extent.
+        across: From one column to the next.
+        written: From one result to the next.
+        dense: How many columns lie together in both operands.
+    """
+
+    f: KernelFunction
+    width: Value
+    across: Value
+    written: Value
+    dense: Value
+
+    @staticmethod
+    def of(f: KernelFunction) -> _Columns:
+        """Reads its words."""
+        width, across, written = f.extent(1, "width"), f.stride(0, 1, "across"), f.stride(1, 1, "written")
+        dense = f.bit_and(f.compare("eq", across, 1), f.compare("eq", written, 1), "dense")
+        return _Columns(f, width, across, written, f.select(dense, width, 0, "dense.width"))
+
+    def find(self, elements: _Elements, x: Value, places: Value, n: Value, step: Value) -> None:
+        """The places of all columns: of many vectors of them, of one, and of single ones."""
+        f = self.f
+        column = i64(0)
+        for vectors in (_CHAINS, 1):
+            column = self._blocks(vectors, elements, x, places, n, step, column)
+        with f.while_loop("column", ("c", column)) as each:
+            (at,) = each.values
+            each.leave_unless(f.compare("slt", at, self.width))
+            found = _place_of(f, elements, f.element(x, elements.stored, f.mul(at, self.across)), n, step)
+            f.store(found, f.element(places, I32, f.mul(at, self.written)), I32.nbytes)
+            each.again(f.add(at, 1))
+
+    def _blocks(
+        self, vectors: int, elements: _Elements, x: Value, places: Value, n: Value, step: Value, column: Value
+    ) -> Value:
+        """Blocks of so many vectors of columns, as long as there is a whole one; the column behind them."""
+        f, lanes = self.f, elements.lanes
+        with f.while_loop("columns", ("c", column)) as block:
+            (at,) = block.values
+            following = f.add(at, lanes * vectors)
+            block.leave_unless(f.compare("sle", following, self.dense))
+            base = f.element(x, elements.stored, at)
+            first = [("held", elements.load_vector(f, base, i64(0), k)) for k in range(vectors)]
+            where = [("place", zero(I32.times(lanes)))] * vectors
+            with f.count("i", n, *first, *where) as row:
+                held, found = row.values[:vectors], row.values[vectors:]
+                offset = f.mul(row.index, step)
+                own = f.splat(f.narrow(row.index, I32), lanes)
+                values = [elements.load_vector(f, base, offset, k) for k in range(vectors)]
+                further = [elements.further(f, *each) for each in zip(values, held, strict=True)]
+                better = [f.select(*each) for each in zip(further, values, held, strict=True)]
+                row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(further, found, strict=True)))
+            for k, result in enumerate(row.values[vectors:]):
+                f.store(result, f.element(places, I32, f.add(at, k * lanes)), I32.nbytes)
+            block.again(following)
+        return at

@@ -7,7 +7,7 @@ code. A process therefore assembles each once, in a module of its own, which ker
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from ttnn_jit.kernels.scalar_call import llvm_text
@@ -73,50 +73,47 @@ class RarePath:
     """An out-of-line function for arguments that hardly ever occur.
 
     Attributes:
-        symbol: Its name in a module.
+        symbol: What it is called among the module's.
         kind: Type of its parameters and of its result.
         parameters: Their names.
         lines: Its body.
-        result: What it returns.
-        calls: Symbols of the rare paths that it calls itself.
+        is_alone: Whether it calls no other rare path, so that it can be a module of its own.
     """
 
     symbol: str
     kind: str
     parameters: tuple[str, ...]
     lines: tuple[str, ...]
-    result: str
-    calls: frozenset[str]
+    is_alone: bool
+
+    @cached_property
+    def name(self) -> str:
+        """Its symbol; the same for the same text where it is a module of its own."""
+        if not self.is_alone:
+            return self.symbol
+        digest = hashlib.sha256(f"{self._definition(self.symbol, '')}\n".encode()).hexdigest()
+        return f"{self.symbol}.{digest[:16]}"
 
     @cached_property
     def definition(self) -> str:
         """The function for use in its own module alone."""
-        return self._definition(self.symbol, "internal ")
-
-    @cached_property
-    def shared_symbol(self) -> str:
-        """Its name in a module of its own, the same for the same text."""
-        digest = hashlib.sha256(f"{self.definition}\n".encode()).hexdigest()
-        return f"{self.symbol}.{digest[:16]}"
+        return self._definition(self.name, "internal ")
 
     @property
     def shared_definition(self) -> str:
         """The function for the use of other modules."""
-        return self._definition(self.shared_symbol, "")
+        return self._definition(self.name, "")
 
     @property
     def declaration(self) -> str:
         """The declaration in a module that calls the shared function."""
         kinds = ", ".join(self.kind for _ in self.parameters)
-        return f"declare {self.kind} @{self.shared_symbol}({kinds}) cold nounwind"
+        return f"declare {self.kind} @{self.name}({kinds}) cold nounwind"
 
-    def _definition(self, symbol: str, linkage: str) -> str:
+    def _definition(self, name: str, linkage: str) -> str:
         parameters = ", ".join(f"{self.kind} {parameter}" for parameter in self.parameters)
-        lines = "\n  ".join(self.lines)
-        return (
-            f"define {linkage}{self.kind} @{symbol}({parameters}) noinline cold nounwind {{\n"
-            f"entry:\n  {lines}\n  ret {self.kind} {self.result}\n}}"
-        )
+        head = f"define {linkage}{self.kind} @{name}({parameters}) noinline cold nounwind {{"
+        return "\n".join([head, *self.lines, "}"])
 
 
 @dataclass
@@ -125,11 +122,13 @@ class ModuleText:
 
     Attributes:
         declarations: ``declare`` lines of intrinsics.
+        variables: Definitions of variables, which its functions alone see.
         rare_paths: By symbol; None while one is being written.
         scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
+    variables: dict[str, None] = field(default_factory=dict)
     rare_paths: dict[str, RarePath | None] = field(default_factory=dict)
     scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
 
@@ -138,37 +137,46 @@ class ModuleText:
         """Whether it calls more than intrinsics."""
         return bool(self.rare_paths or self.scalar_functions)
 
-    def add(self, other: ModuleText, declarations: Iterable[str] = ()) -> None:
-        """Adds `declarations`, and then everything of `other`, to this module."""
-        self.declarations |= dict.fromkeys(declarations) | other.declarations
+    def add(self, other: ModuleText) -> None:
+        """Adds everything of `other` to this module."""
+        self.declarations |= other.declarations
+        self.variables |= other.variables
         self.rare_paths |= other.rare_paths
         self.scalar_functions |= other.scalar_functions
 
     def text(self) -> str:
-        """The text of the declarations, tables and rare paths."""
-        return "\n".join([*(rare.definition for rare in self._written), *self.declarations])
+        """The text of the declarations, variables and rare paths."""
+        return "\n".join([*(rare.definition for rare in self._written), *self.declarations, *self.variables])
 
-    def modules(
-        self, definitions: Sequence[str], after: Sequence[str] = (), *, fast_isel: bool = False
-    ) -> KernelModules:
-        """The modules of the functions `definitions` and, below what they share, `after`."""
+    def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
+        """The modules of the functions `definitions` and of what they share."""
         linked = tuple(map(llvm_text, self.scalar_functions.values()))
-        # One that calls another would have to be linked to it.
-        apart = [rare for rare in self._written if not rare.calls - {rare.symbol}]
-        whole = LlvmModule("\n".join([*definitions, self.text(), *after]), linked, fast_isel)
+        apart = [rare for rare in self._written if rare.is_alone]  # others would have to be linked to what they call
+        whole = LlvmModule("\n".join([*definitions, self.text()]), linked, fast_isel)
         if not apart:
             return KernelModules.of(whole)
         beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
-        kernel = "\n".join([*definitions, *beside, *self.declarations, *after])
-        for rare in apart:
-            kernel = kernel.replace(f"@{rare.symbol}(", f"@{rare.shared_symbol}(")
+        kernel = "\n".join([*definitions, *beside, *self.declarations, *self.variables])
         needed = "\n".join(self.declarations)
         return KernelModules(
             whole,
             LlvmModule(kernel, linked, fast_isel),
-            {rare.shared_symbol: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
+            {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
         )
 
     @property
     def _written(self) -> list[RarePath]:
         return [rare for rare in self.rare_paths.values() if rare is not None]
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Functions that kernels take into their modules.
+
+    Attributes:
+        definitions: Their text.
+        module: What they need beside it.
+    """
+
+    definitions: tuple[str, ...]
+    module: ModuleText

@@ -1,10 +1,15 @@
-"""LLVM IR text of the function that packs tiles beside each other into block floats, eight rows of them at a time."""
+"""The function that packs tiles beside each other into block floats, eight rows of them at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from ttnn_jit.kernels.packing_groups import DECLARATIONS, GROUP, ROWS, WORDS, GroupPacking
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import I8, I64, PTR, array
+from ttnn_jit.kernels.llvm.values import Value, i64
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.packing_groups import GROUP, ROWS, WORDS, GroupPacking
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -20,7 +25,18 @@ ROWS_AHEAD = 8
 GROUPS = TILE_HEIGHT * TILE_WIDTH // GROUP
 """Of a tile: as many bytes of exponents come first."""
 
-_PREFETCH, _COPY, FILL = "@llvm.prefetch.p0", "@llvm.memcpy.p0.p0.i64", "@llvm.memset.p0.i64"
+_EXPONENTS = array(GROUPS, I8)
+_PARAMETERS = (
+    Parameter("dense", PTR, "noalias readonly"),
+    Parameter("tiles", PTR, "noalias"),
+    *(Parameter(name, I64) for name in ("height", "width", "count", "down", "across")),
+)
+
+
+def groups_of(b: FunctionBuilder, row: Value) -> tuple[Value, Value]:
+    """The numbers of a row's groups in a tile, which is four faces of 16 rows."""
+    first = b.add(row, b.bit_and(row, GROUP), "group")
+    return first, b.add(first, GROUP, "group")
 
 
 @dataclass(frozen=True)
@@ -35,154 +51,128 @@ class PackedBlocks:
     Attributes:
         name: Its symbol.
         groups: How groups are packed.
+        module: What it declares.
     """
 
     name: str
     groups: GroupPacking
+    module: ModuleText
 
-    @property
-    def declarations(self) -> tuple[str, ...]:
-        """Of what it calls."""
-        edges = f"declare void {_COPY}(ptr, ptr, i64, i1)\n", f"declare void {FILL}(ptr, i8, i64, i1)\n"
-        return (*DECLARATIONS, *edges)
-
-    def lines(self) -> Iterator[str]:
+    def text(self) -> str:
         """The function."""
-        element, area = self.groups.source.traits.llvm, STRIP * ROWS * TILE_WIDTH
-        sizes = "i64 %height, i64 %width, i64 %count, i64 %down, i64 %across"
-        yield f"define internal void @{self.name}(ptr noalias readonly %dense, ptr noalias %tiles, {sizes}) nounwind {{"
-        yield "entry:"
-        yield f"  %words = alloca [{STRIP} x {WORDS}], align 64"
-        yield f"  %edges = alloca [{area} x {element}], align 64"
-        yield f"  %bytes = alloca [{STRIP} x [{GROUPS} x i8]], align {LINE}"
-        yield f"  %is.low = icmp ult i64 %height, {TILE_HEIGHT}"
-        yield f"  %is.wide = icmp eq i64 %width, {TILE_WIDTH}"
-        yield "  br i1 %is.low, label %zero, label %block"
-        yield "zero:"
-        yield f"  call void {FILL}(ptr align {LINE} %bytes, i8 0, i64 {STRIP * GROUPS}, i1 false)"
-        yield f"  %size = mul i64 %count, {self.groups.target.itemsize}"
-        yield f"  call void {FILL}(ptr %tiles, i8 0, i64 %size, i1 false)"
-        yield "  br label %block"
-        yield from self._block()
-        yield from self._copied_edges()
-        yield from self._exponents()
-        yield from self._codes()
-        yield from self._copied_exponents()
-        yield "done:"
-        yield "  ret void"
-        yield "}"
+        return _Writer(self).text()
 
-    def _block(self) -> Iterator[str]:
-        """The loop over eight rows of every tile: these rows, or where they are not whole a copy of them."""
-        element = self.groups.source.traits.llvm
-        yield "block:"
-        yield "  %r = phi i64 [0, %entry], [0, %zero], [%r.next, %block.end]"
-        yield f"  %r.next = add i64 %r, {ROWS}"
-        yield "  %move = mul i64 %r, %down"
-        yield f"  %block.at = getelementptr {element}, ptr %dense, i64 %move"
-        yield f"  %faces = and i64 %r, {GROUP}"
-        yield "  %group0 = add i64 %r, %faces"
-        yield f"  %group1 = add i64 %group0, {GROUP}"
-        yield "  %is.high = icmp ule i64 %r.next, %height"
-        yield "  %is.whole = and i1 %is.high, %is.wide"
-        yield "  %left = sub i64 %height, %r"
-        yield f"  %rows = select i1 %is.high, i64 {ROWS}, i64 %left"
-        yield "  %step = select i1 %is.whole, i64 %down, i64 32"
-        yield f"  %step.across = select i1 %is.whole, i64 %across, i64 {ROWS * TILE_WIDTH}"
-        yield "  %from = select i1 %is.whole, ptr %block.at, ptr %edges"
-        yield "  br i1 %is.whole, label %look, label %clear"
 
-    def _copied_exponents(self) -> Iterator[str]:
-        yield "block.end:"
-        yield "  %more.blocks = icmp ult i64 %r.next, %height"
-        yield "  br i1 %more.blocks, label %block, label %copy"
-        yield "copy:"
-        yield "  %t = phi i64 [0, %block.end], [%t.next, %copy]"
-        yield f"  %copy.from = getelementptr [{GROUPS} x i8], ptr %bytes, i64 %t"
-        yield f"  %copy.to = getelementptr [{self.groups.target.itemsize} x i8], ptr %tiles, i64 %t"
-        yield f"  %copied = load <{GROUPS} x i8>, ptr %copy.from, align {LINE}"
-        hint = f"align {LINE}, !nontemporal !0" if self.groups.nontemporal else "align 1"
-        yield f"  store <{GROUPS} x i8> %copied, ptr %copy.to, {hint}"
-        yield "  %t.next = add i64 %t, 1"
-        yield "  %more.copies = icmp ult i64 %t.next, %count"
-        yield "  br i1 %more.copies, label %copy, label %done"
+class _Rows(NamedTuple):
+    """Eight rows of every tile, or fewer.
 
-    def _copied_edges(self) -> Iterator[str]:
-        source = self.groups.source
-        element = source.traits.llvm
-        yield "clear:"
-        yield f"  %area = mul i64 %count, {ROWS * TILE_WIDTH * source.itemsize}"
-        yield f"  %row.bytes = mul i64 %width, {source.itemsize}"
-        yield f"  call void {FILL}(ptr align {LINE} %edges, i8 0, i64 %area, i1 false)"
-        yield "  br label %edge.tile"
-        yield "edge.tile:"
-        yield "  %e = phi i64 [0, %clear], [%e.next, %edge.tile.end]"
-        yield "  %e.moved = mul i64 %e, %across"
-        yield f"  %e.from = getelementptr {element}, ptr %block.at, i64 %e.moved"
-        yield f"  %e.place = mul i64 %e, {ROWS * TILE_WIDTH}"
-        yield f"  %e.to = getelementptr {element}, ptr %edges, i64 %e.place"
-        yield "  br label %edge.row"
-        yield "edge.row:"
-        yield "  %er = phi i64 [0, %edge.tile], [%er.next, %edge.row]"
-        yield "  %er.down = mul i64 %er, %down"
-        yield f"  %er.from = getelementptr {element}, ptr %e.from, i64 %er.down"
-        yield f"  %er.place = mul i64 %er, {TILE_WIDTH}"
-        yield f"  %er.to = getelementptr {element}, ptr %e.to, i64 %er.place"
-        yield f"  call void {_COPY}(ptr align {LINE} %er.to, ptr %er.from, i64 %row.bytes, i1 false)"
-        yield "  %er.next = add i64 %er, 1"
-        yield "  %more.edge.rows = icmp ult i64 %er.next, %rows"
-        yield "  br i1 %more.edge.rows, label %edge.row, label %edge.tile.end"
-        yield "edge.tile.end:"
-        yield "  %e.next = add i64 %e, 1"
-        yield "  %more.edge.tiles = icmp ult i64 %e.next, %count"
-        yield "  br i1 %more.edge.tiles, label %edge.tile, label %look"
+    Attributes:
+        first: Where the first tile has the first one.
+        down: Elements from one to the next.
+        across: Elements from tile to tile.
+        height: How many there are.
+        groups: The numbers of the first one's groups in its tile.
+    """
 
-    def _exponents(self) -> Iterator[str]:
-        element = self.groups.source.traits.llvm
-        yield "look:"
-        yield "  %d = phi i64 [0, %block], [0, %edge.tile.end], [%d.next, %look]"
-        yield "  %d.moved = mul i64 %d, %step.across"
-        yield f"  %d.at = getelementptr {element}, ptr %from, i64 %d.moved"
-        yield f"  %d.bytes = getelementptr [{GROUPS} x i8], ptr %bytes, i64 %d"
-        yield f"  %d.words = getelementptr {WORDS}, ptr %words, i64 %d"
-        for h in range(2):
-            yield f"  %exponents{h} = getelementptr i8, ptr %d.bytes, i64 %group{h}"
-        yield from (f"  {line}" for line in self.groups.exponents("%d.at", "%step", "%d.words"))
-        yield "  %d.next = add i64 %d, 1"
-        yield "  %more.looks = icmp ult i64 %d.next, %count"
-        yield "  br i1 %more.looks, label %look, label %tile"
+    first: Value
+    down: Value
+    across: Value
+    height: Value
+    groups: Sequence[Value]
 
-    def _codes(self) -> Iterator[str]:
-        source, target = self.groups.source, self.groups.target
-        element, code = source.traits.llvm, f"[{GROUP * (target.traits.magnitude_bits + 1) // 8} x i8]"
-        yield "tile:"
-        yield "  %c = phi i64 [0, %look], [%c.next, %tile.end]"
-        yield "  %moved = mul i64 %c, %step.across"
-        yield f"  %tile.from = getelementptr {element}, ptr %from, i64 %moved"
-        yield f"  %tile.at = getelementptr [{target.itemsize} x i8], ptr %tiles, i64 %c"
-        yield f"  %codes = getelementptr i8, ptr %tile.at, i64 {GROUPS}"
-        yield f"  %c.words = getelementptr {WORDS}, ptr %words, i64 %c"
-        for h in range(2):
-            yield f"  %codes{h} = getelementptr {code}, ptr %codes, i64 %group{h}"
-        yield "  br label %row"
-        yield "row:"
-        yield "  %k = phi i64 [0, %tile], [%k.next, %row]"
-        yield "  %dense0 = phi ptr [%tile.from, %tile], [%dense.next, %row]"
-        yield f"  %dense1 = getelementptr {element}, ptr %dense0, i64 %step"
-        yield f"  %dense.next = getelementptr {element}, ptr %dense1, i64 %step"
-        yield f"  %ahead = mul i64 %step, {ROWS_AHEAD}"
-        for row in range(2):
-            yield f"  %ahead{row} = getelementptr {element}, ptr %dense{row}, i64 %ahead"
-            for line in range(TILE_WIDTH * source.itemsize // LINE):
-                yield f"  %ahead{row}.line{line} = getelementptr i8, ptr %ahead{row}, i64 {LINE * line}"
-                yield f"  call void {_PREFETCH}(ptr %ahead{row}.line{line}, i32 0, i32 3, i32 1)"
-        for h in range(2):
-            yield f"  %code{h} = getelementptr {code}, ptr %codes{h}, i64 %k"
-        yield from (f"  {line}" for line in self.groups.two_rows("%c.words", "%k"))
-        yield "  %k.next = add i64 %k, 2"
-        yield "  %more.rows = icmp ult i64 %k.next, %rows"
-        yield "  br i1 %more.rows, label %row, label %tile.end"
-        yield "tile.end:"
-        yield "  %c.next = add i64 %c, 1"
-        yield "  %more.tiles = icmp ult i64 %c.next, %count"
-        yield "  br i1 %more.tiles, label %tile, label %block.end"
+
+class _Writer:
+    """Writes the function."""
+
+    def __init__(self, packed: PackedBlocks) -> None:
+        self.groups = packed.groups
+        self.element = packed.groups.element
+        self.b = FunctionBuilder(packed.name, packed.module, _PARAMETERS, is_internal=True)
+        self.dense, self.tiles, self.height, self.width, self.count, self.down, self.across = self.b.parameters
+        self.tile = array(packed.groups.target.itemsize, I8)
+
+    def text(self) -> str:
+        """The function."""
+        b = self.b
+        self.words = b.alloca(WORDS, STRIP, 64, "words")
+        self.edges = b.alloca(self.element, STRIP * ROWS * TILE_WIDTH, 64, "edges")
+        self.exponents = b.alloca(_EXPONENTS, STRIP, LINE, "exponents")
+        is_narrow = b.compare("ne", self.width, TILE_WIDTH, "is.narrow")
+        with b.when(b.compare("ult", self.height, TILE_HEIGHT, "is.low"), "zero"):
+            b.clear_bytes(self.exponents, STRIP * GROUPS)
+            b.clear_bytes(self.tiles, b.mul(self.count, self.groups.target.itemsize))
+        with b.loop("block", ("r", i64(0))) as block:
+            (r,) = block.values
+            following = b.add(r, ROWS, "r.next")
+            rows = self._rows(r, following, is_narrow)
+            self._find_exponents(rows)
+            self._store_codes(rows)
+            block.again_if(b.compare("ult", following, self.height, "more.blocks"), following)
+        self._copy_exponents()
+        b.give_back()
+        return b.text
+
+    def _rows(self, r: Value, following: Value, is_narrow: Value) -> _Rows:
+        """Rows from r on: these, or where they are not whole a copy of them."""
+        b = self.b
+        at = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
+        groups = groups_of(b, r)
+        is_last = b.compare("ugt", following, self.height, "is.last")
+        is_cut = b.bit_or(is_last, is_narrow, "is.cut")
+        height = b.select(is_last, b.sub(self.height, r), ROWS, "rows")
+        down = b.select(is_cut, TILE_WIDTH, self.down, "down")
+        across = b.select(is_cut, ROWS * TILE_WIDTH, self.across, "across")
+        first = b.select(is_cut, self.edges, at, "first")
+        with b.when(is_cut, "clear"):
+            self._copy_edges(at, height)
+        return _Rows(first, down, across, height, groups)
+
+    def _copy_edges(self, at: Value, height: Value) -> None:
+        b, source = self.b, self.groups.source
+        area = ROWS * TILE_WIDTH
+        nbytes = b.mul(self.width, source.itemsize, "row.bytes")
+        b.clear_bytes(self.edges, b.mul(self.count, area * source.itemsize))
+        with b.count("edge.tile", self.count) as tile:
+            read = b.element(at, self.element, b.mul(tile.index, self.across))
+            written = b.element(self.edges, self.element, b.mul(tile.index, area))
+            with b.count("edge.row", height) as row:
+                source_row = b.element(read, self.element, b.mul(row.index, self.down))
+                b.copy_bytes(b.element(written, self.element, b.mul(row.index, TILE_WIDTH)), source_row, nbytes)
+
+    def _find_exponents(self, rows: _Rows) -> None:
+        b = self.b
+        with b.count("look", self.count) as look:
+            at = b.element(rows.first, self.element, b.mul(look.index, rows.across))
+            exponents = b.element(self.exponents, _EXPONENTS, look.index)
+            words = b.element(self.words, WORDS, look.index)
+            targets = [b.bytes_on(exponents, group) for group in rows.groups]
+            self.groups.store_exponents(b, at, rows.down, targets, words)
+
+    def _store_codes(self, rows: _Rows) -> None:
+        b, element = self.b, self.element
+        code = array(GROUP * (self.groups.target.traits.magnitude_bits + 1) // 8, I8)
+        with b.count("tile", self.count) as tile:
+            at = b.element(rows.first, element, b.mul(tile.index, rows.across), "tile.from")
+            codes = b.bytes_on(b.element(self.tiles, self.tile, tile.index), GROUPS)
+            words = b.element(self.words, WORDS, tile.index)
+            groups = [b.element(codes, code, group) for group in rows.groups]
+            with b.count("row", rows.height, ("dense", at), step=2) as row:
+                (first,) = row.values
+                second = b.element(first, element, rows.down)
+                row.carry(b.element(second, element, rows.down, "dense.next"))
+                ahead = b.mul(rows.down, ROWS_AHEAD, "ahead")
+                for each in (first, second):
+                    far = b.element(each, element, ahead)
+                    for line in range(TILE_WIDTH * self.groups.source.itemsize // LINE):
+                        b.prefetch(b.bytes_on(far, LINE * line))
+                targets = [b.element(group, code, row.index) for group in groups]
+                self.groups.store_two_rows(b, (first, second), words, row.index, targets)
+
+    def _copy_exponents(self) -> None:
+        b, nontemporal = self.b, self.groups.nontemporal
+        vector = I8.times(GROUPS)
+        with b.count("copy", self.count) as copy:
+            read = b.element(self.exponents, _EXPONENTS, copy.index)
+            written = b.element(self.tiles, self.tile, copy.index)
+            copied = b.load(vector, read, LINE)
+            b.store(copied, written, LINE if nontemporal else 1, nontemporal=nontemporal)

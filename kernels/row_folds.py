@@ -1,4 +1,4 @@
-"""LLVM IR text of the functions that make one number of a row: of blocks, and of their results (ops/reduction.py).
+"""The functions that make one number of a row: of blocks, and of their results (ops/reduction.py).
 
 Bound: a load of every element, and `CHAINS` chains of what combines two numbers, or more where any order will do.
 """
@@ -6,19 +6,33 @@ Bound: a load of every element, and `CHAINS` chains of what combines two numbers
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ttnn_jit.kernels.chunk_folds import halved
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_float import LlvmFloat
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR
+from ttnn_jit.kernels.llvm.values import Value, integer, zero
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.pairwise_folds import finish, push
 from ttnn_jit.kernels.tail_copies import TailCopies
 from ttnn_jit.ops.reduction import CHAINS
 from ttnn_jit.process.dataclass import dataclass
 
 _CHAINS_AT_ONCE = 8
 """Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
+
+
+@lru_cache(maxsize=64)
+def row_functions(
+    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, of_words: bool, isa: HostIsa
+) -> Functions:
+    """Those of `RowFold`."""
+    module = ModuleText()
+    fold = RowFold(name, combine, identity, in_any_order, of_words, isa, module)
+    return Functions(fold.definitions(), module)
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class RowFold:
     ``float @name.finish(ptr levels, i64 blocks)`` gives that of all: neighbours are folded as soon as both are there.
 
     Attributes:
-        name: Their symbol.
+        name: Their symbols.
         combine: ``combine(b, x, y)`` over ops/emit.py.
         identity: What chains begin with.
         in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
@@ -39,151 +53,77 @@ class RowFold:
     """
 
     name: str
-    combine: Callable[..., str]
+    combine: Callable[..., Value]
     identity: float
     in_any_order: bool
     of_words: bool
     isa: HostIsa
     module: ModuleText
 
-    def definitions(self) -> Sequence[str]:
+    def definitions(self) -> tuple[str, ...]:
         """The functions."""
-        return [self._fold(), *_levels(self.name, self.combine, self.isa, self.module)]
+        numbers = _Numbers(self)
+        last = finish(self.name, numbers, self.module, lambda f, at: f.load(FLOAT, at))
+        return self._fold(), push(self.name, numbers, self.module), last
 
     @property
     def _vectors(self) -> int:
         own = CHAINS // self.isa.lanes
         return max(own, _CHAINS_AT_ONCE) if self.in_any_order else own
 
-    def _builder(self, prefix: str, block: str) -> LlvmVector:
-        return LlvmVector(self.isa, self.module, prefix=prefix, block=block)
-
     def _fold(self) -> str:
-        vectors, lanes = self._vectors, self.isa.lanes
-        step, kind = vectors * lanes, f"<{lanes} x float>"
-        element, itemsize = ("i16", 2) if self.of_words else ("float", 4)
-        start = LlvmFloat.const(self._builder("s", "entry"), self.identity)
-        chains = [f"%chain{k}" for k in range(vectors)]
-        lines = [f"define internal float @{self.name}(ptr %terms, i64 %n) nounwind {{", "entry:"]
-        lines += [f"  %scratch = alloca [{step} x {element}], align 64", f"  %main = and i64 %n, {-step}"]
-        lines += ["  %some = icmp ne i64 %main, 0", "  br i1 %some, label %chunk, label %after", "chunk:"]
-        lines += ["  %at = phi i64 [0, %entry], [%at.next, %chunk]"]
-        lines += [f"  {chain} = phi {kind} [{start}, %entry], [{chain}.next, %chunk]" for chain in chains]
-        lines += self._combined("c", "%terms", "%at", chains)
-        lines += [f"  %at.next = add i64 %at, {step}", "  %more = icmp slt i64 %at.next, %main"]
-        lines += ["  br i1 %more, label %chunk, label %after", "after:"]
-        lines += [f"  %sum{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
-        lines += ["  %rest = sub i64 %n, %main", "  %has.rest = icmp sgt i64 %rest, 0"]
-        lines += ["  br i1 %has.rest, label %tail, label %folding", "tail:"]
-        lines += [f"  %rest.at = getelementptr {element}, ptr %terms, i64 %main"]
-        copies = TailCopies(element, itemsize, lanes, vectors, self.isa.avx512)
-        self.module.declarations |= dict.fromkeys(copies.declarations)
-        lines += copies.gather("%rest.copy", "%rest.at", "%scratch", self._filling(start))
-        lines += self._combined("t", "%scratch", "0", [f"%sum{k}" for k in range(vectors)])
-        lines += ["  br label %folding", "folding:"]
-        lines += [f"  %all{k} = phi {kind} [%sum{k}, %after], [%sum{k}.next, %tail]" for k in range(vectors)]
-        builder = self._builder("f", "folding")
-        value = halved(builder, self.combine, [f"%all{k}" for k in range(vectors)])
-        lines += builder.lines
-        return "\n".join([*lines, f"  %result = extractelement {kind} {value}, i64 0", "  ret float %result", "}"])
+        vectors, element = self._vectors, I16 if self.of_words else FLOAT
+        vector, step = element.times(self.isa.lanes), vectors * self.isa.lanes
+        parameters = Parameter("terms", PTR), Parameter("n", I64)
+        f = FunctionBuilder(self.name, self.module, parameters, FLOAT, is_internal=True)
+        terms, n = f.parameters
+        start = LlvmVector(self.isa, self.module, f.body).const(self.identity)
+        chains = [("chain", start)] * vectors
+        scratch = f.alloca(element, step, 64, "scratch")
+        main = f.bit_and(n, -step, "main")
+        with f.when(f.compare("ne", main, 0, "some"), "chunks", *chains) as whole:
+            with f.count("at", main, *chains, step=step) as chunk:
+                chunk.carry(*self._combined(f, f.element(terms, element, chunk.index), chunk.values))
+            whole.give(*chunk.values)
+        rest = f.sub(n, main, "rest")
+        with f.when(f.compare("sgt", rest, 0, "has.rest"), "tail", *(("all", sums) for sums in whole.values)) as tail:
+            copies = TailCopies(vector, vectors, self.isa.avx512)
+            copies.gather(f, rest, f.element(terms, element, main), scratch, self._filling(start))
+            tail.give(*self._combined(f, scratch, whole.values))
+        builder = LlvmVector(self.isa, self.module, f.body)
+        f.give_back(f.extract(halved(builder, self.combine, tail.values), 0, "result"))
+        return f.text
 
-    def _filling(self, start: str) -> str:
+    def _filling(self, start: Value) -> Value:
         """A vector of identities."""
         if not self.of_words:
             return start
         (bits,) = struct.unpack("<i", struct.pack("<f", self.identity))
-        return f"splat (i16 {bits >> 16})"
+        return integer(bits >> 16, I16.times(self.isa.lanes))
 
-    def _combined(self, prefix: str, source: str, at: str, into: list[str]) -> list[str]:
-        """One vector of `source` combined into each chain; the results are ``<chain>.next``."""
-        lanes = self.isa.lanes
-        element, kind = "i16" if self.of_words else "float", f"<{lanes} x float>"
-        builder = self._builder(f"{prefix}.r", "")
-        lines, loaded = [], []
-        for k, _ in enumerate(into):
-            lines += [f"  %{prefix}.at{k} = getelementptr {element}, ptr {source}, i64 {at}"]
-            lines += [f"  %{prefix}.v{k} = getelementptr <{lanes} x {element}>, ptr %{prefix}.at{k}, i64 {k}"]
-            align = 2 if self.of_words else 4
-            lines += [f"  %{prefix}.x{k} = load <{lanes} x {element}>, ptr %{prefix}.v{k}, align {align}"]
-            loaded.append(f"%{prefix}.x{k}")
+    def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
+        """The chains with one vector each of what lies at `source`."""
+        builder = LlvmVector(self.isa, self.module, f.body)
+        element = I16 if self.of_words else FLOAT
+        vector = element.times(self.isa.lanes)
+        loaded = [f.load(vector, f.element(source, vector, k), element.nbytes) for k, _ in enumerate(chains)]
         values = [builder.load_bf16(words) for words in loaded] if self.of_words else loaded
-        results = [self.combine(builder, chain, value) for chain, value in zip(into, values, strict=True)]
-        lines += builder.lines
-        named = zip(into, results, strict=True)
-        return lines + [f"  {chain}.next = bitcast {kind} {result} to {kind}" for chain, result in named]
+        return [self.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
 
 
-def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> Iterator[str]:
-    """Binary counting: level i holds the result of 2**i neighbouring blocks where bit i of their number is set."""
-    yield _push(name, _both("p", combine, isa, module))
-    yield _finish(name, _both("f", combine, isa, module))
+@dataclass(frozen=True)
+class _Numbers:
+    """The results of blocks of a row: floats, combined in the first lane of a vector."""
 
+    fold: RowFold
+    type = FLOAT
+    floats = 1
 
-def _both(prefix: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> list[str]:
-    """``%<prefix>.both`` of the floats ``%left`` and ``%own``, computed in the first lane."""
-    builder = LlvmVector(isa, module, prefix=f"{prefix}.", block="")
-    kind = f"<{isa.lanes} x float>"
-    single = f"insertelement {kind} zeroinitializer, float"
-    vectors = [f"  %{prefix}.operand{k} = {single} {value}, i64 0" for k, value in enumerate(("%left", "%own"))]
-    result = combine(builder, f"%{prefix}.operand0", f"%{prefix}.operand1")
-    return [*vectors, *builder.lines, f"  %{prefix}.both = extractelement {kind} {result}, i64 0"]
+    def combined(self, f: FunctionBuilder, own: Value, level: Value) -> Value:
+        builder = LlvmVector(self.fold.isa, self.fold.module, f.body)
+        zeros = zero(FLOAT.times(self.fold.isa.lanes))
+        left, right = (f.insert(zeros, number, 0) for number in (f.load(FLOAT, level, hint="left"), own))
+        return f.extract(self.fold.combine(builder, left, right), 0, "both")
 
-
-def _push(name: str, both: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"define internal void @{name}.push(ptr %levels, i64 %number, float %value) nounwind {{",
-            "entry:",
-            "  br label %level",
-            "level:",
-            "  %bits = phi i64 [%number, %entry], [%bits.next, %full]",
-            "  %place = phi i64 [0, %entry], [%place.next, %full]",
-            "  %own = phi float [%value, %entry], [%p.both, %full]",
-            "  %at = getelementptr float, ptr %levels, i64 %place",
-            "  %bit = trunc i64 %bits to i1",
-            "  br i1 %bit, label %full, label %free",
-            "full:",
-            "  %left = load float, ptr %at",
-            *both,
-            "  %bits.next = lshr i64 %bits, 1",
-            "  %place.next = add i64 %place, 1",
-            "  br label %level",
-            "free:",
-            "  store float %own, ptr %at",
-            "  ret void",
-            "}",
-        ]
-    )
-
-
-def _finish(name: str, both: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"define internal float @{name}.finish(ptr %levels, i64 %blocks) nounwind {{",
-            "entry:",
-            "  %lowest = call i64 @llvm.cttz.i64(i64 %blocks, i1 true)",
-            "  %first.at = getelementptr float, ptr %levels, i64 %lowest",
-            "  %first = load float, ptr %first.at",
-            "  br label %level",
-            "level:",
-            "  %place = phi i64 [%lowest, %entry], [%next, %skip], [%next, %full]",
-            "  %own = phi float [%first, %entry], [%own, %skip], [%f.both, %full]",
-            "  %next = add i64 %place, 1",
-            "  %left.bits = lshr i64 %blocks, %next",
-            "  %some = icmp ne i64 %left.bits, 0",
-            "  br i1 %some, label %more, label %done",
-            "more:",
-            "  %bit = trunc i64 %left.bits to i1",
-            "  br i1 %bit, label %full, label %skip",
-            "skip:",
-            "  br label %level",
-            "full:",
-            "  %at = getelementptr float, ptr %levels, i64 %next",
-            "  %left = load float, ptr %at",
-            *both,
-            "  br label %level",
-            "done:",
-            "  ret float %own",
-            "}",
-        ]
-    )
+    def keep(self, f: FunctionBuilder, own: Value, level: Value) -> None:
+        f.store(own, level)

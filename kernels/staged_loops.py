@@ -1,4 +1,4 @@
-"""LLVM IR text of a kernel that loop fission has split into stages, which are strip-mined over blocks of elements.
+"""A kernel that loop fission has split into stages, which are strip-mined over blocks of elements.
 
 Fission helps in two cases. A loop over many streams is bound by memory: hardware prefetchers follow few streams, and
 streams with equal page offsets evict each other's lines from the first two caches. Stages over few streams each, on
@@ -11,8 +11,11 @@ crosses stages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
+from ttnn_jit.kernels.llvm.types import type_of
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 
@@ -34,56 +37,39 @@ class StageCall:
 
 
 def staged_loops(
-    name: str, streams: Sequence[Stream], scratches: Sequence[Stream], stages: Sequence[StageCall], block: int
+    name: str,
+    module: ModuleText,
+    streams: Sequence[Stream],
+    scratches: Sequence[Stream],
+    stages: Sequence[StageCall],
+    block: int,
 ) -> str:
     """The function ``void @name(ptr pointers, ptr params)`` that runs `stages` over all elements.
 
     Args:
         name: Symbol of the function.
+        module: What it needs.
         streams: The kernel's, none of them strided.
         scratches: Buffers for the tiles that cross stages, contiguous.
         stages: In execution order.
         block: Most elements of a block, a power of two; it is halved until the scratch buffers fit on the stack.
     """
     fewer = max(1, len(scratches) * block // _MAX_SCRATCH_ELEMENTS)
-    return "\n".join(_lines(name, streams, scratches, stages, block >> (fewer - 1).bit_length()))
-
-
-def _lines(
-    name: str, streams: Sequence[Stream], scratches: Sequence[Stream], stages: Sequence[StageCall], block: int
-) -> Iterator[str]:
-    yield f"define void @{name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-    yield "entry:"
-    for k, scratch in enumerate(scratches, len(streams)):
-        yield f"  %p{k} = alloca [{block} x {scratch.dtype.traits.llvm}], align 64"
-    yield "  %extent = alloca i64"
-    for k, stage in enumerate(stages):
-        yield f"  %operands{k} = alloca [{len(stage.operands)} x ptr]"
-    for k in range(len(streams)):
-        yield f"  %base{k}.at = getelementptr ptr, ptr %pointers, i64 {k}"
-        yield f"  %base{k} = load ptr, ptr %base{k}.at"
-    yield "  %n = load i64, ptr %params"
-    yield "  %some = icmp sgt i64 %n, 0"
-    yield "  br i1 %some, label %stretch, label %done"
-    yield "stretch:"
-    yield "  %at = phi i64 [0, %entry], [%at.next, %stretch]"
-    yield "  %left = sub i64 %n, %at"
-    yield f"  %last = icmp slt i64 %left, {block}"
-    yield f"  %count = select i1 %last, i64 %left, i64 {block}"
-    yield "  store i64 %count, ptr %extent"
-    for k, stream in enumerate(streams):
-        index = "0" if stream.access is InnerAccess.SCALAR else "%at"
-        yield f"  %p{k} = getelementptr {stream.dtype.traits.llvm}, ptr %base{k}, i64 {index}"
-    for k, stage in enumerate(stages):
-        for place, operand in enumerate(stage.operands):
-            yield f"  %operand{k}.{place} = getelementptr ptr, ptr %operands{k}, i64 {place}"
-            yield f"  store ptr %p{operand}, ptr %operand{k}.{place}"
-        yield f"  call void @{stage.function}(ptr %operands{k}, ptr %extent)"
-    yield f"  %at.next = add i64 %at, {block}"
-    yield "  %more = icmp slt i64 %at.next, %n"
-    yield "  br i1 %more, label %stretch, label %done"
-    yield "done:"
+    block >>= (fewer - 1).bit_length()
+    b = KernelFunction(name, module, [type_of(stream.dtype.traits.llvm) for stream in streams], rank=0)
+    buffers = [b.alloca(type_of(each.dtype.traits.llvm), block, 64, "scratch") for each in scratches]
+    calls = [NestedCall(b, stage.function, len(stage.operands), 1) for stage in stages]
+    starts, n = b.streams(), b.extent(0, "n")
+    moved = [stream.access is not InnerAccess.SCALAR for stream in streams]
+    with b.when(b.compare("sgt", n, 0), "some"), b.count("at", n, step=block) as stretch:
+        at = stretch.index
+        count = b.smin(b.sub(n, at), block)
+        places = [b.element(start, b.elements[k], at) if moved[k] else start for k, start in enumerate(starts)]
+        places += buffers
+        for stage, call in zip(stages, calls, strict=True):
+            call.set_word(0, count)
+            call.run(*(places[operand] for operand in stage.operands))
     if any(stream.nontemporal for stream in streams):
-        yield "  fence seq_cst"  # other threads see these stores in no order otherwise
-    yield "  ret void"
-    yield "}"
+        b.fence()  # other threads see these stores in no order otherwise
+    b.give_back()
+    return b.text

@@ -1,4 +1,4 @@
-"""LLVM IR text of a kernel that reduces the loop around its innermost one: sweeps over blocks of columns.
+"""A kernel that reduces the loop around its innermost one: sweeps over blocks of columns.
 
 What lies beside each other belongs to different results, so that rows are combined with each other: row i into row i
 mod 32 of the chains, a loop of kernels/tile_loop.py with two loops around it. The chains are folded by halving, and
@@ -10,12 +10,17 @@ Bound: the bytes of the tensors; for every element a load and a store in the sec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
+from ttnn_jit.kernels.llvm.types import FLOAT, I64, PTR, VOID, type_of
+from ttnn_jit.kernels.llvm.values import Value, i64
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.pairwise_folds import finish, push
 from ttnn_jit.kernels.swept_loops import SweepCall
 from ttnn_jit.nest.buffers import COLUMNS, LEVELS, Buffer, BufferKind
 from ttnn_jit.nest.streams import Stream
@@ -33,6 +38,7 @@ class SweptColumns:
         rank: Loops around the innermost one; the first of them is reduced.
         sweeps: In execution order; those over whole columns are loops of rank 2.
         buffers: Numbered after the streams.
+        module: Gets the declarations.
     """
 
     name: str
@@ -40,149 +46,134 @@ class SweptColumns:
     rank: int
     sweeps: Sequence[SweepCall]
     buffers: Sequence[Buffer]
+    module: ModuleText
 
     def text(self) -> str:
         """The definition."""
-        outer = OuterLoops(tuple(stream.dtype.traits.llvm for stream in self.streams), self.rank, innermost=2)
-        parts = (self._entry(outer), outer.open(), self._columns(), outer.close(), ["  ret void", "}"])
-        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-        return "\n".join([head, *(line for part in parts for line in part)])
+        elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
+        f = KernelFunction(self.name, self.module, elements, self.rank)
+        columns = _Columns(self, f)
+        with f.outer_loops(f.streams(), innermost=2) as at:
+            columns.sweep(at)
+        f.give_back()
+        return f.text
 
-    def _entry(self, outer: OuterLoops) -> Iterator[str]:
-        yield "entry:"
-        for k, buffer in enumerate(self.buffers, len(self.streams)):
+
+Walk = tuple[Value, Callable[[int], Value]]
+"""A loop of a call: its extent, and the stride of every stream and buffer."""
+
+
+class _Columns:
+    """What a kernel does with all columns of a matrix."""
+
+    def __init__(self, kernel: SweptColumns, f: KernelFunction) -> None:
+        self.kernel = kernel
+        self.f = f
+        self.buffers = []
+        for buffer in kernel.buffers:
             count = COLUMNS * (CHAINS if buffer.kind is BufferKind.TERMS else 1)
-            yield f"  %at_{k} = alloca [{count} x {buffer.dtype.traits.llvm}], align 64"
-        yield "  %n = load i64, ptr %params"
-        yield from word("%rows", 1)
-        for k, _ in enumerate(self.streams):
-            yield from word(f"%across_{k}", outer.stride_index(k, 0))
-            yield from word(f"%down_{k}", outer.stride_index(k, 1))
-            yield f"  %group_{k} = mul i64 %down_{k}, {CHAINS}"
-            yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
-        for number, sweep in enumerate(self.sweeps):
-            yield f"  %operands{number} = alloca [{len(sweep.operands)} x ptr]"
-            yield f"  %words{number} = alloca [{3 * (1 + len(sweep.operands))} x i64]"
-            for fold, _ in enumerate(sweep.folds):
-                yield f"  %levels{number}.{fold} = alloca [{LEVELS * COLUMNS} x float], align 64"
-        yield f"  br label %{outer.first}"
+            self.buffers.append(f.alloca(type_of(buffer.dtype.traits.llvm), count, 64, "buffer"))
+        self.n, self.rows = f.extent(0, "n"), f.extent(1, "rows")
+        streams = range(len(kernel.streams))
+        self.across = [f.stride(k, 0, f"across_{k}") for k in streams]
+        self.down = [f.stride(k, 1, f"down_{k}") for k in streams]
+        self.group = [f.mul(down, CHAINS, "group") for down in self.down]
+        self.calls = [
+            NestedCall(f, sweep.function, len(sweep.operands), 3 * (1 + len(sweep.operands)), hint=str(number))
+            for number, sweep in enumerate(kernel.sweeps)
+        ]
+        count = LEVELS * COLUMNS
+        self.levels = [[f.alloca(FLOAT, count, 64, "levels") for _ in sweep.folds] for sweep in kernel.sweeps]
+        self.at: Sequence[Value] = ()  # where the block's columns are in every stream and buffer
 
-    def _columns(self) -> Iterator[str]:
-        yield "row:"
-        yield "  br label %columns"
-        yield "columns:"
-        yield "  %first = phi i64 [0, %row], [%first.next, %columns.end]"
-        yield "  %left = sub i64 %n, %first"
-        yield f"  %last = icmp sle i64 %left, {COLUMNS}"
-        yield f"  %count = select i1 %last, i64 %left, i64 {COLUMNS}"
-        for k, stream in enumerate(self.streams):
-            yield f"  %move_{k} = mul i64 %first, %across_{k}"
-            yield f"  %at_{k} = getelementptr {stream.dtype.traits.llvm}, ptr %at2_{k}, i64 %move_{k}"
-        for number, sweep in enumerate(self.sweeps):
-            yield from self._sweep(number, sweep)
-        yield "  br label %columns.end"
-        yield "columns.end:"
-        yield f"  %first.next = add i64 %first, {COLUMNS}"
-        yield "  br i1 %last, label %close2, label %columns"
+    def sweep(self, at: Sequence[Value]) -> None:
+        """All sweeps, block of columns after block."""
+        f = self.f
+        with f.loop("columns", ("first", i64(0))) as blocks:
+            (first,) = blocks.values
+            left = f.sub(self.n, first, "left")
+            last = f.compare("sle", left, COLUMNS, "last")
+            self.count = f.select(last, left, COLUMNS, "count")
+            moved = [f.element(each, f.elements[k], f.mul(first, self.across[k])) for k, each in enumerate(at)]
+            self.at = [*moved, *self.buffers]
+            for number, sweep in enumerate(self.kernel.sweeps):
+                self._sweep(number, sweep)
+            blocks.again_unless(last, f.add(first, COLUMNS, "first.next"))
 
-    def _sweep(self, number: int, sweep: SweepCall) -> Iterator[str]:
+    def _sweep(self, number: int, sweep: SweepCall) -> None:
+        f, columns = self.f, (self.count, self._across)
         if not sweep.whole_row:
-            yield from self._call(f"one{number}", number, sweep, [("%count", self._across)], None)
+            self._run(number, sweep, [columns], None)
         elif sweep.folds:
-            yield from self._in_blocks(number, sweep)
+            self._in_blocks(number, sweep)
         else:
-            loops = [("%count", self._across), ("%rows", self._down), ("1", lambda _: "0")]
-            yield f"  %some{number} = icmp sgt i64 %rows, 0"
-            yield f"  br i1 %some{number}, label %whole{number}, label %swept{number}"
-            yield f"whole{number}:"
-            yield from self._call(f"all{number}", number, sweep, loops, "0")
-            yield f"  br label %swept{number}"
-            yield f"swept{number}:"
+            with f.when(f.compare("sgt", self.rows, 0, "some"), f"whole{number}"):
+                self._run(number, sweep, [columns, (self.rows, self._down), (i64(1), lambda _: i64(0))], i64(0))
 
-    def _in_blocks(self, number: int, sweep: SweepCall) -> Iterator[str]:
-        name = f"%block{number}"
-        yield f"  br label %blocks{number}.before"
-        yield f"blocks{number}.before:"
-        yield f"  br label %blocks{number}"
-        yield f"blocks{number}:"
-        yield f"  {name} = phi i64 [0, %blocks{number}.before], [{name}.next, %blocks{number}.end]"
-        yield f"  {name}.at = mul i64 {name}, {BLOCK}"
-        yield f"  {name}.left = sub i64 %rows, {name}.at"
-        yield f"  {name}.last = icmp sle i64 {name}.left, {BLOCK}"
-        yield f"  {name}.count = select i1 {name}.last, i64 {name}.left, i64 {BLOCK}"
-        yield f"  {name}.groups = sdiv i64 {name}.count, {CHAINS}"
-        yield f"  {name}.rest = srem i64 {name}.count, {CHAINS}"
-        yield f"  {name}.done = mul i64 {name}.groups, {CHAINS}"
-        yield f"  {name}.rest.at = add i64 {name}.at, {name}.done"
-        for each in sweep.folds:
-            yield f"  call void @{each.function}.fill(ptr %at_{each.terms})"
-        for part, extent, groups, at in (
-            ("groups", str(CHAINS), f"{name}.groups", f"{name}.at"),
-            ("rest", f"{name}.rest", "1", f"{name}.rest.at"),
-        ):
-            yield f"  {name}.has.{part} = icmp sgt i64 {name}.{part}, 0"
-            yield f"  br i1 {name}.has.{part}, label %{part}{number}, label %{part}{number}.end"
-            yield f"{part}{number}:"
-            loops = [("%count", self._across), (extent, self._down), (groups, self._group)]
-            yield from self._call(f"{part}{number}", number, sweep, loops, at)
-            yield f"  br label %{part}{number}.end"
-            yield f"{part}{number}.end:"
-        for fold, each in enumerate(sweep.folds):
-            yield f"  call void @{each.function}.halve(ptr %at_{each.terms})"
-            levels = f"ptr %levels{number}.{fold}"
-            yield f"  call void @{each.function}.push({levels}, i64 {name}, ptr %at_{each.terms})"
-        yield f"  br label %blocks{number}.end"
-        yield f"blocks{number}.end:"
-        yield f"  {name}.next = add i64 {name}, 1"
-        yield f"  br i1 {name}.last, label %folded{number}, label %blocks{number}"
-        yield f"folded{number}:"
-        for fold, each in enumerate(sweep.folds):
-            arguments = f"ptr %levels{number}.{fold}, i64 {name}.next, ptr %at_{each.result}"
-            yield f"  call void @{each.function}.finish({arguments})"
+    def _in_blocks(self, number: int, sweep: SweepCall) -> None:
+        """A sweep that reduces: block of rows after block, at least one."""
+        f, name = self.f, f"block{number}"
+        with f.loop(f"blocks{number}", (name, i64(0))) as blocks:
+            (block,) = blocks.values
+            at = f.mul(block, BLOCK, f"{name}.at")
+            left = f.sub(self.rows, at, f"{name}.left")
+            last = f.compare("sle", left, BLOCK, f"{name}.last")
+            self._block(number, sweep, at, f.select(last, left, BLOCK, f"{name}.count"))
+            for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
+                f.call(VOID, f"{fold.function}.halve", self.at[fold.terms])
+                f.call(VOID, f"{fold.function}.push", levels, block, self.at[fold.terms])
+            following = f.add(block, 1, f"{name}.next")
+            blocks.again_unless(last, following)
+        for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
+            f.call(VOID, f"{fold.function}.finish", levels, following, self.at[fold.result])
 
-    def _across(self, k: int) -> str:
-        return f"%across_{k}" if k < len(self.streams) else "1"
+    def _block(self, number: int, sweep: SweepCall, at: Value, count: Value) -> None:
+        """The rows of a block combined into chains: groups of as many rows as there are chains, then the rest."""
+        f = self.f
+        groups = f.signed_div(count, CHAINS, "groups")
+        rest = f.signed_rem(count, CHAINS, "rest")
+        rest_at = f.add(at, f.mul(groups, CHAINS), "rest.at")
+        for fold in sweep.folds:
+            f.call(VOID, f"{fold.function}.fill", self.at[fold.terms])
+        for some, extent, rounds, row in ((groups, i64(CHAINS), groups, at), (rest, rest, i64(1), rest_at)):
+            with f.when(f.compare("sgt", some, 0), "group"):
+                loops = [(self.count, self._across), (extent, self._down), (rounds, self._group)]
+                self._run(number, sweep, loops, row)
 
-    def _down(self, k: int) -> str:
-        if k < len(self.streams):
-            return f"%down_{k}"
-        if any(fold.terms == k and fold.in_any_order for sweep in self.sweeps for fold in sweep.folds):
-            return "0"
-        return str(COLUMNS) if self.buffers[k - len(self.streams)].kind is BufferKind.TERMS else "0"
+    def _across(self, k: int) -> Value:
+        return self.across[k] if k < len(self.across) else i64(1)
 
-    def _group(self, k: int) -> str:
-        return f"%group_{k}" if k < len(self.streams) else "0"
+    def _down(self, k: int) -> Value:
+        if k < len(self.down):
+            return self.down[k]
+        if any(fold.terms == k and fold.in_any_order for sweep in self.kernel.sweeps for fold in sweep.folds):
+            return i64(0)
+        is_terms = self.kernel.buffers[k - len(self.down)].kind is BufferKind.TERMS
+        return i64(COLUMNS if is_terms else 0)
 
-    def _call(
-        self,
-        name: str,
-        number: int,
-        sweep: SweepCall,
-        loops: Sequence[tuple[str, Callable[[int], str]]],
-        row: str | None,
-    ) -> Iterator[str]:
-        """A call over loops, each with its extent and the stride of every stream; from a row on, None has none."""
+    def _group(self, k: int) -> Value:
+        return self.group[k] if k < len(self.group) else i64(0)
+
+    def _run(self, number: int, sweep: SweepCall, loops: Sequence[Walk], row: Value | None) -> None:
+        """A call over loops; from a row on, None has none."""
+        f, call = self.f, self.calls[number]
         words = [extent for extent, _ in loops]
         words += [stride(k) for k in sweep.operands for _, stride in loops]
-        for place, value in enumerate(words):
-            yield f"  %{name}.word{place} = getelementptr i64, ptr %words{number}, i64 {place}"
-            yield f"  store i64 {value}, ptr %{name}.word{place}"
-        for place, k in enumerate(sweep.operands):
-            operand = f"%at_{k}"
-            if row is not None and k < len(self.streams):
-                operand = f"%{name}.from{place}"
-                yield f"  {operand}.move = mul i64 {row}, %down_{k}"
-                element = self.streams[k].dtype.traits.llvm
-                yield f"  {operand} = getelementptr {element}, ptr %at_{k}, i64 {operand}.move"
-            yield f"  %{name}.operand{place} = getelementptr ptr, ptr %operands{number}, i64 {place}"
-            yield f"  store ptr {operand}, ptr %{name}.operand{place}"
-        yield f"  call void @{sweep.function}(ptr %operands{number}, ptr %words{number})"
+        for place, word in enumerate(words):
+            call.set_word(place, word)
+        operands = []
+        for k in sweep.operands:
+            at = self.at[k]
+            if row is not None and k < len(self.down):
+                at = f.element(at, f.elements[k], f.mul(row, self.down[k]))
+            operands.append(at)
+        call.run(*operands)
 
 
+@lru_cache(maxsize=64)
 def column_functions(
-    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
-) -> Sequence[str]:
+    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, isa: HostIsa
+) -> Functions:
     """What the sweeps call for a reduction: ``fill`` chains, ``halve`` them, ``push`` a block's result, ``finish``.
 
     Args:
@@ -191,131 +182,75 @@ def column_functions(
         identity: What chains begin with.
         in_any_order: Whether there is one chain instead of `CHAINS`.
         isa: Decides the lanes of a vector.
-        module: Gets the declarations that `combine` needs.
     """
-    chains = 1 if in_any_order else CHAINS
-    combining, filling = _vector_loops(name, combine, identity, chains, isa, module)
-    return [combining, filling, _halve(name, chains), _push(name), _finish(name)]
+    chains, rows, target = 1 if in_any_order else CHAINS, _Rows(name), Parameter("result", PTR)
+    module = ModuleText()
 
+    def copied(f: FunctionBuilder, lowest: Value) -> Value:
+        f.copy_bytes(f.parameters[2], lowest, i64(FLOAT.nbytes * COLUMNS))
+        return f.parameters[2]
 
-def _vector_loops(
-    name: str, combine: Callable[..., str], identity: float, chains: int, isa: HostIsa, module: ModuleText
-) -> tuple[str, str]:
-    """The functions ``combine`` of memory with other memory, and ``fill`` of the chains."""
-    kind = f"<{isa.lanes} x float>"
-    builder = LlvmVector(isa, module, prefix="r", block="vector")
-    start = LlvmVector(isa, module, prefix="s", block="vector").const(identity)
-    loop = [
-        "entry:",
-        "  br label %vector",
-        "vector:",
-        "  %at = phi i64 [0, %entry], [%at.next, %vector]",
-        "  %to = getelementptr float, ptr %into, i64 %at",
-    ]
-    end = [
-        f"  %at.next = add i64 %at, {isa.lanes}",
-        "  %more = icmp slt i64 %at.next, %count",
-        "  br i1 %more, label %vector, label %end",
-        "end:",
-        "  ret void",
-        "}",
-    ]
-    result = combine(builder, "%x", "%y")
-    combining = "\n".join(
-        [
-            f"define internal void @{name}.combine(ptr %into, ptr %from, i64 %count) nounwind {{",
-            *loop,
-            "  %source = getelementptr float, ptr %from, i64 %at",
-            f"  %x = load {kind}, ptr %to, align 4",
-            f"  %y = load {kind}, ptr %source, align 4",
-            *builder.lines,
-            f"  store {kind} {result}, ptr %to, align 4",
-            *end,
-        ]
+    definitions = (
+        _combine(name, combine, isa, module),
+        _fill(name, identity, chains, isa, module),
+        _halve(name, chains, module),
+        push(name, rows, module),
+        finish(name, rows, module, copied, target),
     )
-    filling = "\n".join(
-        [
-            f"define internal void @{name}.fill(ptr %into) nounwind {{",
-            *loop,
-            f"  store {kind} {start}, ptr %to, align 4",
-            *(line.replace("%count", str(chains * COLUMNS)) for line in end),
-        ]
-    )
-    return combining, filling
+    return Functions(definitions, module)
 
 
-def _halve(name: str, chains: int) -> str:
-    halves = [chains >> level for level in range(1, chains.bit_length())]
-    return "\n".join(
-        [
-            f"define internal void @{name}.halve(ptr %chains) nounwind {{",
-            "entry:",
-            *(
-                line
-                for half in halves
-                for line in (
-                    f"  %upper{half} = getelementptr float, ptr %chains, i64 {half * COLUMNS}",
-                    f"  call void @{name}.combine(ptr %chains, ptr %upper{half}, i64 {half * COLUMNS})",
-                )
-            ),
-            "  ret void",
-            "}",
-        ]
-    )
+@dataclass(frozen=True)
+class _Rows:
+    """The results of blocks of columns: rows of floats in memory.
+
+    Attributes:
+        name: That the symbol of ``combine`` begins with.
+    """
+
+    name: str
+    type = PTR
+    floats = COLUMNS
+
+    def combined(self, f: FunctionBuilder, own: Value, level: Value) -> Value:
+        f.call(VOID, f"{self.name}.combine", own, level, i64(COLUMNS))
+        return own
+
+    def keep(self, f: FunctionBuilder, own: Value, level: Value) -> None:
+        f.copy_bytes(level, own, i64(FLOAT.nbytes * COLUMNS))
 
 
-def _push(name: str) -> str:
-    return "\n".join(
-        [
-            f"define internal void @{name}.push(ptr %levels, i64 %number, ptr %own) nounwind {{",
-            "entry:",
-            "  br label %level",
-            "level:",
-            "  %bits = phi i64 [%number, %entry], [%bits.next, %full]",
-            "  %place = phi i64 [0, %entry], [%place.next, %full]",
-            f"  %offset = mul i64 %place, {COLUMNS}",
-            "  %at = getelementptr float, ptr %levels, i64 %offset",
-            "  %bit = trunc i64 %bits to i1",
-            "  br i1 %bit, label %full, label %free",
-            "full:",
-            f"  call void @{name}.combine(ptr %own, ptr %at, i64 {COLUMNS})",
-            "  %bits.next = lshr i64 %bits, 1",
-            "  %place.next = add i64 %place, 1",
-            "  br label %level",
-            "free:",
-            f"  call void @llvm.memcpy.p0.p0.i64(ptr %at, ptr %own, i64 {4 * COLUMNS}, i1 false)",
-            "  ret void",
-            "}",
-        ]
-    )
+def _combine(name: str, combine: Callable[..., Value], isa: HostIsa, module: ModuleText) -> str:
+    """The function ``combine(ptr into, ptr from, i64 count)`` of memory with other memory."""
+    parameters = Parameter("into", PTR), Parameter("from", PTR), Parameter("count", I64)
+    f = FunctionBuilder(f"{name}.combine", module, parameters, is_internal=True)
+    into, source, count = f.parameters
+    vector = FLOAT.times(isa.lanes)
+    with f.count("at", count, step=isa.lanes) as chunk:
+        to = f.element(into, FLOAT, chunk.index, "to")
+        x = f.load(vector, to, FLOAT.nbytes, "x")
+        y = f.load(vector, f.element(source, FLOAT, chunk.index), FLOAT.nbytes, "y")
+        f.store(combine(LlvmVector(isa, module, f.body), x, y), to, FLOAT.nbytes)
+    f.give_back()
+    return f.text
 
 
-def _finish(name: str) -> str:
-    return "\n".join(
-        [
-            f"define internal void @{name}.finish(ptr %levels, i64 %blocks, ptr %result) nounwind {{",
-            "entry:",
-            "  %lowest = call i64 @llvm.cttz.i64(i64 %blocks, i1 true)",
-            f"  %first = mul i64 %lowest, {COLUMNS}",
-            "  %first.at = getelementptr float, ptr %levels, i64 %first",
-            f"  call void @llvm.memcpy.p0.p0.i64(ptr %result, ptr %first.at, i64 {4 * COLUMNS}, i1 false)",
-            "  br label %level",
-            "level:",
-            "  %place = phi i64 [%lowest, %entry], [%next, %more], [%next, %full]",
-            "  %next = add i64 %place, 1",
-            "  %left.bits = lshr i64 %blocks, %next",
-            "  %some = icmp ne i64 %left.bits, 0",
-            "  br i1 %some, label %more, label %done",
-            "more:",
-            "  %bit = trunc i64 %left.bits to i1",
-            "  br i1 %bit, label %full, label %level",
-            "full:",
-            f"  %offset = mul i64 %next, {COLUMNS}",
-            "  %at = getelementptr float, ptr %levels, i64 %offset",
-            f"  call void @{name}.combine(ptr %result, ptr %at, i64 {COLUMNS})",
-            "  br label %level",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleText) -> str:
+    """The function ``fill(ptr into)`` of the chains."""
+    f = FunctionBuilder(f"{name}.fill", module, [Parameter("into", PTR)], is_internal=True)
+    start = LlvmVector(isa, module, f.body).const(identity)
+    with f.count("at", chains * COLUMNS, step=isa.lanes) as chunk:
+        f.store(start, f.element(f.parameters[0], FLOAT, chunk.index), FLOAT.nbytes)
+    f.give_back()
+    return f.text
+
+
+def _halve(name: str, chains: int, module: ModuleText) -> str:
+    """The function ``halve(ptr chains)``, which folds them into the first."""
+    f = FunctionBuilder(f"{name}.halve", module, [Parameter("chains", PTR)], is_internal=True)
+    (first,) = f.parameters
+    for level in range(1, chains.bit_length()):
+        count = i64((chains >> level) * COLUMNS)
+        f.call(VOID, f"{name}.combine", first, f.element(first, FLOAT, count), count)
+    f.give_back()
+    return f.text

@@ -1,4 +1,4 @@
-"""LLVM IR text of a kernel that reduces its innermost loop: several sweeps over every row.
+"""A kernel that reduces its innermost loop: several sweeps over every row.
 
 A sweep is a function of its own (kernels/tile_loop.py), called for a row, or for a block of a row if it reduces. What
 it computes and reduces stays in registers where a chunk of its loop is all chains (kernels/chunk_folds.py), or lies in
@@ -12,9 +12,12 @@ number of a row is loaded as it was stored: what loads more waits for the rows' 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
+from ttnn_jit.kernels.llvm.types import FLOAT, VOID, type_of
+from ttnn_jit.kernels.llvm.values import Value, i64
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.reduction import BLOCK
@@ -68,6 +71,7 @@ class SweptLoops:
         rank: Loops around the innermost one.
         sweeps: In execution order.
         buffers: Numbered after the streams.
+        module: Gets the declarations.
         is_internal: Whether its module alone sees it.
     """
 
@@ -76,116 +80,93 @@ class SweptLoops:
     rank: int
     sweeps: Sequence[SweepCall]
     buffers: Sequence[Buffer]
+    module: ModuleText
     is_internal: bool = False
 
     def text(self) -> str:
         """The definition."""
-        outer = OuterLoops(tuple(stream.dtype.traits.llvm for stream in self.streams), self.rank)
-        parts = (self._entry(outer), outer.open(), self._row(), outer.close(), ["  ret void", "}"])
-        head = "define internal void" if self.is_internal else "define void"
-        head = f"{head} @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-        return "\n".join([head, *(line for part in parts for line in part)])
+        elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
+        f = KernelFunction(self.name, self.module, elements, self.rank, is_internal=self.is_internal)
+        row = _Row(self, f)
+        with f.outer_loops(f.streams()) as at:
+            row.sweep([*at, *row.buffers])
+        f.give_back()
+        return f.text
 
-    def _entry(self, outer: OuterLoops) -> Iterator[str]:
-        yield "entry:"
-        for k, buffer in enumerate(self.buffers, len(self.streams)):
-            yield f"  %at1_{k} = alloca [{buffer.kind.count} x {buffer.dtype.traits.llvm}], align 64"
-        yield "  %n = load i64, ptr %params"
-        yield f"  %is.block = icmp sle i64 %n, {BLOCK}"
-        for k, _ in enumerate(self.streams):
-            yield from word(f"%stride_{k}", outer.stride_index(k, 0))
-            yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
-        for number, sweep in enumerate(self.sweeps):
-            yield from self._prepare(number, sweep)
-        yield f"  br label %{outer.first}"
 
-    def _prepare(self, number: int, sweep: SweepCall) -> Iterator[str]:
-        """The memory of a call's arguments, and its words that are the same for every row."""
-        yield f"  %operands{number} = alloca [{len(sweep.operands)} x ptr]"
-        yield f"  %words{number} = alloca [{1 + len(sweep.operands)} x i64]"
-        for fold, _ in enumerate(sweep.folds):
-            yield f"  %levels{number}.{fold} = alloca [{LEVELS} x float]"
-        words = ["%n" if sweep.whole_row else "1"]
-        words += [f"%stride_{k}" if k < len(self.streams) else "1" for k in sweep.operands]
-        for place, value in enumerate(words):
-            yield f"  %word{number}.{place} = getelementptr i64, ptr %words{number}, i64 {place}"
-            yield f"  store i64 {value}, ptr %word{number}.{place}"
+class _Row:
+    """What a kernel does with a row."""
 
-    def _row(self) -> Iterator[str]:
-        yield "row:"
-        block = "row"
-        for number, sweep in enumerate(self.sweeps):
+    def __init__(self, kernel: SweptLoops, f: KernelFunction) -> None:
+        self.kernel = kernel
+        self.f = f
+        self.elements = [*f.elements, *(type_of(buffer.dtype.traits.llvm) for buffer in kernel.buffers)]
+        count = len(kernel.streams)
+        self.buffers = [
+            f.alloca(self.elements[k], buffer.kind.count, 64, f"at1_{k}")
+            for k, buffer in enumerate(kernel.buffers, count)
+        ]
+        self.n = f.extent(0, "n")
+        self.is_block = f.compare("sle", self.n, BLOCK, "is.block")
+        self.strides = [f.stride(k, 0, f"stride_{k}") for k in range(count)]
+        self.calls = [self._call(number, sweep) for number, sweep in enumerate(kernel.sweeps)]
+        self.levels = [[f.alloca(FLOAT, LEVELS, hint="levels") for _ in sweep.folds] for sweep in kernel.sweeps]
+        self.at: Sequence[Value] = ()
+
+    def _call(self, number: int, sweep: SweepCall) -> NestedCall:
+        """A sweep's call, with the words that are the same for every row."""
+        words = [self.n if sweep.whole_row else i64(1)]
+        words += [self.strides[k] if k < len(self.strides) else i64(1) for k in sweep.operands]
+        return NestedCall(self.f, sweep.function, len(sweep.operands), words, hint=str(number))
+
+    def sweep(self, at: Sequence[Value]) -> None:
+        """All sweeps, over the row that is there."""
+        self.at = at
+        for number, sweep in enumerate(self.kernel.sweeps):
             if sweep.folds:
-                yield from self._in_blocks(number, sweep, block)
-                block = f"folded{number}"
+                self._in_blocks(number, sweep)
             else:
-                yield from self._call(number, sweep, None)
-        yield "  br label %close1"
+                self._run(number, sweep, None)
 
-    def _in_blocks(self, number: int, sweep: SweepCall, before: str) -> Iterator[str]:
+    def _in_blocks(self, number: int, sweep: SweepCall) -> None:
         """A sweep that reduces: block by block, at least one, whose result is that of a row without others."""
-        name = f"%block{number}"
-        sums = [f"%terms{number}.{fold}.sum" for fold, _ in enumerate(sweep.folds)]
-        yield f"  br label %blocks{number}"
-        yield f"blocks{number}:"
-        yield f"  {name} = phi i64 [0, %{before}], [{name}.next, %pushed{number}]"
-        yield f"  {name}.at = mul i64 {name}, {BLOCK}"
-        yield f"  {name}.left = sub i64 %n, {name}.at"
-        yield f"  {name}.last = icmp sle i64 {name}.left, {BLOCK}"
-        yield f"  {name}.count = select i1 {name}.last, i64 {name}.left, i64 {BLOCK}"
-        yield f"  store i64 {name}.count, ptr %word{number}.0"
-        yield from self._call(number, sweep, f"{name}.at")
-        for fold, each in enumerate(sweep.folds):
-            terms = f"%terms{number}.{fold}"
-            yield from self._place(terms, each.terms, f"{name}.at")
-            value = "load float, ptr" if each.is_folded else f"call float @{each.function}(ptr"
-            yield f"  {sums[fold]} = {value} {terms}{'' if each.is_folded else f', i64 {name}.count)'}"
-        yield f"  br i1 %is.block, label %folded{number}, label %pushed{number}"
-        yield f"pushed{number}:"
-        for fold, each in enumerate(sweep.folds):
-            pushed = f"ptr %levels{number}.{fold}, i64 {name}, float {sums[fold]}"
-            yield f"  call void @{each.function}.push({pushed})"
-        yield f"  {name}.next = add i64 {name}, 1"
-        yield f"  br i1 {name}.last, label %finished{number}, label %blocks{number}"
-        yield f"finished{number}:"
-        for fold, each in enumerate(sweep.folds):
-            levels = f"ptr %levels{number}.{fold}, i64 {name}.next"
-            yield f"  %finished{number}.{fold} = call float @{each.function}.finish({levels})"
-        yield f"  br label %folded{number}"
-        yield f"folded{number}:"
-        for fold, value in enumerate(sums):
-            ways = f"[{value}, %blocks{number}], [%finished{number}.{fold}, %finished{number}]"
-            yield f"  %result{number}.{fold} = phi float {ways}"
-        for fold, each in enumerate(sweep.folds):
-            yield f"  store float %result{number}.{fold}, ptr %at1_{each.result}"
+        f, name = self.f, f"block{number}"
+        folded = f.new_block(f"folded{number}", *((FLOAT, "result") for _ in sweep.folds))
+        with f.loop(f"blocks{number}", (name, i64(0))) as blocks:
+            (block,) = blocks.values
+            at = f.mul(block, BLOCK, f"{name}.at")
+            left = f.sub(self.n, at, f"{name}.left")
+            last = f.compare("sle", left, BLOCK, f"{name}.last")
+            count = f.select(last, left, BLOCK, f"{name}.count")
+            self.calls[number].set_word(0, count)
+            self._run(number, sweep, at)
+            sums = [self._sum(fold, at, count) for fold in sweep.folds]
+            pushed = f.new_block(f"pushed{number}")
+            f.branch_if(self.is_block, folded, pushed, sums)
+            f.begin(pushed)
+            for fold, levels, own in zip(sweep.folds, self.levels[number], sums, strict=True):
+                f.call(VOID, f"{fold.function}.push", levels, block, own)
+            following = f.add(block, 1, f"{name}.next")
+            blocks.again_unless(last, following)
+        each = zip(sweep.folds, self.levels[number], strict=True)
+        f.branch(folded, *(f.call(FLOAT, f"{fold.function}.finish", levels, following) for fold, levels in each))
+        for fold, result in zip(sweep.folds, f.begin(folded), strict=True):
+            f.store(result, self.at[fold.result])
 
-    def _call(self, number: int, sweep: SweepCall, at: str | None) -> Iterator[str]:
-        if not sweep.function:
-            return
-        for place, k in enumerate(sweep.operands):
-            name = f"%operand{number}.{place}"
-            yield from self._place(name, k, at)
-            yield f"  {name}.at = getelementptr ptr, ptr %operands{number}, i64 {place}"
-            yield f"  store ptr {name}, ptr {name}.at"
-        yield f"  call void @{sweep.function}(ptr %operands{number}, ptr %words{number})"
+    def _sum(self, fold: FoldCall, at: Value, count: Value) -> Value:
+        """What a block is reduced to."""
+        terms = self._place(fold.terms, at)
+        return self.f.load(FLOAT, terms) if fold.is_folded else self.f.call(FLOAT, fold.function, terms, count)
 
-    def _place(self, name: str, k: int, at: str | None) -> Iterator[str]:
-        """``%name``: where element `at` of the row lies in a stream or buffer; None is the first one."""
-        is_stream = k < len(self.streams)
-        buffer = None if is_stream else self.buffers[k - len(self.streams)]
-        element = (self.streams[k] if buffer is None else buffer).dtype.traits.llvm
-        index = "0"
-        if at is not None and buffer is None and self.streams[k].access is not InnerAccess.SCALAR:
-            yield f"  {name}.elements = mul i64 {at}, %stride_{k}"
-            index = f"{name}.elements"
-        elif at is not None and buffer is not None and buffer.kind is BufferKind.ROW:
-            index = at
-        yield f"  {name} = getelementptr {element}, ptr %at1_{k}, i64 {index}"
+    def _run(self, number: int, sweep: SweepCall, at: Value | None) -> None:
+        if sweep.function:
+            self.calls[number].run(*(self._place(k, at) for k in sweep.operands))
 
-
-DECLARATIONS = (
-    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n",
-    "declare i64 @llvm.cttz.i64(i64, i1)\n",
-)
-"""What a module with fold functions needs once."""
+    def _place(self, k: int, at: Value | None) -> Value:
+        """Where element `at` of the row lies in a stream or buffer; None is the first one."""
+        count = len(self.strides)
+        if at is not None and k < count and self.kernel.streams[k].access is not InnerAccess.SCALAR:
+            return self.f.element(self.at[k], self.elements[k], self.f.mul(at, self.strides[k]))
+        if at is not None and k >= count and self.kernel.buffers[k - count].kind is BufferKind.ROW:
+            return self.f.element(self.at[k], self.elements[k], at)
+        return self.at[k]

@@ -1,4 +1,4 @@
-"""The loop around a vector body, as LLVM IR text: rows of any number of dimensions, chunks of vectors, a tail.
+"""The loop around a vector body, as an LLVM function: rows of any number of dimensions, chunks of vectors, a tail.
 
 The caller passes the extents and strides of all loops as words, so that one text serves every shape. The text depends
 on the number of loops, on how each stream is accessed along the innermost one (`InnerAccess`), on the element types and
@@ -29,37 +29,37 @@ store per element of a strided stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from ttnn_jit.kernels.chunk_folds import ChunkFold, ChunkFolds
-from ttnn_jit.kernels.llvm_line import Line
-from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.chunk_folds import ChunkFold, elements_alone
+from ttnn_jit.kernels.llvm.blocks import Region
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.tail_copies import TailCopies
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 
-Chunk = Sequence[str]
-"""Operand names of a stream's chunk: `unroll` vectors of its elements or of a scalar, or one of all bfloat16 words."""
-
-Body = Callable[[Sequence[Chunk]], tuple[Sequence[Line], Sequence[Chunk]]]
-"""The inputs' chunks -> instructions, and the outputs' chunks."""
+Chunk = Sequence[Value]
+"""A stream's chunk: `unroll` vectors of its elements or of a scalar, or one of all bfloat16 words."""
 
 
 @dataclass(frozen=True)
 class TileLoop:
-    """The function ``void @name(ptr pointers, ptr params)`` that runs `body` over all elements.
+    """The function ``void @name(ptr pointers, ptr params)`` that runs a body over all elements.
 
     Attributes:
         name: Symbol of the function.
         streams: Inputs, then outputs, in the order of ``pointers``; where one that is written is SCALAR, all are.
         rank: Loops around the innermost one.
-        body: Text of a chunk's computation. Its first line stands in the block `BODY_BLOCK`.
+        region: A chunk's computation: its parameters are the chunks of all inputs, its results those of all outputs.
         lanes: Lanes of a vector of float32.
         unroll: Vectors in a chunk.
         pipelines_loads: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk ahead, which
             takes a register each. For long bodies on hosts with enough registers.
+        module: What its definitions need; complete once they are written.
         fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
         prefetches: Whether it prefetches its inputs at all: not those that a loop before it has read.
         folds: By FOLDED stream, how it is reduced; of a loop without others around it, whose chunks are all chains.
@@ -69,369 +69,285 @@ class TileLoop:
     name: str
     streams: tuple[Stream, ...]
     rank: int
-    body: Body
+    region: Region
     lanes: int
     unroll: int
     pipelines_loads: bool
+    module: ModuleText
     fences: bool = True
     prefetches: bool = True
     folds: Mapping[int, ChunkFold] = field(default_factory=dict)
     masked: bool = False
 
-    def text(self) -> str:
-        """The definition, and the declarations of the loop but not of the body."""
-        return "\n".join([self.definition(), *self.declarations])
-
     def definition(self, internal_name: str | None = None) -> str:
-        """The function alone; one with an `internal_name` has that, and only its module sees it."""
-        head = f"define internal void @{internal_name}" if internal_name else f"define void @{self.name}"
-        return self._function(head, "nounwind", (), self.lines)
+        """The function; one with an `internal_name` has that, and only its module sees it."""
+        name, is_internal = internal_name or self.name, internal_name is not None
+        return self._written(KernelFunction(name, *self._form, is_internal=is_internal, taking_in=self.region.body))
 
-    def unoptimised_definition(self, constants: Sequence[str], lines: Sequence[str]) -> str:
-        """The function alone, for a compile without optimiser, with `constants` defined before each loop.
-
-        Args:
-            constants: Definitions.
-            lines: `self.lines`, or the same over these constants.
-        """
-        return self._function(f"define void @{self.name}", "nounwind noinline optnone", constants, lines)
+    def unoptimised_definition(self, constants: Sequence[Literal] = ()) -> str:
+        """The function for a compile without optimiser, with `constants` in registers before each loop."""
+        attributes, body = "nounwind noinline optnone", self.region.body
+        return self._written(KernelFunction(self.name, *self._form, attributes=attributes, taking_in=body), constants)
 
     @property
-    def lines(self) -> Sequence[str]:
-        """The body's text."""
-        return [line.text for line in self.code]
-
-    @property
-    def code(self) -> Sequence[Line]:
+    def code(self) -> Code:
         """The body's instructions."""
-        return self._computed[0]
-
-    @cached_property
-    def _computed(self) -> tuple[Sequence[Line], Sequence[Chunk]]:
-        return self.body([self._names(k) for k in self._read])
-
-    def _function(self, head: str, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:
-        parameters = "ptr noalias readonly %pointers, ptr noalias readonly %params"
-        before, after = (self._entry, self._outer.open), (self._tail, self._close)
-        return "\n".join(
-            [
-                f"{head}({parameters}) {attributes} {{",
-                *(line for part in before for line in part()),
-                *self._row(constants),
-                *self._chunk(body),
-                *(line for part in after for line in part()),
-                "}",
-            ]
-        )
+        return self.region.body.code
 
     @property
-    def declarations(self) -> list[str]:
-        """Declarations that a module with the definition needs once."""
-        metadata = [NONTEMPORAL] if self._is_nontemporal else []
-        copying = dict.fromkeys(line for copies in self._copies.values() for line in copies.declarations)
-        return [*metadata, *copying, *([PREFETCH_DECLARATION] if self._prefetched else [])]
+    def _form(self) -> tuple[ModuleText, list[Type], int]:
+        return self.module, [type_of(stream.dtype.traits.llvm) for stream in self.streams], self.rank
 
-    @cached_property
-    def _is_nontemporal(self) -> bool:
-        return any(stream.nontemporal for stream in self.streams)
-
-    @cached_property
-    def _strided_inputs(self) -> list[int]:
-        return [k for k in self._of(InnerAccess.STRIDED) if not self.streams[k].written]
-
-    @cached_property
-    def _strided_outputs(self) -> list[int]:
-        return [k for k in self._of(InnerAccess.STRIDED) if self.streams[k].written]
-
-    @cached_property
-    def _all(self) -> range:
-        return range(len(self.streams))
-
-    @cached_property
-    def _scratch_streams(self) -> list[int]:
-        """The streams with a scratch buffer, for tails or for every chunk."""
-        return [
-            k
-            for k in self._all
-            if self.streams[k].access in {InnerAccess.CONTIGUOUS, InnerAccess.STRIDED} and not self.streams[k].forwarded
-        ]
-
-    @cached_property
-    def _read(self) -> list[int]:
-        return [k for k in self._all if not self.streams[k].written]
-
-    @cached_property
-    def _written(self) -> list[int]:
-        return [k for k in self._all if self.streams[k].written]
-
-    @cached_property
-    def _prefetched(self) -> list[int]:
-        """The streams that are prefetched."""
-        inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
-        return inputs if self.prefetches and 1 < len(inputs) <= _MAX_PREFETCHED else []
-
-    @cached_property
-    def _pipelined(self) -> list[int]:
-        """The streams whose chunks are loaded one chunk ahead."""
-        inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
-        early = [k for k in inputs if self.streams[k].dtype.is_compute_type]
-        return early if self.pipelines_loads and len(early) <= _MAX_PIPELINED else []
+    def _written(self, function: KernelFunction, constants: Sequence[Literal] = ()) -> str:
+        return _Writer(self, function, constants).text()
 
     @property
-    def _chunk_size(self) -> int:
+    def chunk_size(self) -> int:
+        """Elements of a chunk."""
         return self.lanes * self.unroll
 
-    @cached_property
-    def _folding(self) -> ChunkFolds:
-        return ChunkFolds(self.folds, self.lanes, self.unroll)
+
+def chunk_types(stream: Stream, lanes: int, unroll: int) -> list[Type]:
+    """The types of a stream's chunk."""
+    if stream.access is InnerAccess.SCALAR and not stream.written:
+        return [type_of(stream.dtype.compute.llvm, lanes)] * unroll
+    if stream.dtype.is_upper_half:
+        return [type_of("i16", lanes * unroll)]
+    return [type_of(stream.dtype.traits.llvm, lanes)] * unroll
+
+
+class _Writer:
+    """Writes a loop's function."""
+
+    def __init__(self, loop: TileLoop, function: KernelFunction, constants: Sequence[Literal]) -> None:
+        self.loop = loop
+        self.b = function
+        self.constants = constants
+        self.at: Sequence[Value] = ()  # where each stream's row is
+        streams = range(len(loop.streams))
+        self.read = [k for k in streams if not loop.streams[k].written]
+        self.written = [k for k in streams if loop.streams[k].written]
+        self.contiguous = self._of(InnerAccess.CONTIGUOUS)
+        self.strided = self._of(InnerAccess.STRIDED)
+        self.scalars = self._of(InnerAccess.SCALAR)
+        inputs = [k for k in self.contiguous if k in self.read]
+        self.prefetched = inputs if loop.prefetches and 1 < len(inputs) <= _MAX_PREFETCHED else []
+        early = [k for k in inputs if loop.streams[k].dtype.is_compute_type]
+        self.pipelined = early if loop.pipelines_loads and len(early) <= _MAX_PIPELINED else []
+        self.copies = {
+            k: TailCopies(self._element(k).times(loop.lanes), loop.unroll, loop.masked)
+            for k in self.contiguous
+            if not loop.streams[k].forwarded
+        }
 
     def _of(self, access: InnerAccess) -> list[int]:
-        return [k for k in self._all if self.streams[k].access is access]
+        return [k for k, stream in enumerate(self.loop.streams) if stream.access is access]
 
-    def _element(self, k: int) -> str:
-        return self.streams[k].dtype.traits.llvm
+    def _element(self, k: int) -> Type:
+        return self.b.elements[k]
 
-    @cached_property
-    def _outer(self) -> OuterLoops:
-        return OuterLoops(tuple(map(self._element, self._all)), self.rank)
+    def _types(self, k: int) -> list[Type]:
+        return chunk_types(self.loop.streams[k], self.loop.lanes, self.loop.unroll)
 
-    def _entry(self) -> Iterator[str]:
-        yield "entry:"
-        for k in self._scratch_streams:
-            yield f"  %scratch_{k} = alloca [{self._chunk_size} x {self._element(k)}], align 64"
-        yield "  %n = load i64, ptr %params"
-        yield f"  %main = and i64 %n, {-self._chunk_size}"
-        yield "  %rest = sub i64 %n, %main"
-        yield "  %has.main = icmp ne i64 %main, 0"
-        yield "  %has.rest = icmp ne i64 %rest, 0"
-        for k in self._of(InnerAccess.STRIDED):
-            yield from word(f"%stride_{k}", self._outer.stride_index(k, 0))
-        for k in self._strided_inputs:
-            yield from self._clear(k)
-        for k in self._all:
-            yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
-        yield f"  br label %{self._outer.first}"
+    def text(self) -> str:
+        """The function."""
+        b, loop = self.b, self.loop
+        self._enter()
+        with b.outer_loops(b.streams()) as self.at:
+            self._row()
+        if loop.fences and any(stream.nontemporal for stream in loop.streams):
+            b.fence()  # other threads see these stores in no order otherwise
+        b.give_back()
+        return b.text
 
-    def _close(self) -> Iterator[str]:
-        yield from self._outer.close()
-        if self._is_nontemporal and self.fences:
-            yield "  fence seq_cst"  # other threads see these stores in no order otherwise
-        yield "  ret void"
+    def _enter(self) -> None:
+        b, size = self.b, self.loop.chunk_size
+        buffered = sorted({*self.copies, *self.strided})
+        self.scratch = {k: b.alloca(self._element(k), size, 64, f"scratch_{k}") for k in buffered}
+        n = b.extent(0, "n")
+        self.main = b.bit_and(n, -size, "main")
+        self.rest = b.sub(n, self.main, "rest")
+        self.has_main = b.compare("ne", self.main, 0, "has.main")
+        self.has_rest = b.compare("ne", self.rest, 0, "has.rest")
+        self.strides = {k: b.stride(k, 0, f"stride_{k}") for k in self.strided}
+        for k in self.strided:
+            # Lanes beyond the tail are set: denormals that the stack may hold would be slow.
+            vector = self._element(k).times(self.loop.lanes)
+            for i in range(self.loop.unroll if k in self.read else 0):
+                b.store(zero(vector), b.element(self.scratch[k], vector, i), self.loop.streams[k].dtype.itemsize)
 
-    def _row(self, constants: Sequence[str]) -> Iterator[str]:
-        yield "row:"
-        for k in self._of(InnerAccess.SCALAR):
-            if not self.streams[k].written:
-                yield from self._splat(k)
-        yield "  br i1 %has.main, label %whole, label %after"
-        yield "whole:"
-        yield "  br label %start"
-        yield "start:"
-        yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
-        yield "  %is.tail = phi i1 [false, %whole], [true, %gathered]"
-        for k in self._of(InnerAccess.CONTIGUOUS):
-            tail = f"%scratch_{k}" if k in self._scratch_streams else f"%tail_{k}"
-            yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [{tail}, %gathered]"
-        if self._of(InnerAccess.STRIDED):
-            yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
-            yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
-        yield from self._folding.before_chunks()
-        if self._pipelined:
-            yield f"  %last = sub i64 %end, {self._chunk_size}"
-        for k in self._pipelined:
-            yield from self._load(k, "0", ".first")
-        yield from constants
-        yield "  br label %chunk"
+    def _row(self) -> None:
+        """The chunks of a row, and then its tail, as a chunk of its own."""
+        b = self.b
+        self.splats = {k: self._splat(k) for k in self.scalars if k in self.read}
+        identities = [start for fold in self.loop.folds.values() for start in [fold.start(b.body)] * self.loop.unroll]
+        chains = [(each.type, "chain") for each in identities]
+        whole, after = b.new_block("whole"), b.new_block("after", *chains)
+        b.branch_if(self.has_main, whole, after, (), identities)
+        b.begin(whole)
+        strided = [(I64, "origin"), (I64, "count")] if self.strided else []
+        inner = [(PTR, f"in_{k}") for k in self.contiguous]
+        start = b.new_block("start", (I64, "end"), (I1, "is.tail"), *inner, *strided, *chains)
+        size = i64(self.loop.chunk_size)
+        windows = [i64(0), size] if self.strided else []
+        b.branch(start, self.main, FALSE, *(self.at[k] for k in self.contiguous), *windows, *identities)
+        scatter, folded = b.new_block("scatter"), b.new_block("folded", *chains)
+        results, before = self._chunks(start, scatter, after)
+        sums = b.begin(after)
+        gather = b.new_block("gather")
+        b.branch_if(self.has_rest, gather, folded, (), sums)
+        b.begin(gather)
+        windows = [self.main, self.rest] if self.strided else []
+        b.branch(start, size, TRUE, *self._gathered(), *windows, *sums)
+        b.begin(scatter)
+        b.branch(folded, *self._scattered(results, before))
+        self._fold(b.begin(folded))
 
-    def _splat(self, k: int) -> Iterator[str]:
-        dtype, element = self.streams[k].dtype, self._element(k)
-        register = dtype.compute.llvm
-        vector = f"<{self.lanes} x {register}>"
-        name = f"%scalar_{k}"
-        yield f"  {name} = load {element}, ptr %at1_{k}"
+    def _splat(self, k: int) -> Value:
+        b, dtype = self.b, self.loop.streams[k].dtype
+        scalar = b.load(self._element(k), self.at[k], hint=f"scalar_{k}")
         if not dtype.is_compute_type:
-            opcode = "sext" if dtype.is_integer and dtype.compute.is_signed else "zext"
-            yield f"  {name}.wide = {opcode} {element} {name} to i32"
-            name = f"{name}.wide"
+            scalar = b.convert("sext" if dtype.is_integer and dtype.compute.is_signed else "zext", scalar, I32)
         if dtype.is_upper_half:
-            yield f"  %scalar_{k}.bits = shl i32 {name}, 16"
-            yield f"  %scalar_{k}.f32 = bitcast i32 %scalar_{k}.bits to float"
-            name = f"%scalar_{k}.f32"
-        yield f"  %lane0_{k} = insertelement {vector} poison, {register} {name}, i64 0"
-        mask = f"<{self.lanes} x i32> zeroinitializer"
-        yield f"  %splat_{k} = shufflevector {vector} %lane0_{k}, {vector} poison, {mask}"
+            scalar = b.bitcast(b.shift_left(scalar, 16), FLOAT)
+        return b.splat(scalar, self.loop.lanes, f"splat_{k}")
 
-    def _chunk(self, body: Sequence[str]) -> Iterator[str]:
-        yield "chunk:"
-        yield "  %at = phi i64 [0, %start], [%at.next, %latch]"
-        for k in self._pipelined:
-            for name in self._names(k):
-                yield f"  {name} = phi {self._vector(k)[0]} [{name}.first, %start], [{name}.early, %latch]"
-        yield from self._folding.in_chunk()
-        if self._of(InnerAccess.STRIDED):
-            yield "  %first = add i64 %at, %origin"
-        yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
-        yield f"{BODY_BLOCK}:"
-        yield from self._load_next_chunk()
-        for k in self._read:
-            if k not in self._pipelined:
-                yield from self._load(k)
-        for k in self._prefetched:
-            yield from self._prefetch(k)
-        yield from body
-        for k, operands in zip(self._written, self._computed[1], strict=True):
-            yield from self._store(k, operands)
-        # The body may have branched; the loop's phi needs a block of a known name.
-        yield "  br label %done"
-        yield "done:"
-        yield from self._lanes("spread", "done", "latch", self._strided_outputs)
-        yield "latch:"
-        yield f"  %at.next = add i64 %at, {self._chunk_size}"
-        yield "  %more = icmp slt i64 %at.next, %end"
-        yield "  br i1 %more, label %chunk, label %chunks.done"
-        yield "chunks.done:"
-        yield "  br i1 %is.tail, label %scatter, label %after"
+    def _chunks(self, start: Block, scatter: Block, after: Block) -> tuple[list[list[Value]], Sequence[Value]]:
+        """From `start` to `scatter` or `after`: all chunks up to an end.
 
-    def _vector(self, k: int) -> tuple[str, int, int]:
-        """Type of a chunk's operands, their number, and the elements of one."""
-        if self.streams[k].dtype.is_upper_half:
-            return f"<{self._chunk_size} x i16>", 1, self._chunk_size
-        return f"<{self.lanes} x {self._element(k)}>", self.unroll, self.lanes
+        Gives what the last has of each output, and what the chains were before it.
+        """
+        b, loop, size = self.b, self.loop, self.loop.chunk_size
+        end, is_tail, *rest = b.begin(start)
+        self.inner = dict(zip(self.contiguous, rest, strict=False))
+        del rest[: len(self.contiguous)]
+        origin, count = (rest.pop(0), rest.pop(0)) if self.strided else (i64(0), i64(0))
+        last = b.sub(end, size, "last") if self.pipelined else end
+        early = [vector for k in self.pipelined for vector in self._loaded(k, i64(0))]
+        constants = {(each.type, str(each)): b.freeze(each, "constant") for each in self.constants}
+        carried = [*(("m", vector) for vector in early), *(("chain", chain) for chain in rest)]
+        with b.count("at", end, *carried, step=size) as chunk:
+            at, values = chunk.index, list(chunk.values)
+            loaded = {k: [values.pop(0) for _ in self._types(k)] for k in self.pipelined}
+            first = b.add(at, origin, "first") if self.strided else at
+            self._move_lanes("collect", first, count, [k for k in self.strided if k in self.read])
+            following = self._load_next_chunk(at, end, last)
+            for k in self.read:
+                if k not in loaded:
+                    loaded[k] = [self.splats[k]] * loop.unroll if k in self.splats else self._loaded(k, at)
+            for k in self.prefetched:
+                self._prefetch(k, at)
+            results = self._computed([vector for k in self.read for vector in loaded[k]], constants)
+            before = tuple(values)
+            sums = self._store_all(results, at, values)
+            self._move_lanes("spread", first, count, [k for k in self.strided if k in self.written])
+            chunk.carry(*following, *sums)
+        b.branch_if(is_tail, scatter, after, (), chunk.values[len(early) :])
+        return results, before
 
-    def _names(self, k: int) -> list[str]:
-        if self.streams[k].access is InnerAccess.SCALAR:
-            return [f"%splat_{k}"] * self.unroll
-        return [f"%m{k}.{i}" for i in range(self._vector(k)[1])]
+    def _computed(self, vectors: list[Value], constants: Mapping[tuple[Type, str], Value]) -> list[list[Value]]:
+        values = self.b.take_in(self.loop.region, vectors, constants)
+        return [[values.pop(0) for _ in self._types(k)] for k in self.written]
 
-    def _load(self, k: int, chunk: str = "%at", suffix: str = "") -> Iterator[str]:
-        """A chunk's vectors, the one that begins at `chunk`, under their names with `suffix`."""
-        if self.streams[k].access is InnerAccess.SCALAR:
-            return
-        vector, _, elements = self._vector(k)
-        for i, name in enumerate(f"{name}{suffix}" for name in self._names(k)):
-            yield from self._address(f"{name}.at", k, i * elements, chunk)
-            yield f"  {name} = load {vector}, ptr {name}.at, align {self.streams[k].dtype.itemsize}"
+    def _loaded(self, k: int, at: Value) -> list[Value]:
+        """The vectors of the chunk at an index."""
+        align = self.loop.streams[k].dtype.itemsize
+        types, place = self._types(k), self._place
+        return [self.b.load(kind, place(k, i * kind.lanes, at), align, f"m{k}") for i, kind in enumerate(types)]
 
-    def _load_next_chunk(self) -> Iterator[str]:
-        """Loads the next chunk of the `_pipelined` streams; at the last chunk, the same one again."""
-        if not self._pipelined:
-            return
-        yield f"  %early.next = add i64 %at, {self._chunk_size}"
-        yield "  %early.some = icmp slt i64 %early.next, %end"
-        yield "  %early.at = select i1 %early.some, i64 %early.next, i64 %last"
-        for k in self._pipelined:
-            yield from self._load(k, "%early.at", ".early")
+    def _load_next_chunk(self, at: Value, end: Value, last: Value) -> list[Value]:
+        """The vectors of the next chunk of the pipelined streams; at the last chunk, of the same one again."""
+        if not self.pipelined:
+            return []
+        b = self.b
+        following = b.add(at, self.loop.chunk_size, "early.next")
+        early = b.select(b.compare("slt", following, end, "early.some"), following, last, "early.at")
+        return [vector for k in self.pipelined for vector in self._loaded(k, early)]
 
-    def _store(self, k: int, operands: Chunk) -> Iterator[str]:
-        vector, _, elements = self._vector(k)
-        itemsize = self.streams[k].dtype.itemsize
-        if self.streams[k].access is InnerAccess.SCALAR:
-            # Loading as much as was stored: a wider load would wait for all stores before it, those of rows too.
-            yield f"  %one_{k} = extractelement {vector} {operands[0]}, i64 0"
-            yield f"  store {self._element(k)} %one_{k}, ptr %at1_{k}, align {itemsize}"
-            return
-        if k in self.folds:
-            yield from self._folding.combined(k, operands)
-            return
-        line = min(elements * itemsize, _LINE_BYTES)
-        hint = f"align {line}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
-        for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
-            yield from self._address(f"{name}.at", k, i * elements)
-            yield f"  store {vector} {operand}, ptr {name}.at, {hint}"
+    def _place(self, k: int, offset: int, at: Value) -> Value:
+        """Where the chunk's elements from `offset` on lie; a strided stream's chunk is in its scratch."""
+        b, element = self.b, self._element(k)
+        if k in self.strides:
+            return b.element(self.scratch[k], element, offset)
+        return b.element(self.inner[k], element, b.add(at, offset))
 
-    def _address(self, name: str, k: int, offset: int, chunk: str = "%at") -> Iterator[str]:
-        """`name`: where the `chunk`'s elements from `offset` on lie; a strided stream's chunk is in its scratch."""
-        if self.streams[k].access is InnerAccess.STRIDED:
-            yield f"  {name} = getelementptr {self._element(k)}, ptr %scratch_{k}, i64 {offset}"
-            return
-        yield f"  {name}.index = add i64 {chunk}, {offset}"
-        yield f"  {name} = getelementptr {self._element(k)}, ptr %in_{k}, i64 {name}.index"
-
-    def _prefetch(self, k: int) -> Iterator[str]:
-        element, nbytes = self._element(k), self.streams[k].dtype.itemsize
+    def _prefetch(self, k: int, at: Value) -> None:
+        b, nbytes = self.b, self.loop.streams[k].dtype.itemsize
         # A chunk shorter than a line would prefetch each line several times.
-        for line in range(self._chunk_size * nbytes // _LINE_BYTES):
-            index = (_PREFETCH_BYTES + line * _LINE_BYTES) // nbytes
-            yield f"  %ahead.index_{k}.{line} = add i64 %at, {index}"
-            yield f"  %ahead_{k}.{line} = getelementptr {element}, ptr %in_{k}, i64 %ahead.index_{k}.{line}"
-            yield f"  call void @llvm.prefetch.p0(ptr %ahead_{k}.{line}, i32 0, i32 3, i32 1)"
+        for line in range(self.loop.chunk_size * nbytes // _LINE_BYTES):
+            index = b.add(at, (_PREFETCH_BYTES + line * _LINE_BYTES) // nbytes)
+            b.prefetch(b.element(self.inner[k], self._element(k), index))
 
-    def _lanes(self, loop: str, before: str, after: str, streams: list[int]) -> Iterator[str]:
-        """From block `before` to `after`: the chunk's elements of strided `streams` to their scratch, or back."""
+    def _store_all(self, results: list[list[Value]], at: Value, chains: list[Value]) -> list[Value]:
+        """Stores a chunk of every output; what is folded goes into its `chains` instead, which are given back."""
+        sums: list[Value] = []
+        for k, vectors in zip(self.written, results, strict=True):
+            if k in self.loop.folds:
+                own = [chains.pop(0) for _ in vectors]
+                sums += self.loop.folds[k].combined(self.b.body, own, vectors)
+            else:
+                self._store(k, vectors, at)
+        return sums
+
+    def _store(self, k: int, vectors: list[Value], at: Value) -> None:
+        b, stream = self.b, self.loop.streams[k]
+        itemsize = stream.dtype.itemsize
+        if stream.access is InnerAccess.SCALAR:
+            # Loading as much as was stored: a wider load would wait for all stores before it, those of rows too.
+            b.store(b.extract(vectors[0], 0), self.at[k], itemsize)
+            return
+        for i, vector in enumerate(vectors):
+            line = min(vector.type.lanes * itemsize, _LINE_BYTES)
+            align = line if stream.nontemporal else itemsize
+            b.store(vector, self._place(k, i * vector.type.lanes, at), align, nontemporal=stream.nontemporal)
+
+    def _move_lanes(self, hint: str, first: Value, count: Value, streams: list[int]) -> None:
+        """The chunk's elements of strided `streams` to their scratch, or back."""
         if not streams:
-            yield f"  br label %{after}"
             return
-        lane = f"%{loop}.lane"
-        yield f"  br label %{loop}"
-        yield f"{loop}:"
-        yield f"  {lane} = phi i64 [0, %{before}], [{lane}.next, %{loop}]"
-        yield f"  {lane}.index = add i64 %first, {lane}"
-        for k in streams:
-            element = self._element(k)
-            yield f"  {lane}.offset_{k} = mul i64 {lane}.index, %stride_{k}"
-            yield f"  {lane}.far_{k} = getelementptr {element}, ptr %at1_{k}, i64 {lane}.offset_{k}"
-            yield f"  {lane}.near_{k} = getelementptr {element}, ptr %scratch_{k}, i64 {lane}"
-            source, target = ("near", "far") if self.streams[k].written else ("far", "near")
-            yield f"  {lane}.value_{k} = load {element}, ptr {lane}.{source}_{k}"
-            yield f"  store {element} {lane}.value_{k}, ptr {lane}.{target}_{k}"
-        yield f"  {lane}.next = add i64 {lane}, 1"
-        yield f"  {lane}.more = icmp ult i64 {lane}.next, %count"
-        yield f"  br i1 {lane}.more, label %{loop}, label %{after}"
+        b = self.b
+        with b.count(f"{hint}.lane", count) as lane:
+            index = b.add(first, lane.index)
+            for k in streams:
+                element = self._element(k)
+                far = b.element(self.at[k], element, b.mul(index, self.strides[k]))
+                near = b.element(self.scratch[k], element, lane.index)
+                source, target = (near, far) if k in self.written else (far, near)
+                b.store(b.load(element, source), target)
 
-    def _tail(self) -> Iterator[str]:
-        yield "after:"
-        yield from self._folding.after_chunks()
-        end = "folded" if self.folds else "close1"
-        yield f"  br i1 %has.rest, label %gather, label %{end}"
-        yield "gather:"
-        for k in self._of(InnerAccess.CONTIGUOUS):
-            yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
-            if k in self._copies and not self.streams[k].written:
-                yield from self._copies[k].gather(f"%gather_{k}", f"%tail_{k}", f"%scratch_{k}")
-        yield "  br label %gathered"
-        yield "gathered:"
-        yield "  br label %start"
-        yield "scatter:"
-        for k, copies in self._copies.items():
-            if self.streams[k].written:
-                yield f"  %left_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
-                yield from copies.scatter(f"%scatter_{k}", f"%scratch_{k}", f"%left_{k}")
-        yield from self._folding.with_tail(dict(zip(self._written, self._computed[1], strict=True)))
-        yield f"  br label %{end}"
-        yield from self._fold()
+    def _gathered(self) -> list[Value]:
+        """The tails of contiguous streams, in their scratch."""
+        found = []
+        for k in self.contiguous:
+            tail = self.b.element(self.at[k], self._element(k), self.main, f"tail_{k}")
+            if k in self.copies and k in self.read:
+                self.copies[k].gather(self.b, self.rest, tail, self.scratch[k])
+            found.append(self.scratch.get(k, tail))
+        return found
 
-    def _fold(self) -> Iterator[str]:
+    def _scattered(self, results: list[list[Value]], chains: Sequence[Value]) -> list[Value]:
+        """Takes what the tail's chunk wrote to where it belongs; the chains with its elements."""
+        b, left = self.b, list(chains)
+        for k in self.copies:
+            if k in self.written:
+                place = b.element(self.at[k], self._element(k), self.main, f"left_{k}")
+                self.copies[k].scatter(b, self.rest, self.scratch[k], place)
+        sums: list[Value] = []
+        for k, fold in self.loop.folds.items():
+            vectors = results[self.written.index(k)]
+            kept = elements_alone(b, self.rest, vectors, fold.start(b.body))
+            sums += fold.combined(b.body, [left.pop(0) for _ in vectors], kept)
+        return sums
+
+    def _fold(self, chains: Sequence[Value]) -> None:
         """What is reduced in registers, stored as one number."""
-        if not self.folds:
-            return
-        yield "folded:"
-        for k, number, lines in self._folding.results():
-            yield from lines
-            yield f"  store float {number}, ptr %at1_{k}, align 4"
-        yield "  br label %close1"
-
-    def _clear(self, k: int) -> Iterator[str]:
-        # Lanes beyond the tail are set: denormals that the stack may hold would be slow.
-        vector = f"<{self.lanes} x {self._element(k)}>"
-        for i in range(self.unroll):
-            yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
-            yield f"  store {vector} zeroinitializer, ptr %clear_{k}.{i}, align {self.streams[k].dtype.itemsize}"
-
-    @cached_property
-    def _copies(self) -> Mapping[int, TailCopies]:
-        """Of the tails of contiguous streams."""
-        contiguous = [k for k in self._of(InnerAccess.CONTIGUOUS) if k in self._scratch_streams]
-        sizes = {k: self.streams[k].dtype.itemsize for k in contiguous}
-        return {k: TailCopies(self._element(k), sizes[k], self.lanes, self.unroll, self.masked) for k in contiguous}
+        unroll = self.loop.unroll
+        for place, (k, fold) in enumerate(self.loop.folds.items()):
+            number = fold.result(self.b.body, chains[place * unroll : (place + 1) * unroll])
+            self.b.store(number, self.at[k], 4)
 
 
-BODY_BLOCK = "body"
-"""Label of the block that the body's text begins in."""
-
-PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 _LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set
 _MAX_PIPELINED = 4  # streams
-NONTEMPORAL = "!0 = !{i32 1}"

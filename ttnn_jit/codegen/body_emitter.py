@@ -28,10 +28,12 @@ from ttnn_jit.codegen.steps import (
     operands_of,
 )
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
-from ttnn_jit.kernels.llvm_line import Line, usual_lines
+from ttnn_jit.kernels.llvm.blocks import Region
+from ttnn_jit.kernels.llvm.values import Value as LlvmValue
+from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import Chunk
-from ttnn_jit.nest.streams import InnerAccess
+from ttnn_jit.kernels.tile_loop import Chunk, chunk_types
+from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import Numerics
 
 
@@ -54,24 +56,31 @@ class BodyEmitter:
         self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
-    def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[Line], Sequence[Chunk]]:
-        """The instructions of a chunk, and its outputs, for the chunk's `inputs`."""
+    def region(self) -> Region:
+        """A chunk's computation, from the chunks of all inputs to those of all outputs."""
+        inputs = [self._parameters(self._body.streams[k]) for k in self._inputs]
         if self._builder.isa.avx512_bf16 and propagates_nan(self._body):
             results: Sequence[Chunk] = [[self._with_one_nan_check(inputs)]]
         else:
             results = self._results(inputs)
-        return self._builder.code, results
+        flat = [[value for chunk in chunks for value in chunk] for chunks in (inputs, results)]
+        return Region(self._builder.body, *flat)
 
-    def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> str:
+    def _parameters(self, stream: Stream) -> Chunk:
+        types = chunk_types(stream, self._builder.isa.lanes, self._unroll)
+        if stream.access is InnerAccess.SCALAR:
+            return [self._builder.new(types[0], "scalar")] * self._unroll
+        return [self._builder.new(type_, "element") for type_ in types]
+
+    def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> LlvmValue:
         """The words of the single result, checked for NaN once instead of after every op, for they propagate to it."""
         careful = self._words
         self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
         words = self._single_result(inputs)
         self._words = careful
-        count = self._unroll * self._builder.isa.lanes
-        return self._builder.unless_nan(words, count, lambda: self._single_result(inputs))
+        return self._builder.unless_nan(words, lambda: self._single_result(inputs))
 
-    def _single_result(self, inputs: Sequence[Chunk]) -> str:
+    def _single_result(self, inputs: Sequence[Chunk]) -> LlvmValue:
         ((words,),) = self._results(inputs)
         return words
 
@@ -80,7 +89,7 @@ class BodyEmitter:
         values: dict[int, Vectors] = {}
         results: dict[int, Chunk] = {}
         exact: dict[int, Vectors] = {}
-        code = self._builder.code
+        code = self._builder.body.code
         for index in self._order:
             before = len(code)
             match step := self._body.steps[index]:
@@ -94,7 +103,7 @@ class BodyEmitter:
                     raise AssertionError("a product is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)
-            self.instructions.setdefault(index, usual_lines(code[before:]))
+            self.instructions.setdefault(index, usual_instructions(code[before:]))
         return [results[k] for k in self._outputs]
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:

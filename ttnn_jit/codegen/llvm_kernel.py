@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING
 from ttnn_jit.codegen.kernel import (
@@ -29,12 +30,11 @@ from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
+from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
-from ttnn_jit.kernels.tile_copies import DECLARATION as TILES_COPIED
 from ttnn_jit.kernels.tile_copies import TileCopies
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.nest.streams import InnerAccess
@@ -84,7 +84,7 @@ def kernel_of(kernel: Kernel, isa: HostIsa) -> LlvmKernel:
 def _named(draft: Draft) -> LlvmKernel:
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
-    modules = draft.module.modules([*head, *draft.definitions], draft.after, fast_isel=fast_isel)
+    modules = draft.module.modules([*head, *draft.definitions], fast_isel=fast_isel)
     name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
     return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)), draft.panels)
 
@@ -98,7 +98,8 @@ def _routine(routine: Routine, isa: HostIsa) -> LlvmKernel:
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in routine.streams)
     made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # which object code says in its name
     if routine.native is not None:
-        modules = KernelModules.of(LlvmModule(f"; {made_for}\n{_native_text(routine, routine.native, isa)}"))
+        module = ModuleText()
+        modules = module.modules([f"; {made_for}", *_native_functions(routine, routine.native, isa, module)])
         name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[routine.native])
     source = f"# {made_for}\n{routine_source(routine)}"
@@ -111,16 +112,17 @@ _NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoo
 """Of routines' loops that are LLVM text."""
 
 
-def _native_text(routine: Routine, native: NativeLoop, isa: HostIsa) -> str:
-    """The LLVM text of a routine's loop."""
+def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module: ModuleText) -> Sequence[str]:
+    """The functions of a routine's loop, in a module."""
     first, *others = (stream.dtype for stream in routine.streams)
+    given = KERNEL, first
     match native:
         case NativeLoop.ROWS_GATHERED:
-            return gathering_text(KERNEL, first, others[0], routine.rank)
+            return [gathering_text(*given, others[0], routine.rank, module)]
         case NativeLoop.PLACES_FOUND:
             (largest,) = routine.constants
             is_dense = routine.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(KERNEL, first, routine.rank, largest == str(True), is_dense, isa).text()
+            return FoundPlaces(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
 
 
 _PICOSECONDS_OF_MOVING = 100
@@ -129,21 +131,20 @@ _PICOSECONDS_OF_MOVING = 100
 
 def _copy(copy: Copy) -> Draft:
     """A kernel that copies or converts elements."""
-    rank, (read, written) = copy.rank, copy.streams
+    module, rank, (read, written) = ModuleText(), copy.rank, copy.streams
+    moved = KERNEL, written.dtype, rank
     loops: TileCopies | PackingLoops | TransposingLoops | SteppingLoops | RepeatingLoops
     match copy.move:
         case Repack.COPIED:
-            loops = TileCopies(KERNEL, read.dtype, rank)
+            loops = TileCopies(*moved, module)
         case Repack():
-            loops = PackingLoops(KERNEL, read.dtype, written.dtype, copy.numerics, rank, written.nontemporal)
+            loops = PackingLoops(KERNEL, read.dtype, written.dtype, copy.numerics, module, rank, written.nontemporal)
         case Transposed(lanes, columns, together):
-            loops = TransposingLoops(KERNEL, written.dtype, rank, lanes, columns, written.nontemporal, together)
+            loops = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together)
         case Stepped(lanes, step):
-            loops = SteppingLoops(KERNEL, written.dtype, rank, lanes, step, written.nontemporal)
+            loops = SteppingLoops(*moved, lanes, step, module, written.nontemporal)
         case Repeated(lanes, times):
-            loops = RepeatingLoops(KERNEL, written.dtype, rank, lanes, times)
-    module = ModuleText()
-    module.declarations.update(dict.fromkeys([TILES_COPIED] if isinstance(loops, TileCopies) else loops.declarations))
+            loops = RepeatingLoops(*moved, lanes, times, module)
     picoseconds = PICOSECONDS_OF_PACKING if isinstance(copy.move, Repack) else _PICOSECONDS_OF_MOVING
     return Draft([loops.text()], module, picoseconds, remarks=[types_remark(copy.streams)])
 

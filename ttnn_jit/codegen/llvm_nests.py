@@ -14,12 +14,12 @@ from ttnn_jit.codegen.vector_loop import KERNEL, Tier
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.lookup_table import lookup_table
-from ttnn_jit.kernels.row_folds import RowFold
+from ttnn_jit.kernels.row_folds import row_functions
 from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
-from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
+from ttnn_jit.kernels.swept_loops import FoldCall, SweepCall, SweptLoops
 from ttnn_jit.nest.buffers import Buffer
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import Stream
@@ -37,7 +37,6 @@ class Draft:
         definitions: Its functions.
         module: Declarations, tables and rare paths that they use.
         picoseconds: Predicted arithmetic per element.
-        after: Functions printed after what `module` holds.
         remarks: Comment lines for the head of the text.
         tier: How it is compiled.
         panels: As `Launch` has it.
@@ -46,7 +45,6 @@ class Draft:
     definitions: Sequence[str]
     module: ModuleText
     picoseconds: float
-    after: Sequence[str] = ()
     remarks: Sequence[str] = ()
     tier: Tier = Tier.OPTIMISED
     panels: tuple[int, ...] = ()
@@ -79,7 +77,7 @@ def _one_loop(nest: LoopNest) -> Draft:
     assert loop is not None, "the loops of a body are chosen before its text is written"
     remarks = ["; code generator: level 0"] if loop.tier is Tier.FAST_ISEL else []
     module = ModuleText()
-    module.add(loop.module, loop.loop.declarations)
+    module.add(loop.module)
     return Draft([loop.definition], module, loop.picoseconds, remarks=remarks, tier=loop.tier)
 
 
@@ -89,8 +87,8 @@ def _looked_up(nest: LoopNest, table: Table) -> Draft:
     stages = (*_of(Stage, nest.stages), table.function)
     definitions = [line for name, stage in zip(names, stages, strict=True) for line in stage.functions(name, module)]
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(table.operations)}"
-    after = [lookup_table(KERNEL, *names)]
-    return Draft(definitions, module, table.picoseconds, after=after, remarks=[remark])
+    definitions += lookup_table(KERNEL, *names, module)
+    return Draft(definitions, module, table.picoseconds, remarks=[remark])
 
 
 def _in_blocks(nest: LoopNest) -> Draft:
@@ -101,7 +99,7 @@ def _in_blocks(nest: LoopNest) -> Draft:
         name = f"ttnn_jit.part{number}"
         calls.append(StageCall(name, stage.operands))
         definitions += stage.functions(name, module)
-    kernel = staged_loops(KERNEL, nest.streams, _of(Stream, nest.scratch), calls, nest.block)
+    kernel = staged_loops(KERNEL, module, nest.streams, _of(Stream, nest.scratch), calls, nest.block)
     return Draft([kernel, *definitions], module, sum(stage.picoseconds for stage in stages))
 
 
@@ -112,11 +110,12 @@ def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
     names, scratches = {each.stream: each.symbol for each in conversions}, tuple(_of(Stream, nest.scratch))
     if isinstance(first, LoopNest):
         inner = _swept(first, isa, "ttnn_jit.rows")
-        text = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, "ttnn_jit.rows", names).text()
+        text = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, "ttnn_jit.rows", names, inner.module).text()
     else:
         (stage,), module = _of(Stage, nest.stages), ModuleText()
+        call = StageCall("ttnn_jit.loop", stage.operands)
         inner = Draft(stage.functions("ttnn_jit.loop", module), module, stage.picoseconds)
-        text = StripLoops(KERNEL, nest.streams, scratches, StageCall("ttnn_jit.loop", stage.operands), names).text()
+        text = StripLoops(KERNEL, nest.streams, scratches, call, names, module).text()
     converting = [function for each in conversions for function in each.functions(inner.module)]
     picoseconds = inner.picoseconds + PICOSECONDS_OF_PACKING * len(conversions)
     remarks = [*inner.remarks, types_remark(nest.streams)]
@@ -145,12 +144,10 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
-        if in_rows:
-            definitions += RowFold(*named, of_words, isa, module).definitions()
-        else:
-            definitions += column_functions(*named, isa, module)
-    module.declarations.update(dict.fromkeys(DECLARATIONS))
-    given = symbol, body.streams, body.rank, calls, tuple(_of(Buffer, nest.scratch))
+        functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
+        definitions += functions.definitions
+        module.add(functions.module)
+    given = symbol, body.streams, body.rank, calls, tuple(_of(Buffer, nest.scratch)), module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [f"; {rows_text(is_short=body.reduced.is_short)}"]
     return Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)

@@ -32,7 +32,7 @@ class Stage:
         if self.loop is None:
             return []
         definition = self.loop.loop.definition(name)  # which may need more declarations
-        module.add(self.loop.module, self.loop.loop.declarations)
+        module.add(self.loop.module)
         return [definition]
 
     @property

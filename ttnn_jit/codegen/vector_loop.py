@@ -12,10 +12,10 @@ from ttnn_jit.codegen.body_emitter import BodyEmitter
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_line import Work, usual_lines
+from ttnn_jit.kernels.llvm.values import Work, usual_instructions, works
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop
+from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
@@ -76,7 +76,7 @@ class VectorLoop:
     @property
     def weighed_instructions(self) -> float:
         """Of a vector; a division counts as the instructions that its latency would hide."""
-        divisions = sum(line.work is Work.DIVISION for line in self.loop.code)
+        divisions = sum(work is Work.DIVISION for work in works(self.loop.code))
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
 
@@ -90,24 +90,24 @@ def vector_loop(
         two = suits_two and body.live_tiles <= _MAX_LIVE_FOR_TWO_VECTORS
         return vector_loop(body, isa, 2, fences=fences, prefetches=prefetches) if two else one
     module = ModuleText()
-    builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
-    emitter = BodyEmitter(body, builder, unroll)
+    emitter = BodyEmitter(body, LlvmVector(isa, module), unroll)
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
+    region = emitter.region()
     loop = TileLoop(
         KERNEL,
         body.streams,
         body.rank,
-        emitter,
+        region,
         isa.lanes,
         unroll,
         early,
+        module,
         fences,
         prefetches,
         _folds(body, isa, module),
         isa.avx512,
     )
-    usual = usual_lines(loop.code)  # which the emitter writes now
-    return VectorLoop(loop, usual, emitter.instructions, module)
+    return VectorLoop(loop, usual_instructions(loop.code), emitter.instructions, module)
 
 
 def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, ChunkFold]:
@@ -116,13 +116,9 @@ def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, Chun
     for step in body.steps:
         if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
             operation = reduction_of_tile(reduced.tile_name)
-            builder = partial(_builder, isa, module)
+            builder = partial(LlvmVector, isa, module)
             found[step.stream] = ChunkFold(operation.combine, operation.identity, builder)
     return found
-
-
-def _builder(isa: HostIsa, module: ModuleText, prefix: str) -> LlvmVector:
-    return LlvmVector(isa, module, prefix=prefix, block=BODY_BLOCK)
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:

@@ -17,11 +17,11 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
-from ttnn_jit.runtime.copy_ir import COPY_SYMBOL
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
+from ttnn_jit.runtime.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.panels import PanelLayout, memory_of, with_flag, without_flag
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.structures import CopyWords, LaunchEntry, LaunchTable

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_CALL_SYMBOL, UNLOCKED_REPLAY_SYMBOL
+from ttnn_jit.runtime.launch_symbols import CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_CALL_SYMBOL, UNLOCKED_REPLAY_SYMBOL
 
 METH_FASTCALL = 0x80
 

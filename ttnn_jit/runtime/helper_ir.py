@@ -24,13 +24,15 @@ Bound: a shared kernel costs the caller two uncontended mutexes, and one wake wh
 from __future__ import annotations
 
 import time
-from enum import Enum
+from collections.abc import Callable
 
-from ttnn_jit.runtime.ir_text import add, add_atomic, place, word
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import I1, I8, I32, I64, PTR, VOID
+from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Value, i32, i64, integer, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.runtime.launch_symbols import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
+from ttnn_jit.runtime.native_record import NativeRecord
 from ttnn_jit.runtime.structures import LaunchEntry, Pool, Timespec
-
-HELP_SYMBOL = "ttnn_jit_help"
-NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 
 HELPER_SPINS = 200  # with a sched_yield between two
 CALLER_SPINS = 1000  # with a pause between two
@@ -39,408 +41,292 @@ CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
 
 OFTEN_NS = 50_000  # from one call to the next: about as long as a helper spins
 
-_DECLARATIONS = """
-declare i32 @pthread_mutex_lock(ptr)
-declare i32 @pthread_mutex_unlock(ptr)
-declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_signal(ptr)
-declare i32 @sched_yield()
-declare i32 @clock_gettime(i32, ptr)
-"""
+SHARE_SYMBOL = "ttnn_jit_share"
+_CPU_SYMBOL = "ttnn_jit_cpu"
+_NOW_SYMBOL = "ttnn_jit_now"
+_TAKE_CHUNKS_SYMBOL = "ttnn_jit_take_chunks"
+_WATCH_CHUNKS_SYMBOL = "ttnn_jit_watch_chunks"
+_WATCH_KERNELS_SYMBOL = "ttnn_jit_watch_kernels"
+
+_PAUSES: dict[str, tuple[str, tuple[Value, ...]]] = {
+    **dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", ())),
+    **dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", (i32(1),))),
+}
+"""By architecture, what tells a CPU that a thread only looks at a word."""
 
 
-def _pause(architecture: str) -> tuple[str, str]:
-    """Declaration and call of what tells a CPU that a thread only looks at a word."""
-    match architecture:
-        case "x86_64" | "amd64":
-            return "declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"
-        case "aarch64" | "arm64":
-            return "declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"
-        case _:
-            return "", ""
+class _Function(FunctionBuilder):
+    """A function of the launch code."""
+
+    def __init__(self, name: str, module: ModuleText, *parameters: Parameter, internal: bool = True) -> None:
+        super().__init__(name, module, parameters, is_internal=internal, attributes="")
+
+    def lock(self, pool: NativeRecord) -> None:
+        """Takes the pool's mutex."""
+        self.intrinsic(I32, "pthread_mutex_lock", pool.address(Pool.mutex))
+
+    def unlock(self, pool: NativeRecord) -> None:
+        """Gives it back."""
+        self.intrinsic(I32, "pthread_mutex_unlock", pool.address(Pool.mutex))
+
+    def signal(self, condition: Value) -> None:
+        """Wakes a thread that waits for a condition."""
+        self.intrinsic(I32, "pthread_cond_signal", condition)
+
+    def wait(self, condition: Value, pool: NativeRecord) -> None:
+        """Waits for it; the mutex is taken before and behind."""
+        self.intrinsic(I32, "pthread_cond_wait", condition, pool.address(Pool.mutex))
 
 
-def _spin(name: str, looks: int, wait: str) -> str:
+def _pointers(*names: str) -> list[Parameter]:
+    return [Parameter(name, PTR) for name in names]
+
+
+def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function], object]) -> str:
     """Spins on a word while it `holds` that it has a value, or that it has not; so often at most."""
-    return f"""
-define internal void @{name}(ptr %word, i64 %value, i1 %holds) {{
-entry:
-  br label %look
-
-look:
-  %looks = phi i64 [ 0, %entry ], [ %looks.next, %wait ]
-  %now = load atomic i64, ptr %word monotonic, align 8
-  %equal = icmp eq i64 %now, %value
-  %still = icmp eq i1 %equal, %holds
-  %patient = icmp ult i64 %looks, {looks}
-  %goes.on = and i1 %still, %patient
-  br i1 %goes.on, label %wait, label %done
-
-wait:
-  {wait}
-  %looks.next = add i64 %looks, 1
-  br label %look
-
-done:
-  ret void
-}}
-"""
+    f = _Function(name, module, *_pointers("word"), Parameter("value", I64), Parameter("holds", I1))
+    word, value, holds = f.parameters
+    with f.while_loop("look", ("looks", i64(0))) as look:
+        (number,) = look.values
+        equal = f.compare("eq", f.atomic_load(I64, word, hint="now"), value)
+        still = f.compare("eq", equal, holds, "still")
+        look.leave_unless(f.bit_and(still, f.compare("ult", number, looks, "patient")))
+        wait(f)
+        look.again(f.add(number, 1))
+    f.give_back()
+    return f.text
 
 
-# Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
-# user has changed it, and that is what bounds it from now on.
-_PLACE = f"""
-declare i32 @sched_getcpu()
-declare i32 @sched_getaffinity(i32, i64, ptr)
-declare i32 @sched_setaffinity(i32, i64, ptr)
-declare i32 @memcmp(ptr, ptr, i64)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-
-define internal i64 @ttnn_jit_cpu() {{
-  %cpu = call i32 @sched_getcpu()
-  %wide = sext i32 %cpu to i64
-  ret i64 %wide
-}}
-
-define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
-entry:
-  %now = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-{place("caller.at", "pool", Pool.caller_cpu)}
-  %caller = load atomic i64, ptr %caller.at monotonic, align 8
-  %here = call i64 @ttnn_jit_cpu()
-  %meets = icmp eq i64 %here, %caller
-  %named = icmp ult i64 %caller, {8 * CPU_MASK_BYTES}
-  %moves = and i1 %meets, %named
-  br i1 %moves, label %ask, label %done
-
-ask:
-  %asked = call i32 @sched_getaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %now)
-  %differs = call i32 @memcmp(ptr %now, ptr %own, i64 {CPU_MASK_BYTES})
-  %is.own = icmp eq i32 %differs, 0
-  br i1 %is.own, label %move, label %learn
-
-learn:
-  call void @llvm.memcpy.p0.p0.i64(ptr %allowed, ptr %now, i64 {CPU_MASK_BYTES}, i1 false)
-  br label %move
-
-move:
-  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %allowed, i64 {CPU_MASK_BYTES}, i1 false)
-  %byte = lshr i64 %caller, 3
-  %byte.at = getelementptr i8, ptr %own, i64 %byte
-  %cpus = load i8, ptr %byte.at
-  %number = trunc i64 %caller to i8
-  %within = and i8 %number, 7
-  %bit = shl i8 1, %within
-  %others = xor i8 %bit, -1
-  %left = and i8 %cpus, %others
-  store i8 %left, ptr %byte.at
-  %refused.if.none = call i32 @sched_setaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %own)
-  br label %done
-
-done:
-  ret void
-}}
-"""
-
-_NO_PLACE = f"""
-define internal i64 @ttnn_jit_cpu() {{
-  ret i64 -1
-}}
-
-define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
-  ret void
-}}
-"""
-
-_SHARE = f"""
-define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
-entry:
-{place("mutex", "pool", Pool.mutex)}
-{place("work", "pool", Pool.work)}
-{place("finished", "pool", Pool.finished)}
-{word("limit", "pool", Pool.limit)}
-{word("wakes", "at", LaunchEntry.wakes)}
-  %is.long = icmp ne i64 %wakes, 0
-{place("awake.at", "pool", Pool.awake)}
-  %awake = load atomic i64, ptr %awake.at monotonic, align 8
-  %some.awake = icmp sgt i64 %awake, 0
-  %is.shared = or i1 %is.long, %some.awake
-  br i1 %is.shared, label %publish, label %alone
-
-alone:
-{word("function", "at", LaunchEntry.function)}
-{word("whole", "at", LaunchEntry.params)}
-  %begin = call i64 @ttnn_jit_now()
-  call void %function(ptr %gathered, ptr %whole)
-  %end = call i64 @ttnn_jit_now()
-{word("last.end", "pool", Pool.last_end)}
-  store i64 %end, ptr %last.end.at
-  %between = sub i64 %begin, %last.end
-  %calls.often = icmp ult i64 %between, {OFTEN_NS}
-  br i1 %calls.often, label %rouse, label %return
-
-rouse:
-  %roused = call i32 @pthread_cond_signal(ptr %work)
-  br label %return
-
-return:
-  ret void
-
-publish:
-  %few = icmp slt i64 %awake, %limit
-  %alert = select i1 %few, i64 %awake, i64 %limit
-  %places = select i1 %is.long, i64 %limit, i64 %alert
-  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{place("chunks.at", "pool", Pool.chunks)}
-  store i64 %chunks, ptr %chunks.at
-{place("entry.at", "pool", Pool.entry)}
-  store ptr %at, ptr %entry.at
-{place("pointers.at", "pool", Pool.pointers)}
-  store ptr %gathered, ptr %pointers.at
-{place("next.at", "pool", Pool.next_chunk)}
-  store atomic i64 0, ptr %next.at monotonic, align 8
-  %cpu = call i64 @ttnn_jit_cpu()
-{place("cpu.at", "pool", Pool.caller_cpu)}
-  store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
-{place("places.at", "pool", Pool.places)}
-  store i64 %places, ptr %places.at
-{add_atomic("round", "pool", Pool.round, 1)}
-{place("open.at", "pool", Pool.is_open)}
-  store i64 1, ptr %open.at
-{word("sleepers", "pool", Pool.sleepers)}
-  %any.sleeps = icmp ne i64 %sleepers, 0
-  %any = and i1 %any.sleeps, %is.long
-  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
-  br i1 %any, label %wake, label %run
-
-wake:
-  %woken = call i32 @pthread_cond_signal(ptr %work)
-  br label %run
-
-run:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 false)
-  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-  store i64 0, ptr %open.at
-{word("working", "pool", Pool.active)}
-  %none.works = icmp eq i64 %working, 0
-  br i1 %none.works, label %close, label %watch
-
-watch:
-  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch_chunks(ptr %working.at, i64 0, i1 false)
-  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
-  br label %check
-
-check:
-{word("active", "pool", Pool.active)}
-  %over = icmp eq i64 %active, 0
-  br i1 %over, label %close, label %wait
-
-wait:
-  %waited = call i32 @pthread_cond_wait(ptr %finished, ptr %mutex)
-  br label %check
-
-close:
-  %unlocked.again = call i32 @pthread_mutex_unlock(ptr %mutex)
-  ret void
-}}
-"""
-
-_NOW = f"""
-define internal i64 @ttnn_jit_now() {{
-  %time = alloca [2 x i64], align 8
-  %read = call i32 @clock_gettime(i32 {getattr(time, "CLOCK_MONOTONIC", 0)}, ptr %time)
-  %seconds = load i64, ptr %time
-{word("rest", "time", Timespec.nanoseconds)}
-  %whole = mul i64 %seconds, 1000000000
-  %now = add i64 %whole, %rest
-  ret i64 %now
-}}
-"""
-
-_TAKE_CHUNKS = f"""
-define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 %helps) {{
-entry:
-{place("next.at", "pool", Pool.next_chunk)}
-{word("function", "at", LaunchEntry.function)}
-{word("count", "at", LaunchEntry.operands)}
-{word("inner", "at", LaunchEntry.chunk_params)}
-{word("last", "at", LaunchEntry.last_params)}
-{word("steps", "at", LaunchEntry.steps)}
-  %own = alloca ptr, i64 %count
-  %top = sub i64 %chunks, 1
-  br label %take
-
-take:
-  %ticket = select i1 %helps, i64 {1 << 32}, i64 1
-  %taken = atomicrmw add ptr %next.at, i64 %ticket monotonic
-  %back = lshr i64 %taken, 32
-  %front = and i64 %taken, {(1 << 32) - 1}
-  %all = add i64 %back, %front
-  %some = icmp ult i64 %all, %chunks
-  br i1 %some, label %place, label %done
-
-place:
-  %from.end = sub i64 %top, %back
-  %i = select i1 %helps, i64 %from.end, i64 %front
-  %is.last = icmp eq i64 %i, %top
-  %params = select i1 %is.last, ptr %last, ptr %inner
-  br label %operand
-
-operand:
-  %o = phi i64 [ 0, %place ], [ %o.next, %operand ]
-  %step.at = getelementptr i64, ptr %steps, i64 %o
-  %step = load i64, ptr %step.at
-  %offset = mul i64 %step, %i
-  %base.at = getelementptr ptr, ptr %gathered, i64 %o
-  %base = load ptr, ptr %base.at
-  %moved = getelementptr i8, ptr %base, i64 %offset
-  %own.at = getelementptr ptr, ptr %own, i64 %o
-  store ptr %moved, ptr %own.at
-  %o.next = add i64 %o, 1
-  %left = icmp ult i64 %o.next, %count
-  br i1 %left, label %operand, label %call
-
-call:
-  call void %function(ptr %own, ptr %params)
-  br label %take
-
-done:
-  ret void
-}}
-"""
-
-_HELP = f"""
-define void @{HELP_SYMBOL}(ptr %pool) {{
-entry:
-{place("mutex", "pool", Pool.mutex)}
-{place("work", "pool", Pool.work)}
-{place("finished", "pool", Pool.finished)}
-  %allowed = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-  %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-  call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
-  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_atomic("started", "pool", Pool.awake, 1)}
-  br label %look
-
-look:
-  %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %seen, %watch ], [ %round, %served ]
-  %watches = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watch ], [ true, %served ]
-{word("open", "pool", Pool.is_open)}
-{word("places", "pool", Pool.places)}
-{word("round", "pool", Pool.round)}
-  %is.open = icmp ne i64 %open, 0
-  %has.place = icmp sgt i64 %places, 0
-  %is.new = icmp ne i64 %round, %seen
-  %joins.open = and i1 %is.open, %has.place
-  %joins = and i1 %joins.open, %is.new
-  br i1 %joins, label %join, label %idle
-
-idle:
-  br i1 %watches, label %watch, label %sleep
-
-watch:
-  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch_kernels(ptr %round.at, i64 %round, i1 true)
-  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
-  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
-  br label %look
-
-sleep:
-{add("more", "pool", Pool.sleepers, 1)}
-{add_atomic("awake.before", "pool", Pool.awake, -1)}
-  %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
-{add("fewer", "pool", Pool.sleepers, -1)}
-{add_atomic("awake.after", "pool", Pool.awake, 1)}
-  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
-  br label %look
-
-join:
-  %places.left = sub i64 %places, 1
-  store i64 %places.left, ptr %places.at
-{add("joined", "pool", Pool.active, 1)}
-{word("chunks", "pool", Pool.chunks)}
-{word("at", "pool", Pool.entry)}
-{word("gathered", "pool", Pool.pointers)}
-{word("sleepers", "pool", Pool.sleepers)}
-  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
-  %others = icmp ne i64 %sleepers, 0
-  %room = icmp sgt i64 %places.left, 0
-  %wakes = and i1 %others, %room
-  br i1 %wakes, label %wake, label %serve
-
-wake:
-  %woken = call i32 @pthread_cond_signal(ptr %work)
-  br label %serve
-
-serve:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 true)
-  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_atomic("left", "pool", Pool.active, -1)}
-  %last.out = icmp eq i64 %left, 0
-  br i1 %last.out, label %tell, label %served
-
-tell:
-  %told = call i32 @pthread_cond_signal(ptr %finished)
-  br label %served
-
-served:
-  br label %look
-}}
-"""
-
-_NEW_POOL = f"""
-declare i32 @pthread_mutex_init(ptr, ptr)
-declare i32 @pthread_cond_init(ptr, ptr)
-
-define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
-{place("mutex", "pool", Pool.mutex)}
-{place("work", "pool", Pool.work)}
-{place("finished", "pool", Pool.finished)}
-  %a = call i32 @pthread_mutex_init(ptr %mutex, ptr null)
-  %b = call i32 @pthread_cond_init(ptr %work, ptr null)
-  %c = call i32 @pthread_cond_init(ptr %finished, ptr null)
-  ret void
-}}
-"""
+def _cpu(module: ModuleText, threads: HostThreads) -> str:
+    """``i64 cpu()``: the CPU that the thread is on; -1 where the host does not say."""
+    f = FunctionBuilder(_CPU_SYMBOL, module, (), I64, is_internal=True, attributes="")
+    on_linux = threads is HostThreads.LINUX
+    f.give_back(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
+    return f.text
 
 
-_NO_SHARE = f"""
-define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
-{word("function", "at", LaunchEntry.function)}
-{word("params", "at", LaunchEntry.params)}
-  call void %function(ptr %gathered, ptr %params)
-  ret void
-}}
-"""
+def _keep_off(module: ModuleText, threads: HostThreads) -> str:
+    """``void keep_off(ptr pool, ptr allowed, ptr own)``: leaves the caller's CPU, if the thread is there.
+
+    Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
+    user has changed it, and that is what bounds it from now on.
+    """
+    f = _Function(KEEP_OFF_SYMBOL, module, *_pointers("pool", "allowed", "own"))
+    pool, allowed, own = f.parameters
+    if threads is HostThreads.LINUX:
+        size = i64(CPU_MASK_BYTES)
+        now = f.alloca(I8, CPU_MASK_BYTES, 8, "now")
+        caller = NativeRecord(f, pool).load_atomic(Pool.caller_cpu, "caller")
+        meets = f.compare("eq", f.call(I64, _CPU_SYMBOL, hint="here"), caller, "meets")
+        named = f.compare("ult", caller, 8 * CPU_MASK_BYTES, "named")
+        with f.when(f.bit_and(meets, named), "ask"):
+            f.intrinsic(I32, "sched_getaffinity", i32(0), size, now)
+            differs = f.intrinsic(I32, "memcmp", now, own, size, hint="differs")
+            with f.when(f.compare("ne", differs, 0), "learn"):
+                f.copy_bytes(allowed, now, size)
+            f.copy_bytes(own, allowed, size)
+            byte_at = f.bytes_on(own, f.shift_right_zero(caller, 3), "byte.at")
+            bit = f.shift_left(integer(1, I8), f.bit_and(f.narrow(caller, I8), 7), "bit")
+            f.store(f.bit_and(f.load(I8, byte_at), f.bit_not(bit)), byte_at)
+            f.intrinsic(I32, "sched_setaffinity", i32(0), size, own)  # refused if none is left
+    f.give_back()
+    return f.text
 
 
-class HostThreads(Enum):
-    """What a host's C library has for helpers."""
+def _share(module: ModuleText) -> str:
+    """``void share(ptr pool, ptr at, ptr gathered, i64 chunks)``: runs a kernel with those helpers that come."""
+    f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
+    pool, entry = NativeRecord(f, f.parameters[0]), NativeRecord(f, f.parameters[1])
+    is_long = f.compare("ne", entry.load(LaunchEntry.wakes), 0, "is.long")
+    limit, awake = pool.load(Pool.limit, "limit"), pool.load_atomic(Pool.awake, "awake")
+    alone, publish = f.new_block("alone"), f.new_block("publish")
+    f.branch_if(f.bit_or(is_long, f.compare("sgt", awake, 0)), publish, alone)
+    f.begin(alone)
+    _run_alone(f, pool, entry)
+    f.begin(publish)
+    places = f.select(is_long, limit, f.select(f.compare("slt", awake, limit), awake, limit), "places")
+    f.lock(pool)
+    _publish(f, pool, places)
+    sleeps = f.compare("ne", pool.load(Pool.sleepers), 0)
+    wakes = f.bit_and(sleeps, is_long, "wakes")
+    f.unlock(pool)
+    with f.when(wakes, "wake"):
+        f.signal(pool.address(Pool.work))
+    f.call(VOID, _TAKE_CHUNKS_SYMBOL, *f.parameters, FALSE)
+    f.lock(pool)
+    pool.store(Pool.is_open, 0)
+    _await_helpers(f, pool)
+    f.unlock(pool)
+    f.give_back()
+    return f.text
 
-    NONE = "none"
-    POSIX = "pthread mutexes and conditions"
-    LINUX = "those, sched_setaffinity and sched_getcpu"
 
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """The functions that `helper_text` exports."""
-        return () if self is HostThreads.NONE else (HELP_SYMBOL, NEW_POOL_SYMBOL)
+def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
+    """Runs the whole kernel, and wakes a helper to spin if the last call ended recently; returns."""
+    begin = f.call(I64, _NOW_SYMBOL, hint="begin")
+    f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
+    last_end = pool.load(Pool.last_end, "last.end")
+    pool.store(Pool.last_end, f.call(I64, _NOW_SYMBOL, hint="end"))
+    with f.when(f.compare("ult", f.sub(begin, last_end), OFTEN_NS, "calls.often"), "rouse"):
+        f.signal(pool.address(Pool.work))
+    f.give_back()
 
 
-def helper_text(architecture: str, threads: HostThreads) -> str:
-    """The functions as LLVM text.
+def _publish(f: _Function, pool: NativeRecord, places: Value) -> None:
+    """Makes the kernel known to helpers, so many of which may join; the mutex is taken."""
+    _, at, gathered, chunks = f.parameters
+    pool.store(Pool.chunks, chunks)
+    pool.store(Pool.entry, at)
+    pool.store(Pool.pointers, gathered)
+    pool.store_atomic(Pool.next_chunk, 0)
+    pool.store_atomic(Pool.caller_cpu, f.call(I64, _CPU_SYMBOL, hint="cpu"))
+    pool.store(Pool.places, places)
+    pool.add_atomic(Pool.round, 1)
+    pool.store(Pool.is_open, 1)
+
+
+def _await_helpers(f: _Function, pool: NativeRecord) -> None:
+    """Waits until no helper works: spins once, then sleeps; the mutex is taken before and behind."""
+    working = f.compare("ne", pool.load(Pool.active), 0, "some.work")
+    with f.when(working, "watch"):
+        f.unlock(pool)
+        f.call(VOID, _WATCH_CHUNKS_SYMBOL, pool.address(Pool.active), i64(0), FALSE)
+        f.lock(pool)
+        with f.while_loop("check") as check:
+            check.leave_unless(f.compare("ne", pool.load(Pool.active), 0))
+            f.wait(pool.address(Pool.finished), pool)
+            check.again()
+
+
+def _now(module: ModuleText) -> str:
+    """``i64 now()``: nanoseconds of a clock."""
+    f = FunctionBuilder(_NOW_SYMBOL, module, (), I64, is_internal=True, attributes="")
+    time_read = NativeRecord(f, f.alloca(I64, 2, 8, "time"))
+    f.intrinsic(I32, "clock_gettime", i32(getattr(time, "CLOCK_MONOTONIC", 0)), time_read.start)
+    whole = f.mul(time_read.load(Timespec.seconds), 1_000_000_000)
+    f.give_back(f.add(whole, time_read.load(Timespec.nanoseconds)))
+    return f.text
+
+
+def _take_chunks(module: ModuleText) -> str:
+    """``void take_chunks(ptr pool, ptr at, ptr gathered, i64 chunks, i1 helps)``: runs chunks until none is left."""
+    others = Parameter("chunks", I64), Parameter("helps", I1)
+    f = _Function(_TAKE_CHUNKS_SYMBOL, module, *_pointers("pool", "at", "gathered"), *others)
+    pool, at, gathered, chunks, helps = f.parameters
+    next_at, entry = NativeRecord(f, pool).address(Pool.next_chunk), NativeRecord(f, at)
+    function, count = entry.load(LaunchEntry.function), entry.load(LaunchEntry.operands, "count")
+    inner, last = entry.load(LaunchEntry.chunk_params), entry.load(LaunchEntry.last_params)
+    steps, own = entry.load(LaunchEntry.steps), f.alloca(PTR, count, hint="own")
+    top = f.sub(chunks, 1, "top")
+    with f.while_loop("take") as take:
+        ticket = f.select(helps, i64(1 << 32), 1, "ticket")
+        taken = f.atomic_add(next_at, ticket, "taken")
+        back = f.shift_right_zero(taken, 32, "back")
+        front = f.bit_and(taken, (1 << 32) - 1, "front")
+        take.leave_unless(f.compare("ult", f.add(back, front), chunks, "some"))
+        i = f.select(helps, f.sub(top, back), front, "i")
+        params = f.select(f.compare("eq", i, top), last, inner, "params")
+        with f.count("operand", count) as operand:
+            offset = f.mul(f.load(I64, f.element(steps, I64, operand.index)), i)
+            moved = f.bytes_on(f.load(PTR, f.element(gathered, PTR, operand.index)), offset)
+            f.store(moved, f.element(own, PTR, operand.index))
+        f.call_at(function, VOID, own, params)
+        take.again()
+    f.give_back()
+    return f.text
+
+
+def _help(module: ModuleText) -> str:
+    """``void help(ptr pool)``: the life of a helper, which never returns."""
+    f = _Function(HELP_SYMBOL, module, *_pointers("pool"), internal=False)
+    pool, size = NativeRecord(f, f.parameters[0]), i64(CPU_MASK_BYTES)
+    masks = [f.alloca(I8, CPU_MASK_BYTES, 8, hint) for hint in ("allowed", "own")]
+    f.clear_bytes(masks[1], size)
+    f.lock(pool)
+    pool.add_atomic(Pool.awake, 1)
+    look = f.new_block("look", (I64, "seen"), (I1, "watches"))
+    join, idle = f.new_block("join"), f.new_block("idle")
+    f.branch(look, 0, TRUE)
+    seen, watches = f.begin(look)
+    is_open, places = pool.load(Pool.is_open), pool.load(Pool.places, "places")
+    number = pool.load(Pool.round, "round")
+    has_place = f.bit_and(f.compare("ne", is_open, 0), f.compare("sgt", places, 0))
+    f.branch_if(f.bit_and(has_place, f.compare("ne", number, seen, "is.new")), join, idle)
+    f.begin(idle)
+    watch, sleep = f.new_block("watch"), f.new_block("sleep")
+    f.branch_if(watches, watch, sleep)
+    f.begin(watch)
+    f.unlock(pool)
+    f.call(VOID, _WATCH_KERNELS_SYMBOL, pool.address(Pool.round), number, TRUE)
+    f.call(VOID, KEEP_OFF_SYMBOL, f.parameters[0], *masks)
+    f.lock(pool)
+    f.branch(look, seen, FALSE)
+    f.begin(sleep)
+    pool.add(Pool.sleepers, 1)
+    pool.add_atomic(Pool.awake, -1)
+    f.wait(pool.address(Pool.work), pool)
+    pool.add(Pool.sleepers, -1)
+    pool.add_atomic(Pool.awake, 1)
+    f.call(VOID, KEEP_OFF_SYMBOL, f.parameters[0], *masks)
+    f.branch(look, seen, TRUE)
+    f.begin(join)
+    _serve(f, pool, places)
+    f.branch(look, number, TRUE)
+    return f.text
+
+
+def _serve(f: _Function, pool: NativeRecord, places: Value) -> None:
+    """Takes part in a kernel; the mutex is taken before and behind."""
+    left = f.sub(places, 1, "places.left")
+    pool.store(Pool.places, left)
+    pool.add(Pool.active, 1)
+    chunks, at = pool.load(Pool.chunks, "chunks"), pool.load(Pool.entry, "at")
+    gathered = pool.load(Pool.pointers, "gathered")
+    others = f.compare("ne", pool.load(Pool.sleepers), 0, "others")
+    f.unlock(pool)
+    with f.when(f.bit_and(others, f.compare("sgt", left, 0)), "wake"):
+        f.signal(pool.address(Pool.work))
+    f.call(VOID, _TAKE_CHUNKS_SYMBOL, f.parameters[0], at, gathered, chunks, TRUE)
+    f.lock(pool)
+    still = pool.add_atomic(Pool.active, -1)
+    with f.when(f.compare("eq", still, 0, "last.out"), "tell"):
+        f.signal(pool.address(Pool.finished))
+
+
+def _new_pool(module: ModuleText) -> str:
+    """``void new_pool(ptr pool)``: makes its mutex and conditions."""
+    f = _Function(NEW_POOL_SYMBOL, module, *_pointers("pool"), internal=False)
+    pool = NativeRecord(f, f.parameters[0])
+    f.intrinsic(I32, "pthread_mutex_init", pool.address(Pool.mutex), zero(PTR))
+    for condition in (Pool.work, Pool.finished):
+        f.intrinsic(I32, "pthread_cond_init", pool.address(condition), zero(PTR))
+    f.give_back()
+    return f.text
+
+
+def _share_with_nobody(module: ModuleText) -> str:
+    f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
+    entry = NativeRecord(f, f.parameters[1])
+    f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
+    f.give_back()
+    return f.text
+
+
+def helper_functions(architecture: str, threads: HostThreads, module: ModuleText) -> list[str]:
+    """The functions' definitions.
 
     Args:
         architecture: The first part of the host's triple.
         threads: What the host has for helpers.
+        module: Gets the declarations.
     """
     if threads is HostThreads.NONE:
-        return _NO_SHARE
-    declaration, pause = _pause(architecture)
-    spins = (
-        _spin("ttnn_jit_watch_chunks", CALLER_SPINS, pause),
-        _spin("ttnn_jit_watch_kernels", HELPER_SPINS, "%yielded = call i32 @sched_yield()"),
-    )
-    place = _PLACE if threads is HostThreads.LINUX else _NO_PLACE
-    return "".join((_DECLARATIONS, f"{declaration}\n", *spins, place, _NOW, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))
+        return [_share_with_nobody(module)]
+    pause = _PAUSES.get(architecture)
+    return [
+        _spin(_WATCH_CHUNKS_SYMBOL, CALLER_SPINS, module, lambda f: pause and f.intrinsic(VOID, pause[0], *pause[1])),
+        _spin(_WATCH_KERNELS_SYMBOL, HELPER_SPINS, module, lambda f: f.intrinsic(I32, "sched_yield")),
+        _cpu(module, threads),
+        *(write(module) for write in (_now, _share, _take_chunks, _help, _new_pool)),
+        _keep_off(module, threads),
+    ]

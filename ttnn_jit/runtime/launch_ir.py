@@ -14,178 +14,118 @@ Bound: a load and a store per operand and kernel (benchmarks/latency.py).
 
 from __future__ import annotations
 
-from ttnn_jit.runtime.copy_ir import COPY_TEXT
-from ttnn_jit.runtime.helper_ir import HostThreads, helper_text
-from ttnn_jit.runtime.ir_text import behind, word
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import I64, PTR, VOID, type_of
+from ttnn_jit.kernels.llvm.values import i64, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.runtime.copy_ir import copy_function
+from ttnn_jit.runtime.helper_ir import SHARE_SYMBOL, helper_functions
+from ttnn_jit.runtime.launch_symbols import (
+    CALL_SYMBOL,
+    REPLAY_SYMBOL,
+    UNLOCKED_CALL_SYMBOL,
+    UNLOCKED_REPLAY_SYMBOL,
+    HostThreads,
+)
+from ttnn_jit.runtime.native_record import NativeRecord
 from ttnn_jit.runtime.structures import WORD_BYTES, CallWords, LaunchEntry, LaunchTable, ReplayedCall, ReplayWords
 
-LAUNCH_SYMBOL = "ttnn_jit_launch"
-CALL_SYMBOL = "ttnn_jit_call"
-UNLOCKED_CALL_SYMBOL = "ttnn_jit_call_unlocked"
-"""The same, but that other Python threads run meanwhile."""
-REPLAY_SYMBOL = "ttnn_jit_replay"
-UNLOCKED_REPLAY_SYMBOL = "ttnn_jit_replay_unlocked"
-"""Likewise, for the calls of a trace."""
-BUILTIN_SYMBOLS = (CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_REPLAY_SYMBOL)
-"""The functions that Python calls."""
+_LAUNCH_SYMBOL = "ttnn_jit_launch"
 _REPLAY_ALL_SYMBOL = "ttnn_jit_replay_all"
 _CALL_ONE_SYMBOL = "ttnn_jit_call_one"
-PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef")
-"""What these call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
-
-_LAUNCH = f"""
-define internal void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers) {{
-entry:
-{word("kernels", "table", LaunchTable.kernels)}
-{word("widest", "table", LaunchTable.widest)}
-  %gathered = alloca ptr, i64 %widest
-  %alone = icmp eq ptr %pool, null
-{behind("entries", "table", LaunchTable)}
-  br label %kernel
-
-kernel:
-  %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
-  %at = getelementptr [{LaunchEntry.nbytes // WORD_BYTES} x i64], ptr %entries, i64 %k
-{word("function", "at", LaunchEntry.function)}
-{word("count", "at", LaunchEntry.operands)}
-{word("indices", "at", LaunchEntry.indices)}
-{word("offsets", "at", LaunchEntry.offsets)}
-{word("params", "at", LaunchEntry.params)}
-{word("chunks", "at", LaunchEntry.chunks)}
-  br label %operand
-
-operand:
-  %o = phi i64 [ 0, %kernel ], [ %o.next, %operand ]
-  %index.at = getelementptr i64, ptr %indices, i64 %o
-  %index = load i64, ptr %index.at
-  %pointer.at = getelementptr ptr, ptr %pointers, i64 %index
-  %buffer = load ptr, ptr %pointer.at
-  %offset.at = getelementptr i64, ptr %offsets, i64 %o
-  %offset = load i64, ptr %offset.at
-  %pointer = getelementptr i8, ptr %buffer, i64 %offset
-  %gathered.at = getelementptr ptr, ptr %gathered, i64 %o
-  store ptr %pointer, ptr %gathered.at
-  %o.next = add i64 %o, 1
-  %operands.left = icmp ult i64 %o.next, %count
-  br i1 %operands.left, label %operand, label %gathering.done
-
-gathering.done:
-  %one = icmp ult i64 %chunks, 2
-  %unshared = or i1 %alone, %one
-  br i1 %unshared, label %whole, label %claim
-
-claim:
-  %claimed = cmpxchg ptr %pool, i64 0, i64 1 acquire monotonic
-  %mine = extractvalue {{ i64, i1 }} %claimed, 1
-  br i1 %mine, label %share, label %whole
-
-share:
-  call void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
-  store atomic i64 0, ptr %pool release, align 8
-  br label %next
-
-whole:
-  call void %function(ptr %gathered, ptr %params)
-  br label %next
-
-next:
-  %k.next = add i64 %k, 1
-  %kernels.left = icmp ult i64 %k.next, %kernels
-  br i1 %kernels.left, label %kernel, label %done
-
-done:
-  ret void
-}}
-"""
+_ENTRY = type_of(f"[{LaunchEntry.nbytes // WORD_BYTES} x i64]")
 
 
-_CALL_ONE = f"""
-define internal void @{_CALL_ONE_SYMBOL}(ptr %words) {{
-{word("table", "words", CallWords.table)}
-{word("pool", "words", CallWords.pool)}
-{behind("pointers", "words", CallWords)}
-  call void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers)
-  ret void
-}}
-"""
-
-_REPLAY_ALL = f"""
-define internal void @{_REPLAY_ALL_SYMBOL}(ptr %words) {{
-entry:
-{word("calls", "words", ReplayWords.calls)}
-{word("count", "words", ReplayWords.count)}
-{word("pool", "words", ReplayWords.pool)}
-  br label %call
-
-call:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %call ]
-  %one.at = getelementptr ptr, ptr %calls, i64 %i
-  %one = load ptr, ptr %one.at
-{word("table", "one", ReplayedCall.table)}
-{behind("pointers", "one", ReplayedCall)}
-  call void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers)
-  %i.next = add i64 %i, 1
-  %left = icmp ult i64 %i.next, %count
-  br i1 %left, label %call, label %done
-
-done:
-  ret void
-}}
-"""
+def _function(name: str, module: ModuleText, *parameters: str) -> FunctionBuilder:
+    return FunctionBuilder(name, module, [Parameter(each, PTR) for each in parameters], is_internal=True, attributes="")
 
 
-def _builtin(symbol: str, runs: str, before: str = "", after: str = "") -> str:
+def _launch(module: ModuleText) -> str:
+    """``void launch(ptr table, ptr pool, ptr pointers)``: all kernels of a table."""
+    f = _function(_LAUNCH_SYMBOL, module, "table", "pool", "pointers")
+    _, pool, pointers = f.parameters
+    table = NativeRecord(f, f.parameters[0])
+    kernels, widest = table.load(LaunchTable.kernels, "kernels"), table.load(LaunchTable.widest, "widest")
+    gathered = f.alloca(PTR, widest, hint="gathered")
+    alone = f.compare("eq", pool, zero(PTR), "alone")
+    entries = table.behind(LaunchTable, "entries")
+    with f.count("kernel", kernels) as kernel:
+        entry = NativeRecord(f, f.element(entries, _ENTRY, kernel.index, "at"))
+        indices, offsets = entry.load(LaunchEntry.indices), entry.load(LaunchEntry.offsets)
+        chunks = entry.load(LaunchEntry.chunks, "chunks")
+        with f.count("operand", entry.load(LaunchEntry.operands, "operands")) as operand:
+            index = f.load(I64, f.element(indices, I64, operand.index))
+            buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
+            offset = f.load(I64, f.element(offsets, I64, operand.index))
+            f.store(f.bytes_on(buffer, offset), f.element(gathered, PTR, operand.index))
+        whole, claim, share, following = (f.new_block(name) for name in ("whole", "claim", "share", "next"))
+        f.branch_if(f.bit_or(alone, f.compare("ult", chunks, 2)), whole, claim)
+        f.begin(claim)
+        f.branch_if(f.compare_exchange(pool, i64(0), i64(1), "mine"), share, whole)
+        f.begin(share)
+        f.call(VOID, SHARE_SYMBOL, pool, entry.start, gathered, chunks)
+        f.atomic_store(i64(0), pool, "release")
+        f.branch(following)
+        f.begin(whole)
+        f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
+        f.branch(following)
+        f.begin(following)
+    f.give_back()
+    return f.text
+
+
+def _call_one(module: ModuleText) -> str:
+    """``void call_one(ptr words)``: the call of a program."""
+    f = _function(_CALL_ONE_SYMBOL, module, "words")
+    words = NativeRecord(f, f.parameters[0])
+    f.call(VOID, _LAUNCH_SYMBOL, words.load(CallWords.table), words.load(CallWords.pool), words.behind(CallWords))
+    f.give_back()
+    return f.text
+
+
+def _replay_all(module: ModuleText) -> str:
+    """``void replay_all(ptr words)``: the calls of a trace, one at least."""
+    f = _function(_REPLAY_ALL_SYMBOL, module, "words")
+    words = NativeRecord(f, f.parameters[0])
+    calls, pool = words.load(ReplayWords.calls, "calls"), words.load(ReplayWords.pool, "pool")
+    with f.count("call", words.load(ReplayWords.count, "count")) as call:
+        one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
+        f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.behind(ReplayedCall))
+    f.give_back()
+    return f.text
+
+
+def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: bool) -> str:
     """A builtin function of Python's that `runs` another of its words; `self`, which it returns, is None."""
-    return f"""
-define ptr @{symbol}(ptr %self, ptr %arguments, i64 %count) {{
-entry:
-  %words = alloca ptr, i64 %count
-  br label %argument
-
-argument:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %argument ]
-  %number.at = getelementptr ptr, ptr %arguments, i64 %i
-  %number = load ptr, ptr %number.at
-  %value = call ptr @PyLong_AsVoidPtr(ptr %number)
-  %word.at = getelementptr ptr, ptr %words, i64 %i
-  store ptr %value, ptr %word.at
-  %i.next = add i64 %i, 1
-  %arguments.left = icmp ult i64 %i.next, %count
-  br i1 %arguments.left, label %argument, label %converted
-
-converted:
-  %error = call ptr @PyErr_Occurred()
-  %all.numbers = icmp eq ptr %error, null
-  br i1 %all.numbers, label %launch, label %refuse
-
-refuse:
-  ret ptr null
-
-launch:
-{before}
-  call void @{runs}(ptr %words)
-{after}
-  call void @Py_IncRef(ptr %self)
-  ret ptr %self
-}}
-"""
+    parameters = Parameter("self", PTR), Parameter("arguments", PTR), Parameter("count", I64)
+    f = FunctionBuilder(symbol, module, parameters, PTR, attributes="")
+    own, arguments, count = f.parameters
+    words = f.alloca(PTR, count, hint="words")
+    with f.count("argument", count) as argument:
+        number = f.load(PTR, f.element(arguments, PTR, argument.index), hint="number")
+        value = f.intrinsic(PTR, "PyLong_AsVoidPtr", number, hint="value")
+        f.store(value, f.element(words, PTR, argument.index))
+    refuse, launch = f.new_block("refuse"), f.new_block("launch")
+    error = f.intrinsic(PTR, "PyErr_Occurred", hint="error")
+    f.branch_if(f.compare("eq", error, zero(PTR), "all.numbers"), launch, refuse)
+    f.begin(refuse)
+    f.give_back(zero(PTR))
+    f.begin(launch)
+    thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if gives_lock_away else None
+    f.call(VOID, runs, words)
+    if thread is not None:
+        f.intrinsic(VOID, "PyEval_RestoreThread", thread)
+    f.intrinsic(VOID, "Py_IncRef", own)
+    f.give_back(own)
+    return f.text
 
 
-def _builtins(runs: str, symbol: str, unlocked_symbol: str) -> str:
-    """Two builtin functions that run another: with Python's lock, and without it."""
-    save, restore = "  %thread = call ptr @PyEval_SaveThread()", "  call void @PyEval_RestoreThread(ptr %thread)"
-    return _builtin(symbol, runs) + _builtin(unlocked_symbol, runs, save, restore)
-
-
-_PYTHON = f"""
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare ptr @PyErr_Occurred()
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare void @Py_IncRef(ptr)
-{_builtins(_CALL_ONE_SYMBOL, CALL_SYMBOL, UNLOCKED_CALL_SYMBOL)}
-{_builtins(_REPLAY_ALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_REPLAY_SYMBOL)}
-"""
+_BUILTINS = (
+    (CALL_SYMBOL, _CALL_ONE_SYMBOL, False),
+    (UNLOCKED_CALL_SYMBOL, _CALL_ONE_SYMBOL, True),
+    (REPLAY_SYMBOL, _REPLAY_ALL_SYMBOL, False),
+    (UNLOCKED_REPLAY_SYMBOL, _REPLAY_ALL_SYMBOL, True),
+)
 
 
 def launch_text(architecture: str, threads: HostThreads) -> str:
@@ -195,4 +135,10 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
         architecture: The first part of the host's triple.
         threads: What the host has for helpers.
     """
-    return f"{_LAUNCH}{_CALL_ONE}{_REPLAY_ALL}{_PYTHON}{COPY_TEXT}{helper_text(architecture, threads)}"
+    module = ModuleText()
+    definitions = [
+        *(write(module) for write in (_launch, _call_one, _replay_all, copy_function)),
+        *(_builtin(symbol, runs, module, gives_lock_away=gives) for symbol, runs, gives in _BUILTINS),
+        *helper_functions(architecture, threads, module),
+    ]
+    return "\n".join([*definitions, module.text()])

@@ -14,11 +14,9 @@ from functools import cache
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.copy_ir import COPY_SYMBOL
 from ttnn_jit.runtime.executable import address_in_process, mapped
-from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import Image, image_of
-from ttnn_jit.runtime.launch_ir import BUILTIN_SYMBOLS, CALL_SYMBOL, PYTHON_API, launch_text
+from ttnn_jit.runtime.launch_symbols import BUILTIN_SYMBOLS, CALL_SYMBOL, COPY_SYMBOL, PYTHON_API, HostThreads
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbo
 """The functions that `launch_address` knows."""
 
 KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
-"""From a text, what assembles it, and what an image of it must satisfy, to its image: a kept one, if there is one."""
+"""From a name, what assembles the code, and what an image of it must satisfy, to its image: kept, if there is one."""
 
 
 class _Loader:
@@ -106,9 +104,9 @@ class _Loader:
             return
         with compiling():
             if CALL_SYMBOL not in self._addresses:
-                text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
                 called = {name: _address_in_python(name) for name in PYTHON_API}
-                self._load(Image.read(kept(text, lambda: _assembled(text), _is_launch_code)), called)
+                name = f"launch code: {HOST_THREADS.value}"
+                self._load(Image.read(kept(name, _assembled_launch_code, _is_launch_code)), called)
 
     def _load(self, image: Image, called: Mapping[str, int]) -> None:
         start = mapped(image, called)
@@ -131,9 +129,12 @@ def _is_launch_code(data: bytes) -> bool:
 
 
 @interrupts_postponed()
-def _assembled(text: str) -> bytes:
+def _assembled_launch_code() -> bytes:
     import llvmlite.binding as llvm
 
+    from ttnn_jit.runtime.launch_ir import launch_text
+
+    text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     # Without optimisation: compile time counts where there is no disk cache, and calls hardly notice.

@@ -9,7 +9,7 @@ import threading
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
+from ttnn_jit.runtime.launch_symbols import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
 from ttnn_jit.runtime.structures import WORD_BYTES, Pool
 from ttnn_jit.specs.options import requested_threads
 

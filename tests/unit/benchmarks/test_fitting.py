@@ -104,6 +104,7 @@ NOT_OF_FUNCTIONS = {
     "scalar_call",
     "block_floats",
     "packed_tiles",
+    "pairwise_folds",
     "packing_blocks",
     "packing_groups",
     "packing_loops",

@@ -18,7 +18,7 @@ from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.image import Image
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL
+from ttnn_jit.runtime.launch_symbols import CALL_SYMBOL
 from ttnn_jit.specs.options import Environment
 
 

@@ -1,4 +1,4 @@
-"""A loop around LlvmVector's text, compiled and called on numpy arrays: the smallest stand-in for a kernel.
+"""A loop around what LlvmVector writes, compiled and called on numpy arrays: the smallest stand-in for a kernel.
 
 Code for another architecture is called in an emulator.
 """
@@ -14,12 +14,15 @@ import numpy as np
 
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.kernels.isa import HostIsa, isa_for
-from ttnn_jit.kernels.llvm_float import ModuleText
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I64, PTR, type_of
+from ttnn_jit.kernels.llvm.values import Value
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.image import Image, image_of
 
-Build = Callable[[LlvmVector, list[str]], str]
+Build = Callable[[LlvmVector, list[Value]], Value]
 
 
 def host_isa() -> HostIsa:
@@ -37,43 +40,17 @@ def machine(isa: HostIsa, level: int = 2) -> llvm.TargetMachine:
 def loop_text(build: Build, inputs: int, isa: HostIsa, output: str = "float", unroll: int = 1) -> str:
     """LLVM text of ``void f(ptr out, i64 n, ptr in0, ...)``; n a multiple of lanes * unroll, inputs float32."""
     module = ModuleText()
-    vector = f"<{isa.lanes} x float>"
-    lines = []
-    block = "loop"
-    for u in range(unroll):
-        b = LlvmVector(isa, module, prefix=f"u{u}.", block=block)
-        names = []
-        lines.append(f"%i{u} = add i64 %i, {u * isa.lanes}")
-        for k in range(inputs):
-            lines += [
-                f"%p{u}.{k} = getelementptr float, ptr %in{k}, i64 %i{u}",
-                f"%x{u}.{k} = load {vector}, ptr %p{u}.{k}, align 4",
-            ]
-            names.append(f"%x{u}.{k}")
-        result = build(b, names)
-        lines += b.lines
-        lines += [
-            f"%q{u} = getelementptr {output}, ptr %out, i64 %i{u}",
-            f"store <{isa.lanes} x {output}> {result}, ptr %q{u}, align 2",
-        ]
-        block = b.block
-    body = "\n  ".join(lines)
-    arguments = ", ".join(f"ptr %in{k}" for k in range(inputs))
-    return f"""
-define void @f(ptr %out, i64 %n, {arguments}) nounwind {{
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %{block} ]
-  {body}
-  %next = add i64 %i, {isa.lanes * unroll}
-  %more = icmp ult i64 %next, %n
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}
-{module.text()}
-"""
+    sources = (Parameter(f"in{k}", PTR) for k in range(inputs))
+    b = FunctionBuilder("f", module, [Parameter("out", PTR), Parameter("n", I64), *sources])
+    out, n, *addresses = b.parameters
+    with b.count("i", n, step=isa.lanes * unroll) as i:
+        for u in range(unroll):
+            at = b.add(i.index, u * isa.lanes)
+            x = [b.load(FLOAT.times(isa.lanes), b.element(address, FLOAT, at), 4) for address in addresses]
+            result = build(LlvmVector(isa, module, b.body), x)
+            b.store(result, b.element(out, type_of(output), at), 2)
+    b.give_back()
+    return f"{b.text}\n{module.text()}\n"
 
 
 def function_of(text: str, inputs: int, isa: HostIsa, output: type, level: int) -> Callable[..., np.ndarray]:
@@ -127,4 +104,4 @@ def emulated(code: bytes, output: type, *arrays: np.ndarray) -> np.ndarray:
 @cache
 def native_function(name: str, inputs: int, isa: HostIsa) -> Callable[..., np.ndarray]:
     """A function of VectorMath by name."""
-    return native(lambda b, names: str(getattr(b, name)(*names)), inputs, isa)
+    return native(lambda b, x: getattr(b, name)(*x), inputs, isa)

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.accuracy.sample import hard_places
 from tests.unit.kernels.native_loop import host_isa, native, native_function
 from tests.unit.kernels.references import FLOAT64, correctly_rounded_bfloat16, ulps
+from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.specs.target import Numerics
@@ -88,9 +89,9 @@ def test_the_worst_arguments_of_sigmoid_stay_within_its_bound() -> None:
 def bfloat16_results(name: str) -> tuple[np.ndarray, np.ndarray]:
     """All bfloat16 arguments as float32, and the function of each, rounded once to bfloat16."""
 
-    def build(b: LlvmVector, names: list[str]) -> str:
-        y = b.div(b.const(1.0), *names) if name == "reciprocal" else getattr(b, name)(*names)
-        return str(b.store_bf16(y, Numerics.IEEE))
+    def build(b: LlvmVector, x: list[Value]) -> Value:
+        y = b.div(b.const(1.0), *x) if name == "reciprocal" else getattr(b, name)(*x)
+        return b.store_bf16(y, Numerics.IEEE)
 
     x = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
     words = native(build, 1, host_isa(), output="i16")(x)

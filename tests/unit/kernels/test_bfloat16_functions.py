@@ -58,15 +58,15 @@ def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("operation", SHORTER, ids=lambda operation: operation.ttnn_name)
 def test_native_code_rounds_every_bfloat16_alike(operation: Operation, isa: HostIsa, numerics: Numerics) -> None:
-    def build(b, names):
-        return str(b.store_bf16(operation.forms.bfloat16(b, *names, *defaults(operation)), numerics))
+    def build(b, x):
+        return b.store_bf16(operation.forms.bfloat16(b, *x, *defaults(operation)), numerics)
 
     check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_words(operation, numerics, defaults(operation)))
 
 
 def test_a_neighbour_of_any_kind_changes_no_lane() -> None:
     for operation in SHORTER:
-        call = native(lambda b, names: str(operation.forms.bfloat16(b, *names, *defaults(operation))), 1, host_isa())  # noqa: B023
+        call = native(lambda b, x: operation.forms.bfloat16(b, *x, *defaults(operation)), 1, host_isa())  # noqa: B023
         calm = np.full(64, 1.25, np.float32)
         for intruder in (1e30, np.inf, np.nan, 0.0, 1e-40):
             mixed = calm.copy()

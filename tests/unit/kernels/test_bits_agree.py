@@ -100,7 +100,7 @@ def numpy_result(operation: Operation) -> tuple[list[np.ndarray], np.ndarray]:
 def test_every_tile_body_gives_the_same_bits_everywhere(operation: Operation, isa: HostIsa) -> None:
     body, numbers = operation.emit, operation.tested_attributes
     inputs, expected = numpy_result(operation)
-    call = native(lambda b, names: str(body(b, *names, *numbers)), operation.arity, isa)
+    call = native(lambda b, x: body(b, *x, *numbers), operation.arity, isa)
     assert_same_bits(call(*inputs), expected, inputs[0])
 
 
@@ -118,7 +118,7 @@ def test_numpy_fuses_multiply_and_add_as_hardware_does(isa: HostIsa) -> None:
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "gelu"])
 def test_the_code_generator_s_level_changes_no_bit(name: str, level: int) -> None:
     x = arguments(7, 2_000)
-    call = native(lambda b, names: str(getattr(b, name)(*names)), 1, host_isa(), level=level)
+    call = native(lambda b, x: getattr(b, name)(*x), 1, host_isa(), level=level)
     with NumpyVector.quiet():
         assert_same_bits(call(x), getattr(NumpyVector(), name)(x), x)
 
@@ -143,8 +143,8 @@ def test_rounding_to_bfloat16_is_the_same_everywhere(numerics: Numerics, isa: Ho
     with NumpyVector.quiet():
         expected = np.asarray(b.round_to(x, DataType.BFLOAT16, numerics), np.float32)
         words = b.store_bf16(x, numerics)
-    rounded = native(lambda b, names: str(b.round_to(names[0], DataType.BFLOAT16, numerics)), 1, isa)
-    stored = native(lambda b, names: str(b.store_bf16(names[0], numerics)), 1, isa, output="i16")
+    rounded = native(lambda b, x: b.round_to(x[0], DataType.BFLOAT16, numerics), 1, isa)
+    stored = native(lambda b, x: b.store_bf16(x[0], numerics), 1, isa, output="i16")
     assert_same_bits(rounded(x), expected, x)
     numbers = ~np.isnan(expected)
     np.testing.assert_array_equal(stored(x)[numbers], words[numbers])
@@ -178,14 +178,14 @@ def test_bfloat16_words_pass_through_loads_and_stores() -> None:
 def test_code_for_every_instruction_set_calls_no_library(isa: HostIsa) -> None:
     for operation in operations_on(FLOATS):
         body, numbers = operation.emit, operation.tested_attributes
-        build = lambda b, names: str(body(b, *names, *numbers))  # noqa: B023, E731 - called before the next round
+        build = lambda b, x: body(b, *x, *numbers)  # noqa: B023, E731 - called before the next round
         text = assembly(loop_text(build, operation.arity, isa), isa, 0)
         called = set(re.findall(r"^\s+(?:callq?|bl|jmp|b)\s+([A-Za-z_][\w.]*)", text, re.MULTILINE))
         assert {name for name in called if not name.startswith("ttnn_jit.")} == set(), operation
 
 
 def test_two_copies_of_a_function_share_the_rare_path() -> None:
-    text = loop_text(lambda b, names: str(b.sin(b.sin(names[0]))), 1, host_isa(), unroll=2)
+    text = loop_text(lambda b, x: b.sin(b.sin(x[0])), 1, host_isa(), unroll=2)
     assert text.count("define internal") == 1
 
 
@@ -194,7 +194,7 @@ def test_the_bf16_instruction_changes_no_bit() -> None:
     if not host.avx512_bf16:
         return  # nothing to compare: the host has no such instruction
     x = arguments(9)
-    build = lambda b, names: str(b.store_bf16(names[0], Numerics.DEVICE))  # noqa: E731 - used twice below
+    build = lambda b, x: b.store_bf16(x[0], Numerics.DEVICE)  # noqa: E731 - used twice below
     with_it = native(build, 1, host, output="i16")(x)
     without = native(build, 1, replace(host, avx512_bf16=False), output="i16")(x)
     np.testing.assert_array_equal(with_it, without)

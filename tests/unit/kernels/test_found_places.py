@@ -11,6 +11,7 @@ import pytest
 from tests.unit.kernels.native_loop import host_isa, machine
 from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.specs.dtypes import DataType
 
 NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8: np.uint8}
@@ -21,7 +22,9 @@ NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8:
 def test_every_instruction_set_finds_the_places_that_numpy_does(dtype, is_dense):
     rng, host = np.random.default_rng(1), host_isa()
     for isa in (AVX512, AVX2, NEON):
-        module = llvm.parse_assembly(FoundPlaces("places", dtype, 1, largest=True, is_dense=is_dense, isa=isa).text())
+        text = ModuleText()
+        loops = FoundPlaces("places", dtype, 1, largest=True, is_dense=is_dense, isa=isa, module=text)
+        module = llvm.parse_assembly(text.modules(loops.definitions()).whole.text)
         module.verify()
         assert machine(isa).emit_assembly(module)
         if isa.neon != host.neon or (isa.avx512 and not host.avx512) or (isa.avx2 and not host.avx2):

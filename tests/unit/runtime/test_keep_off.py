@@ -9,15 +9,22 @@ import threading
 import llvmlite.binding as llvm
 import pytest
 
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.runtime.helper_ir import (
     CPU_MASK_BYTES,
     KEEP_OFF_SYMBOL,
-    HostThreads,
-    helper_text,
+    helper_functions,
 )
 from ttnn_jit.runtime.image import image_of
+from ttnn_jit.runtime.launch_symbols import HostThreads
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.structures import Pool
+
+
+def helper_text(architecture, threads):
+    module = ModuleText()
+    return "\n".join([*helper_functions(architecture, threads, module), module.text()])
+
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs"),

@@ -77,7 +77,7 @@ def test_no_bit_depends_on_the_number_of_threads(set_threads):
 ON_A_HOST_WITHOUT_POSIX_THREADS = """
 import numpy
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.helper_ir import HostThreads
+from ttnn_jit.runtime.launch_symbols import HostThreads
 from ttnn_jit.runtime.launch_ir import launch_text
 
 native.HOST_THREADS = HostThreads.NONE

@@ -6,7 +6,7 @@ from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, Tier, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.loop_constants import hoisted
+from ttnn_jit.kernels.loop_constants import constants_of
 from ttnn_jit.nest.streams import InnerAccess
 
 
@@ -30,11 +30,11 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | No
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:
         return None
     if not body.rank and isa.registers >= REGISTERS_TO_SPARE:
-        in_registers = hoisted(direct.loop.code, _MAX_CONSTANTS_IN_REGISTERS)
-        if in_registers is not None:
-            return direct.loop.unoptimised_definition(*in_registers)
+        constants = constants_of(direct.loop.code, _MAX_CONSTANTS_IN_REGISTERS)
+        if constants is not None:
+            return direct.loop.unoptimised_definition(constants)
     if direct.usual >= _LINES_OF_A_LONG_BODY:
-        return direct.loop.unoptimised_definition((), direct.loop.lines)
+        return direct.loop.unoptimised_definition()
     return None
 
 

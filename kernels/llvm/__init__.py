@@ -1,0 +1,1 @@
+"""LLVM functions as the writers of loops build them."""

@@ -1,0 +1,36 @@
+"""What writes an LLVM function: instructions, blocks, and the loops and branches that are made of these."""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.blocks import Blocks
+from ttnn_jit.kernels.llvm.control_flow import Branch, Choice, CountedLoop, Loop, WhileLoop
+from ttnn_jit.kernels.llvm.instructions import Operand
+from ttnn_jit.kernels.llvm.values import (
+    Value,
+)
+
+
+class Builder(Blocks):
+    """Writes a function; see the base classes."""
+
+    def loop(self, hint: str, *carried: tuple[str, Value]) -> Loop:
+        """``with b.loop("row", ("at", first)) as row``: a loop of one trip at least; see `Loop`."""
+        return Loop(self, hint, carried)
+
+    def count(
+        self, hint: str, end: Operand, *carried: tuple[str, Value], begin: Operand = 0, step: int = 1
+    ) -> CountedLoop:
+        """``with b.count("i", n) as i``: a loop over signed words from `begin` to `end`, one trip at least."""
+        return CountedLoop(self, hint, end, carried, begin, step)
+
+    def while_loop(self, hint: str, *carried: tuple[str, Value]) -> WhileLoop:
+        """``with b.while_loop("column", ("c", first)) as each``: a loop of any number of trips; see `WhileLoop`."""
+        return WhileLoop(self, hint, carried)
+
+    def when(self, condition: Value, hint: str, *otherwise: tuple[str, Value], is_rare: bool = False) -> Branch:
+        """``with b.when(holds, "found") as found``: what is done only where the condition holds; see `Branch`."""
+        return Branch(self, condition, hint, otherwise, is_rare=is_rare)
+
+    def choose(self, condition: Value, hint: str) -> Choice:
+        """``with b.choose(holds, "found") as found``: one of two things; see `Choice`."""
+        return Choice(self, condition, hint)

@@ -1,0 +1,223 @@
+"""Loops and branches of an LLVM function as ``with`` blocks; `Builder` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ttnn_jit.kernels.llvm.blocks import Blocks
+from ttnn_jit.kernels.llvm.instructions import Operand
+from ttnn_jit.kernels.llvm.types import I64
+from ttnn_jit.kernels.llvm.values import (
+    Block,
+    Value,
+    Work,
+    integer,
+)
+
+
+class Loop:
+    """A loop that decides at its end whether it goes on.
+
+    Attributes:
+        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+    """
+
+    def __init__(self, builder: Blocks, hint: str, carried: Sequence[tuple[str, Value]]) -> None:
+        self._builder = builder
+        self._hint = hint
+        self._carried = carried
+        self.values: tuple[Value, ...] = ()
+        self._head: Block
+
+    def __enter__(self) -> Loop:
+        b = self._builder
+        self._head = b.new_block(self._hint, *((first.type, name) for name, first in self._carried))
+        b.branch(self._head, *(first for _, first in self._carried))
+        self.values = b.begin(self._head)
+        return self
+
+    def again_if(self, condition: Value, *following: Value) -> None:
+        """The last thing in the loop: whether there is another trip, and what it carries."""
+        after = self._after(following)
+        self._builder.branch_if(condition, self._head, after, following)
+        self._builder.begin(after)
+
+    def again_unless(self, condition: Value, *following: Value) -> None:
+        """Likewise: whether there is none."""
+        after = self._after(following)
+        self._builder.branch_if(condition, after, self._head, (), following)
+        self._builder.begin(after)
+
+    def _after(self, following: tuple[Value, ...]) -> Block:
+        self.values = following
+        return self._builder.new_block(f"{self._hint}.done")
+
+    def __exit__(self, *error: object) -> None:
+        assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again_if`"
+
+
+class WhileLoop:
+    """A loop that decides at its head, behind what it computes there, whether it goes on.
+
+    Attributes:
+        values: What it carries, as this trip has it; behind the loop, as its head had it last.
+    """
+
+    def __init__(self, builder: Blocks, hint: str, carried: Sequence[tuple[str, Value]]) -> None:
+        self._builder = builder
+        self._hint = hint
+        self._carried = carried
+        self.values: tuple[Value, ...] = ()
+        self._head: Block
+        self._after: Block
+
+    def __enter__(self) -> WhileLoop:
+        b = self._builder
+        self._head = b.new_block(self._hint, *((first.type, name) for name, first in self._carried))
+        b.branch(self._head, *(first for _, first in self._carried))
+        self.values = b.begin(self._head)
+        return self
+
+    def leave_unless(self, condition: Value) -> None:
+        """Once, behind what the head computes: whether there is another trip."""
+        b = self._builder
+        trip, self._after = b.new_block(f"{self._hint}.trip"), b.new_block(f"{self._hint}.done")
+        b.branch_if(condition, trip, self._after)
+        b.begin(trip)
+
+    def again(self, *following: Operand) -> None:
+        """The last thing in the loop: what the next trip gets."""
+        self._builder.branch(self._head, *following)
+        self._builder.begin(self._after)
+
+    def __exit__(self, *error: object) -> None:
+        assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again`"
+
+
+class CountedLoop:
+    """A loop over numbers.
+
+    Attributes:
+        index: The number of this trip.
+        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+    """
+
+    def __init__(
+        self,
+        builder: Blocks,
+        hint: str,
+        end: Operand,
+        carried: Sequence[tuple[str, Value]],
+        begin: Operand,
+        step: int,
+    ) -> None:
+        first = begin if isinstance(begin, Value) else integer(begin, end.type if isinstance(end, Value) else I64)
+        self._loop = Loop(builder, f"{hint}.loop", ((hint, first), *carried))
+        self._builder = builder
+        self._hint = hint
+        self._end = end
+        self._step = step
+        self._following: tuple[Value, ...] = ()
+        self.index: Value
+        self.values: tuple[Value, ...]
+
+    def __enter__(self) -> CountedLoop:
+        self.index, *values = self._loop.__enter__().values
+        self.values = tuple(values)
+        return self
+
+    def carry(self, *following: Value) -> None:
+        """What the next trip gets."""
+        self._following = following
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            b, name = self._builder, self._hint
+            following = b.add(self.index, self._step, f"{name}.next")
+            more = b.compare("slt", following, self._end, f"{name}.more")
+            self._loop.again_if(more, following, *self._following)
+            self.values = self._following
+
+
+class Branch:
+    """What is done under a condition.
+
+    Attributes:
+        values: Behind it, what it gave, or what there was otherwise.
+    """
+
+    def __init__(
+        self, builder: Blocks, condition: Value, hint: str, otherwise: Sequence[tuple[str, Value]], *, is_rare: bool
+    ) -> None:
+        self._builder = builder
+        self._condition = condition
+        self._hint = hint
+        self._otherwise = otherwise
+        self._is_rare = is_rare
+        self._given: tuple[Value, ...] = ()
+        self._after: Block
+        self.values: tuple[Value, ...] = ()
+
+    def __enter__(self) -> Branch:
+        b = self._builder
+        then = b.new_block(self._hint)
+        work = Work.ONE if self._is_rare else Work.NONE
+        arguments = ((first.type, name) for name, first in self._otherwise)
+        self._after = b.new_block(f"{self._hint}.after", *arguments, work=work)
+        instead = [first for _, first in self._otherwise]
+        b.branch_if(self._condition, then, self._after, (), instead, is_rare=self._is_rare)
+        b.begin(then)
+        self._was_rare, b.body.is_rare = b.body.is_rare, b.body.is_rare or self._is_rare
+        return self
+
+    def give(self, *values: Value) -> None:
+        """What there is behind it, in the place of what there was otherwise."""
+        self._given = values
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            b = self._builder
+            b.branch(self._after, *self._given)
+            b.body.is_rare = self._was_rare
+            self.values = b.begin(self._after)
+
+
+class Choice:
+    """What is done where a condition holds, and, behind `otherwise`, what is done where it does not.
+
+    Attributes:
+        values: Behind both, what the one that was done gave.
+    """
+
+    def __init__(self, builder: Blocks, condition: Value, hint: str) -> None:
+        self._builder = builder
+        self._condition = condition
+        self._hint = hint
+        self._given: tuple[Value, ...] = ()
+        self._other: Block
+        self._after: Block
+        self.values: tuple[Value, ...] = ()
+
+    def __enter__(self) -> Choice:
+        b = self._builder
+        then, self._other = b.new_block(self._hint), b.new_block(f"{self._hint}.not")
+        b.branch_if(self._condition, then, self._other)
+        b.begin(then)
+        return self
+
+    def otherwise(self, *given: Value) -> None:
+        """Ends what is done where the condition holds, and says what that gives; begins the other."""
+        b = self._builder
+        self._after = b.new_block(f"{self._hint}.after", *((value.type, "") for value in given))
+        b.branch(self._after, *given)
+        b.begin(self._other)
+
+    def give(self, *values: Value) -> None:
+        """What the other gives."""
+        self._given = values
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            b = self._builder
+            b.branch(self._after, *self._given)
+            self.values = b.begin(self._after)

@@ -1,0 +1,400 @@
+"""Instructions of LLVM, one method each, written into blocks.
+
+A value carries its type, which decides the instruction: `add` of floats is ``fadd``. A Python integer among operands
+has the type of the operand beside it. Integer constants fold, and what adds 0 or multiplies by 1 is left out, so that a
+writer says what it means for every extent.
+
+No IR pass runs over the text: it is compiled as it is written, block after block.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from ttnn_jit.kernels.llvm.types import I1, I8, I32, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.values import (
+    FALSE,
+    TRUE,
+    Body,
+    Literal,
+    Value,
+    Work,
+    i32,
+    integer,
+    integers,
+    literal,
+    new_instruction,
+    operand,
+)
+from ttnn_jit.kernels.llvm_module import ModuleText
+
+Operand = Value | int
+_NOTHING = literal("", VOID)
+_NONE, _ONE = Work.NONE, Work.ONE
+
+NONTEMPORAL = "!0 = !{i32 1}"
+_PREDICATES = {
+    "slt": operator.lt,
+    "sle": operator.le,
+    "sgt": operator.gt,
+    "sge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+
+
+class Instructions:
+    """Writes instructions into a body.
+
+    Attributes:
+        module: What is declared for them.
+        body: What is written.
+    """
+
+    def __init__(self, module: ModuleText, body: Body | None = None) -> None:
+        self.module = module
+        self.body = Body() if body is None else body
+
+    # --- Writing ----------------------------------------------------------------------------------------------------
+
+    def _emit(self, type_: Type, template: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
+        """An instruction with a result; what only it can use stands in `template`."""
+        body = self.body
+        if hint:
+            result = Value(f"%{body.named(hint)}")
+        else:
+            body.count += 1
+            result = Value(f"%v{body.count}")
+        result.type = type_
+        body.code.append(new_instruction((result, template, operands, _NONE if body.is_rare else work)))
+        return result
+
+    def _do(self, template: str, *operands: Value) -> Value:
+        """An instruction without a result, for which nothing stands."""
+        body = self.body
+        body.code.append(new_instruction((None, template, operands, _NONE if body.is_rare else _ONE)))
+        return _NOTHING
+
+    def new(self, type_: Type, hint: str) -> Value:
+        """A value that no instruction makes: a parameter."""
+        return operand(f"%{self.body.named(hint)}", type_)
+
+    # --- Arithmetic -------------------------------------------------------------------------------------------------
+
+    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = _ONE) -> Value:
+        left, right = _typed(a, b)
+        return self._emit(left.type, f"{opcode} {left.type} %s, %s", left, right, hint=hint, work=work)
+
+    def add(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The sum."""
+        left, right = _typed(a, b)
+        if left.number == 0:
+            return right
+        if right.number == 0:
+            return left
+        return _folded(operator.add, left, right) or self._arithmetic("add", left, right, hint)
+
+    def sub(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The difference."""
+        left, right = _typed(a, b)
+        if right.number == 0:
+            return left
+        return _folded(operator.sub, left, right) or self._arithmetic("sub", left, right, hint)
+
+    def mul(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The product."""
+        left, right = _typed(a, b)
+        if left.number == 1:
+            return right
+        if right.number == 1:
+            return left
+        return _folded(operator.mul, left, right) or self._arithmetic("mul", left, right, hint)
+
+    def _arithmetic(self, opcode: str, left: Value, right: Value, hint: str) -> Value:
+        type_ = left.type
+        return self._emit(type_, f"{'f' * type_.is_float}{opcode} {type_} %s, %s", left, right, hint=hint)
+
+    def div(self, a: Value, b: Value, hint: str = "") -> Value:
+        """The quotient of floats."""
+        return self._binary("fdiv", a, b, hint, Work.DIVISION)
+
+    def unsigned_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The quotient of unsigned integers."""
+        return self._binary("udiv", a, b, hint)
+
+    def unsigned_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The remainder of unsigned integers."""
+        return self._binary("urem", a, b, hint)
+
+    def signed_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The quotient of signed integers, rounded towards 0."""
+        return self._binary("sdiv", a, b, hint)
+
+    def signed_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """What `signed_div` leaves."""
+        return self._binary("srem", a, b, hint)
+
+    def neg(self, a: Value) -> Value:
+        """The float with its sign bit flipped."""
+        return self._emit(a.type, f"fneg {a.type} %s", a)
+
+    def bit_and(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """Bitwise."""
+        left, right = _typed(a, b)
+        return _folded(operator.and_, left, right) or self._binary("and", left, right, hint)
+
+    def bit_or(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """Bitwise."""
+        left, right = _typed(a, b)
+        return _folded(operator.or_, left, right) or self._binary("or", left, right, hint)
+
+    def bit_xor(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """Bitwise."""
+        return self._binary("xor", a, b, hint)
+
+    def bit_not(self, a: Value, hint: str = "") -> Value:
+        """Bitwise."""
+        ones = integer(1 if a.type.element == "i1" else -1, a.type)
+        template = f"xor {a.type} %s, {ones}"  # in the template: they are made without memory
+        return self._emit(a.type, template, a, hint=hint)
+
+    def _shift(self, opcode: str, a: Value, count: Operand, hint: str) -> Value:
+        # A constant distance is part of the instruction: in a register it would be slower.
+        if isinstance(count, int):
+            count = integer(count, a.type)
+        if isinstance(count, Literal):
+            return a if count.is_zero else self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
+        return self._binary(opcode, a, count, hint)
+
+    def shift_left(self, a: Value, count: Operand, hint: str = "") -> Value:
+        """``shl``."""
+        return self._shift("shl", a, count, hint)
+
+    def shift_right(self, a: Value, count: Operand, hint: str = "") -> Value:
+        """``ashr``: the sign comes in."""
+        return self._shift("ashr", a, count, hint)
+
+    def shift_right_zero(self, a: Value, count: Operand, hint: str = "") -> Value:
+        """``lshr``: zeros come in."""
+        return self._shift("lshr", a, count, hint)
+
+    def compare(self, predicate: str, a: Operand, b: Operand, hint: str = "") -> Value:
+        """Whether LLVM's `predicate` holds: ``slt``, ``ult`` or ``eq`` of integers and pointers, ``olt`` of floats."""
+        left, right = _typed(a, b)
+        if left.number is not None and right.number is not None and predicate in _PREDICATES:
+            return TRUE if _PREDICATES[predicate](left.number, right.number) else FALSE
+        opcode = "fcmp" if left.type.is_float else "icmp"
+        return self._emit(left.type.mask, f"{opcode} {predicate} {left.type} %s, %s", left, right, hint=hint)
+
+    def select(self, m: Value, a: Operand, b: Operand, hint: str = "") -> Value:
+        """`a` where `m` is true, else `b`; `m` may be one truth for all lanes."""
+        left, right = _typed(a, b)
+        if m.number is not None:
+            return left if m.number else right
+        type_ = left.type
+        return self._emit(type_, f"select {m.type} %s, {type_} %s, {type_} %s", m, left, right, hint=hint)
+
+    # --- Conversions ------------------------------------------------------------------------------------------------
+
+    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", work: Work = _ONE) -> Value:
+        """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; what has the type already is itself."""
+        if a.type is to:
+            return a
+        return self._emit(to, f"{opcode} {a.type} %s to {to}", a, hint=hint, work=work)
+
+    def zext(self, a: Value, to: Type, hint: str = "") -> Value:
+        """A wider integer, of the same unsigned number."""
+        return self.convert("zext", a, to, hint)
+
+    def sext(self, a: Value, to: Type, hint: str = "") -> Value:
+        """A wider integer, of the same signed number."""
+        return self.convert("sext", a, to, hint)
+
+    def narrow(self, a: Value, to: Type, hint: str = "") -> Value:
+        """The low bits."""
+        return self.convert("trunc", a, to, hint)
+
+    def bitcast(self, a: Value, to: Type, hint: str = "") -> Value:
+        """The same bits."""
+        return self.convert("bitcast", a, to, hint, Work.NONE)
+
+    def freeze(self, a: Value, hint: str = "") -> Value:
+        """The same value, which no instruction has folded into it."""
+        return self._emit(a.type, f"freeze {a.type} %s", a, hint=hint)
+
+    # --- Vectors ----------------------------------------------------------------------------------------------------
+
+    def extract(self, vector: Value, lane: int, hint: str = "") -> Value:
+        """An element."""
+        type_ = vector.type
+        return self._emit(type_.scalar, f"extractelement {type_} %s, i64 {lane}", vector, hint=hint)
+
+    def insert(self, vector: Value, element: Value, lane: int, hint: str = "") -> Value:
+        """The vector with another element."""
+        template = f"insertelement {vector.type} %s, {element.type} %s, i64 {lane}"
+        return self._emit(vector.type, template, vector, element, hint=hint)
+
+    def insert_first(self, element: Value, lanes: int, hint: str = "") -> Value:
+        """A vector of which only the first lane is anything."""
+        vector = element.type.times(lanes)
+        return self._emit(vector, f"insertelement {vector} poison, {element.type} %s, i64 0", element, hint=hint)
+
+    def shuffle(self, first: Value, second: Value | None, order: Sequence[int], hint: str = "") -> Value:
+        """The lanes of one vector, or of two behind each other, in another order."""
+        of, result = first.type, first.type.times(len(order))
+        lanes = _order(tuple(order))
+        if second is None:
+            return self._emit(result, f"shufflevector {of} %s, {of} poison, {lanes}", first, hint=hint)
+        return self._emit(result, f"shufflevector {of} %s, {of} %s, {lanes}", first, second, hint=hint)
+
+    def splat(self, element: Value, lanes: int, hint: str = "") -> Value:
+        """The vector of equal lanes."""
+        if isinstance(element, Literal) and element.number is not None:
+            return integer(element.number, element.type.times(lanes))
+        first = self.insert_first(element, lanes, f"{hint}.lane" if hint else "")
+        vector = first.type
+        zeros = f"<{lanes} x i32> zeroinitializer"
+        return self._emit(vector, f"shufflevector {vector} %s, {vector} poison, {zeros}", first, hint=hint)
+
+    # --- Memory -----------------------------------------------------------------------------------------------------
+
+    def alloca(self, type_: Type, count: int | Value = 1, align: int = 0, hint: str = "") -> Value:
+        """The address of `count` values on the stack; in the first block, for a function keeps it until it returns."""
+        aligned = f", align {align}" if align else ""
+        if isinstance(count, Value):
+            return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", count, hint=hint)
+        return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", hint=hint)
+
+    def variable(self, name: str, type_: Type, count: int = 1, align: int = 0) -> Value:
+        """The address of `count` values that the module has, zeros at first."""
+        aligned = f", align {align}" if align else ""
+        self.module.variables[f"@{name} = internal global [{count} x {type_}] zeroinitializer{aligned}"] = None
+        return operand(f"@{name}", PTR)
+
+    def element(self, base: Value, type_: Type, index: Operand, hint: str = "") -> Value:
+        """The address of an element, counted in values of a type from `base`."""
+        number = _word(index)
+        if number.number == 0:
+            return base
+        return self._emit(PTR, f"getelementptr {type_}, ptr %s, {number.type} %s", base, number, hint=hint)
+
+    def bytes_on(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
+        """The address so many bytes from `base`."""
+        return self.element(base, I8, nbytes, hint)
+
+    def load(self, type_: Type, address: Value, align: int = 0, hint: str = "") -> Value:
+        """What lies at an address; `align` in bytes, 0: a multiple of the value's own."""
+        return self._emit(type_, f"load {type_}, ptr %s{f', align {align}' * bool(align)}", address, hint=hint)
+
+    def store(self, stored: Value, address: Value, align: int = 0, *, nontemporal: bool = False) -> None:
+        """Writes a value; `nontemporal`: past the caches."""
+        aligned = f", align {align}" if align else ""
+        if nontemporal:
+            self.module.declarations[NONTEMPORAL] = None
+            aligned += ", !nontemporal !0"
+        self._do(f"store {stored.type} %s, ptr %s{aligned}", stored, address)
+
+    def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
+        """What lies at an address."""
+        return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", address, hint=hint)
+
+    def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
+        """Writes a value at once; `order` is LLVM's."""
+        self._do(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
+
+    def atomic_add(self, address: Value, term: Value, hint: str = "") -> Value:
+        """What lay at an address before `term` was added to it."""
+        return self._emit(term.type, f"atomicrmw add ptr %s, {term.type} %s monotonic", address, term, hint=hint)
+
+    def compare_exchange(self, address: Value, expected: Value, desired: Value, hint: str = "") -> Value:
+        """Whether the `expected` value lay at the address, where `desired` lies then; acquires."""
+        kind = expected.type
+        template = f"cmpxchg ptr %s, {kind} %s, {kind} %s acquire monotonic"
+        pair = self._emit(kind, template, address, expected, desired, hint=f"{hint}.pair" if hint else "")
+        return self._emit(I1, f"extractvalue {{ {kind}, i1 }} %s, 1", pair, hint=hint)
+
+    def fence(self) -> None:
+        """Orders all loads and stores before it and behind it."""
+        self._do("fence seq_cst")
+
+    def prefetch(self, address: Value, locality: int = 3) -> None:
+        """Has a line of memory in all caches soon; of less `locality`, not in the first."""
+        self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(locality), i32(1))
+
+    def copy_bytes(self, target: Value, source: Value, nbytes: Operand) -> None:
+        """``memcpy``."""
+        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, _word(nbytes), FALSE)
+
+    def clear_bytes(self, target: Value, nbytes: Operand) -> None:
+        """``memset`` to zero."""
+        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), _word(nbytes), FALSE)
+
+    def move_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
+        """``memmove``."""
+        self.intrinsic(VOID, "llvm.memmove.p0.p0.i64", target, source, nbytes, FALSE)
+
+    # --- Calls ------------------------------------------------------------------------------------------------------
+
+    def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
+        """A call of a function that the module declares: an intrinsic, or one of a library."""
+        declaration, template = _call_texts(result, name, tuple([each.type for each in operands]))
+        self.module.declarations[declaration] = None
+        if result is VOID:
+            return self._do(template, *operands)
+        return self._emit(result, template, *operands, hint=hint, work=work)
+
+    def call(self, result: Type, name: str, *operands: Value, hint: str = "") -> Value:
+        """A call of a function that the module defines."""
+        _, template = _call_texts(result, name, tuple([each.type for each in operands]))
+        return self._do(template, *operands) if result is VOID else self._emit(result, template, *operands, hint=hint)
+
+    def call_at(self, address: Value, result: Type, *operands: Value, hint: str = "") -> Value:
+        """A call of the function at an address."""
+        arguments = ", ".join(f"{each.type} %s" for each in operands)
+        template, given = f"call {result} %s({arguments})", (address, *operands)
+        return self._do(template, *given) if result is VOID else self._emit(result, template, *given, hint=hint)
+
+    def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The smaller of two signed integers."""
+        return self._integer_extremum("smin", a, b, hint)
+
+    def umin(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The smaller of two unsigned integers."""
+        return self._integer_extremum("umin", a, b, hint)
+
+    def umax(self, a: Operand, b: Operand, hint: str = "") -> Value:
+        """The larger of two unsigned integers."""
+        return self._integer_extremum("umax", a, b, hint)
+
+    def _integer_extremum(self, name: str, a: Operand, b: Operand, hint: str) -> Value:
+        left, right = _typed(a, b)
+        return self.intrinsic(left.type, f"llvm.{name}.{left.type.suffix}", left, right, hint=hint)
+
+
+def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
+    """Both as values: a number has the type of the other."""
+    if isinstance(a, Value):
+        return (a, b) if isinstance(b, Value) else (a, integer(b, a.type))
+    return (integer(a, b.type), b) if isinstance(b, Value) else (integer(a, I64), integer(b, I64))
+
+
+def _word(number: Operand) -> Value:
+    return number if isinstance(number, Value) else integer(number, I64)
+
+
+def _folded(operation: Callable[[int, int], int], a: Value, b: Value) -> Literal | None:
+    return None if a.number is None or b.number is None else integer(operation(a.number, b.number), a.type)
+
+
+@lru_cache(maxsize=4096)
+def _order(lanes: tuple[int, ...]) -> str:
+    return f"<{len(lanes)} x i32> {integers(lanes, I32)}"
+
+
+@lru_cache(maxsize=4096)
+def _call_texts(result: Type, function: str, types: tuple[Type, ...]) -> tuple[str, str]:
+    """Declaration of a function, and the template of its calls."""
+    arguments = ", ".join(f"{type_} %s" for type_ in types)
+    return f"declare {result} @{function}({', '.join(types)})", f"call {result} @{function}({arguments})"

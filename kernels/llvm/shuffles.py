@@ -1,0 +1,35 @@
+"""Vectors whose elements change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.values import Value
+
+
+def interleaved(count: int) -> list[int]:
+    """The order that takes the elements of two vectors of `count` in turn."""
+    return [k // 2 + count * (k % 2) for k in range(2 * count)]
+
+
+def transposed(b: Builder, vectors: Sequence[Value], within: int = 0) -> Sequence[Value]:
+    """Transposes a power of 2 of vectors, of as many words as lanes.
+
+    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one. No word
+    leaves its group of so many `within` a vector, each of which is transposed for itself; 0: a vector is one.
+    """
+    lanes, count = vectors[0].type.lanes, len(vectors)
+    own = within or lanes
+    orders = [
+        [
+            group + lane + of
+            for group in range(0, lanes, own)
+            for lane in range(first, first + own // 2)
+            for of in (0, lanes)
+        ]
+        for first in (0, own // 2)
+    ]
+    for _ in range(count.bit_length() - 1):
+        vectors = [b.shuffle(vectors[k // 2], vectors[k // 2 + count // 2], orders[k % 2]) for k in range(count)]
+    return vectors

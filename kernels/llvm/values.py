@@ -1,0 +1,269 @@
+"""Values of an LLVM function, its instructions, and what these cost."""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
+
+from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
+
+
+class Value(str):
+    """An operand's text, ``%sum`` or ``splat (i32 3)``.
+
+    Attributes:
+        type: Its type.
+        number: What it is, if it is an integer scalar that is constant.
+    """
+
+    __slots__ = ("type",)
+    type: Type
+
+    number: int | None = None
+
+
+class Literal(Value):
+    """A constant.
+
+    Attributes:
+        is_zero: All of its bits are 0: made without memory.
+    """
+
+    __slots__ = ("is_zero", "number")
+    is_zero: bool
+
+
+def operand(text: str, type_: Type) -> Value:
+    """A value by its text."""
+    made = Value(text)
+    made.type = type_
+    return made
+
+
+def literal(text: str, type_: Type, *, is_zero: bool = False, number: int | None = None) -> Literal:
+    """The constant that `text` spells."""
+    made = Literal(text)
+    made.type, made.is_zero, made.number = type_, is_zero, number
+    return made
+
+
+def _text(number: int, type_: Type) -> str:
+    return str(bool(number)).lower() if type_.element == "i1" else str(number)
+
+
+@cache
+def integer(number: int, type_: Type) -> Literal:
+    """An integer, in every lane of a vector."""
+    if type_.lanes:
+        return literal(f"splat ({type_.element} {_text(number, type_)})", type_, is_zero=number == 0)
+    return literal(_text(number, type_), type_, is_zero=number == 0, number=number)
+
+
+def i64(number: int) -> Literal:
+    """A word."""
+    return integer(number, I64)
+
+
+def i32(number: int) -> Literal:
+    """An integer of 32 bits."""
+    return integer(number, I32)
+
+
+@cache
+def zero(type_: Type) -> Literal:
+    """The value of a type all of whose bits are 0."""
+    if type_ is PTR:
+        return literal("null", type_, is_zero=True)
+    return literal("zeroinitializer", type_, is_zero=True)
+
+
+@cache
+def poison(type_: Type) -> Literal:
+    """A value that is anything; made of nothing, as zeros are."""
+    return literal("poison", type_, is_zero=True)
+
+
+@cache
+def integers(numbers: tuple[int, ...], type_: Type) -> Literal:
+    """A vector of these; `type_` is an element's."""
+    return literal(f"<{', '.join(f'{type_} {number}' for number in numbers)}>", type_.times(len(numbers)))
+
+
+def real(number: float, type_: Type) -> Literal:
+    """The float32 nearest to a number, in every lane of a vector."""
+    return _real(struct.pack("<d", number), type_)
+
+
+@lru_cache(maxsize=4096)
+def _real(double: bytes, type_: Type) -> Literal:
+    """By its bits: 0.0 and -0.0 differ."""
+    text = real_text(struct.unpack("<d", double)[0])
+    return literal(f"splat (float {text})" if type_.lanes else text, type_, is_zero=text == _ZERO)
+
+
+def real_text(number: float) -> str:
+    """`number` rounded to float32 as LLVM reads it: the bits of the equal double."""
+    try:
+        single = struct.unpack("<f", struct.pack("<f", number))[0]
+    except OverflowError:
+        single = float("inf") if number > 0 else float("-inf")
+    return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
+
+
+_ZERO = real_text(0.0)
+
+TRUE, FALSE = integer(1, I1), integer(0, I1)
+
+
+class Work(enum.Enum):
+    """The cost of an instruction on the common path of a chunk."""
+
+    NONE = "nothing: it is on a rare path, or says again what bits are there"
+    ONE = "one instruction"
+    DIVISION = "a division or a square root, beside which much else can be done"
+
+
+class Places(NamedTuple):
+    """What stands in the place of values.
+
+    Attributes:
+        values: Of a region's parameters.
+        constants: Of constants that are in registers, by type and text.
+    """
+
+    values: Mapping[Value, Value]
+    constants: Mapping[tuple[Type, str], Value]
+
+    def of(self, operands: Iterable[Value]) -> tuple[Value, ...]:
+        """The operands as they are there."""
+        values, constants = self
+        if not constants:
+            return tuple([values.get(each, each) for each in operands])
+        return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
+
+
+class Instruction(NamedTuple):
+    """An instruction.
+
+    Attributes:
+        result: Its value; None if it has none.
+        template: Its text with ``%s`` for each operand.
+        operands: In the order of the text.
+        work: What it costs.
+    """
+
+    result: Value | None
+    template: str
+    operands: tuple[Value, ...]
+    work: Work
+
+
+class Block:
+    """A basic block, which takes arguments from every branch to it.
+
+    Attributes:
+        label: Its name.
+        arguments: What it takes: phi nodes, which its branches give their values.
+        incoming: Of every branch to it, the block that it ends, and what it gives.
+        work: What its head costs.
+    """
+
+    __slots__ = ("arguments", "incoming", "label", "work")
+
+    def __init__(self, label: str, arguments: Sequence[Value] = (), work: Work = Work.NONE) -> None:
+        self.label = label
+        self.arguments = tuple(arguments)
+        self.incoming: list[tuple[Block, Sequence[Value]]] = []
+        self.work = work
+
+    @property
+    def text(self) -> str:
+        """The label and the phi nodes."""
+        phis = (self._phi(k, argument) for k, argument in enumerate(self.arguments))
+        return "\n".join([f"{self.label}:", *phis])
+
+    def _phi(self, k: int, argument: Value) -> str:
+        ways = ", ".join(f"[{given[k]}, %{block.label}]" for block, given in self.incoming)
+        return f"  {argument} = phi {argument.type} {ways}"
+
+    def works(self) -> Iterable[Work]:
+        """The costs of its label and of its phi nodes."""
+        return (self.work,) * (1 + len(self.arguments))
+
+
+new_instruction = partial(tuple.__new__, Instruction)
+"""``new_instruction((result, template, operands, work))``: faster than the class, and there are thousands."""
+
+Code = Sequence[Instruction | Block]
+
+
+def usual_instructions(code: Code) -> int:
+    """The number of instructions that every chunk executes."""
+    count, rare = 0, Work.NONE
+    for item in code:
+        if isinstance(item, Block):
+            count += sum(work is not rare for work in item.works())
+        elif item[3] is not rare:
+            count += 1
+    return count
+
+
+def works(code: Code) -> Iterable[Work]:
+    """What each instruction costs."""
+    for item in code:
+        if isinstance(item, Block):
+            yield from item.works()
+        else:
+            yield item.work
+
+
+class Body:
+    """What is written of a function.
+
+    Attributes:
+        code: Instructions, and where blocks begin.
+        block: The one that is written into.
+        is_rare: Whether that is on a path that is hardly ever taken.
+        names: Of values and blocks -> how many have begun with it.
+        count: Values without a name of their own.
+    """
+
+    __slots__ = ("block", "code", "count", "is_rare", "names")
+
+    def __init__(self, taking: Body | None = None) -> None:
+        """An empty body; it names nothing as the body does that it will be `taking` in."""
+        self.names = {} if taking is None else dict(taking.names)
+        self.count = 0 if taking is None else taking.count
+        self.names["entry"] = 1
+        self.block = Block("entry")
+        self.code: list[Instruction | Block] = [self.block]
+        self.is_rare = False
+
+    def named(self, hint: str) -> str:
+        """A name that is free: `hint`, or `hint` with a number."""
+        if not hint:
+            self.count += 1
+            return f"v{self.count}"
+        name = hint
+        while name in self.names:
+            number = self.names[hint]
+            self.names[hint] = number + 1
+            name = f"{hint}.{number}"
+        self.names[name] = 1
+        return name
+
+
+def texts(code: Code) -> list[str]:
+    """The lines."""
+    lines = []
+    for item in code:
+        if isinstance(item, Block):
+            lines.append(item.text)
+            continue
+        result, template, operands, _ = item
+        body = template % operands
+        lines.append(f"  {body}" if result is None else f"  {result} = {body}")
+    return lines
