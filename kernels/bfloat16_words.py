@@ -7,8 +7,8 @@ from dataclasses import field
 from functools import partial
 
 from ttnn_jit.kernels.bfloat16_powers import Bfloat16Power
+from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
@@ -36,10 +36,10 @@ class Bfloat16Words:
     numerics: Numerics
     interleaved: bool
     leaves_nan: bool = False
-    _loaded: dict[Vectors, str] = field(default_factory=dict)
-    _converted: dict[Vectors, str] = field(default_factory=dict)
+    _loaded: dict[Vectors, Value] = field(default_factory=dict)
+    _converted: dict[Vectors, Value] = field(default_factory=dict)
 
-    def widened(self, words: str, count: int) -> Vectors:
+    def widened(self, words: Value, count: int) -> Vectors:
         """The `count` vectors of ``<chunk x i16>`` words."""
         b, lanes = self.builder, self.builder.isa.lanes
         if count == 1:
@@ -86,7 +86,7 @@ class Bfloat16Words:
             result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
 
-    def narrowed(self, vectors: Vectors) -> str:
+    def narrowed(self, vectors: Vectors) -> Value:
         """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
         b, lanes = self.builder, self.builder.isa.lanes
         if vectors in self._loaded:
@@ -99,7 +99,7 @@ class Bfloat16Words:
         return b.interleaved_high_words(*vectors)
 
 
-def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: str) -> str:
+def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: Value) -> Value:
     """The words of a function of two vectors of words, computed with float32."""
     both = Bfloat16Words(builder, numerics, interleaved=True)
     results = tuple(emit(builder, vector) for vector in both.widened(words, 2))

@@ -11,6 +11,7 @@ from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64
 from ttnn_jit.kernels.llvm.values import (
     Body,
     Literal,
+    Value,
     Work,
     i32,
     integer,
@@ -22,9 +23,8 @@ from ttnn_jit.kernels.llvm.values import (
     texts,
 )
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
-from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
+from ttnn_jit.kernels.primitives import Table
 from ttnn_jit.kernels.vector_math import VectorMath
-from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 
 
@@ -91,40 +91,40 @@ class LlvmFloat(Builder, VectorMath):
 
     # masks
 
-    def lt(self, a: Value, b: Value) -> Mask:
+    def lt(self, a: Value, b: Value) -> Value:
         return self.compare("olt", a, b)
 
-    def le(self, a: Value, b: Value) -> Mask:
+    def le(self, a: Value, b: Value) -> Value:
         return self.compare("ole", a, b)
 
-    def gt(self, a: Value, b: Value) -> Mask:
+    def gt(self, a: Value, b: Value) -> Value:
         return self.compare("ogt", a, b)
 
-    def ge(self, a: Value, b: Value) -> Mask:
+    def ge(self, a: Value, b: Value) -> Value:
         return self.compare("oge", a, b)
 
-    def eq(self, a: Value, b: Value) -> Mask:
+    def eq(self, a: Value, b: Value) -> Value:
         return self.compare("oeq", a, b)
 
-    def ne(self, a: Value, b: Value) -> Mask:
+    def ne(self, a: Value, b: Value) -> Value:
         return self.compare("une", a, b)
 
-    def both(self, m: Mask, n: Mask) -> Mask:
+    def both(self, m: Value, n: Value) -> Value:
         return self.bit_and(m, n)
 
-    def either(self, m: Mask, n: Mask) -> Mask:
+    def either(self, m: Value, n: Value) -> Value:
         return self.bit_or(m, n)
 
-    def invert(self, m: Mask) -> Mask:
+    def invert(self, m: Value) -> Value:
         return self.bit_not(m)
 
-    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
+    def rarely(self, mask: Value, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         def rare() -> Value:
             return self.select(mask, self._out_of_line(name, body, *arguments), usual)
 
         return self._if_any_lane(mask, usual, rare)
 
-    def _if_any_lane(self, mask: Mask, usual: Value, rare: Callable[[], Value]) -> Value:
+    def _if_any_lane(self, mask: Value, usual: Value, rare: Callable[[], Value]) -> Value:
         """What `rare` writes, off the straight path, if the mask is true of any lane, else `usual`."""
         any_lane = self.intrinsic(I1, f"llvm.vector.reduce.or.{mask.type.suffix}", mask)
         with self.when(any_lane, "rare", ("", usual), is_rare=True) as branch:
@@ -151,71 +151,71 @@ class LlvmFloat(Builder, VectorMath):
 
     # int32
 
-    def int_const(self, value: int) -> Int:
+    def int_const(self, value: int) -> Value:
         return integer(value, self._int)
 
-    def bits(self, a: Value) -> Int:
+    def bits(self, a: Value) -> Value:
         return self.bitcast(a, self._int)
 
-    def from_bits(self, i: Int) -> Value:
+    def from_bits(self, i: Value) -> Value:
         return self.bitcast(i, self._float)
 
-    def int_add(self, i: Int, j: Int) -> Int:
+    def int_add(self, i: Value, j: Value) -> Value:
         return self.add(i, j)
 
-    def int_sub(self, i: Int, j: Int) -> Int:
+    def int_sub(self, i: Value, j: Value) -> Value:
         return self.sub(i, j)
 
-    def int_and(self, i: Int, j: Int) -> Int:
+    def int_and(self, i: Value, j: Value) -> Value:
         return self.bit_and(i, j)
 
-    def int_or(self, i: Int, j: Int) -> Int:
+    def int_or(self, i: Value, j: Value) -> Value:
         return self.bit_or(i, j)
 
-    def int_xor(self, i: Int, j: Int) -> Int:
+    def int_xor(self, i: Value, j: Value) -> Value:
         return self.bit_xor(i, j)
 
-    def int_mul(self, i: Int, j: Int) -> Int:
+    def int_mul(self, i: Value, j: Value) -> Value:
         return self.mul(i, j)
 
-    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
+    def multiply_wide(self, i: Value, j: Value) -> tuple[Value, Value]:
         wide = I64.times(self.isa.lanes)
         return self.words_of(self.mul(self.zext(i, wide), self.zext(j, wide)))
 
-    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+    def words_of(self, wide: Value) -> tuple[Value, Value]:
         return self.narrow(self.shift_right_zero(wide, 32), self._int), self.narrow(wide, self._int)
 
-    def double_word(self, high: Int, low: Int) -> DoubleWord:
+    def double_word(self, high: Value, low: Value) -> Value:
         wide = I64.times(self.isa.lanes)
         upper, lower = self.zext(high, wide), self.zext(low, wide)
         return self.bit_or(self.shift_left(upper, 32), lower)
 
-    def int_eq(self, i: Int, j: Int) -> Mask:
+    def int_eq(self, i: Value, j: Value) -> Value:
         return self.compare("eq", i, j)
 
-    def int_lt(self, i: Int, j: Int) -> Mask:
+    def int_lt(self, i: Value, j: Value) -> Value:
         return self.compare("slt", i, j)
 
-    def unsigned_lt(self, i: Int, j: Int) -> Mask:
+    def unsigned_lt(self, i: Value, j: Value) -> Value:
         return self.compare("ult", i, j)
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
+    def int_select(self, m: Value, i: Value, j: Value) -> Value:
         return self.select(m, i, j)
 
-    def to_float(self, i: Int) -> Value:
+    def to_float(self, i: Value) -> Value:
         return self.convert("sitofp", i, self._float)
 
-    def truncated(self, a: Value) -> Int:
+    def truncated(self, a: Value) -> Value:
         return self.convert("fptosi", a, self._int)
 
-    def lookup(self, table: Table, index: Int) -> Value:
+    def lookup(self, table: Table, index: Value) -> Value:
         if self.isa.avx512:
             return self.from_bits(self._lookup_avx512(table, index))
         if self.isa.avx2:
             return self._lookup_avx2(table, index)
         return self._lookup_neon(table, index)
 
-    def _lookup_avx512(self, table: Table, index: Int) -> Int:
+    def _lookup_avx512(self, table: Table, index: Value) -> Value:
         # vpermd and vpermt2d read the low 4 and 5 bits of each index.
         low = integers(table.words[:16], I32)
         if len(table.words) == 16:
@@ -223,7 +223,7 @@ class LlvmFloat(Builder, VectorMath):
         high = integers(table.words[16:], I32)
         return self.intrinsic(self._int, "llvm.x86.avx512.vpermi2var.d.512", low, index, high)
 
-    def _lookup_avx2(self, table: Table, index: Int) -> Value:
+    def _lookup_avx2(self, table: Table, index: Value) -> Value:
         # vpermps reads the low 3 bits; the bits above choose between eights by the sign that vblendvps reads.
         eights = (_floats(table.words[i : i + 8]) for i in range(0, len(table.words), 8))
         parts = [self.intrinsic(self._float, "llvm.x86.avx2.permps", eight, index) for eight in eights]
@@ -237,7 +237,7 @@ class LlvmFloat(Builder, VectorMath):
             bit += 1
         return parts[0]
 
-    def _lookup_neon(self, table: Table, index: Int) -> Value:
+    def _lookup_neon(self, table: Table, index: Value) -> Value:
         # Bytes 4i .. 4i+3 of a table of 64 bytes; tbx keeps what tbl found where its own index is out of range.
         inside = self.int_and(index, self.int_const(len(table.words) - 1))
         first_byte = self.int_mul(inside, self.int_const(0x0404_0404))
@@ -248,7 +248,7 @@ class LlvmFloat(Builder, VectorMath):
             found = self._neon_table("tbx4", table.words[16:], beyond, found)
         return self.bitcast(found, self._float)
 
-    def _neon_table(self, instruction: str, words: tuple[int, ...], index: Int, *kept: Value) -> Value:
+    def _neon_table(self, instruction: str, words: tuple[int, ...], index: Value, *kept: Value) -> Value:
         quarters = [_bytes_of(words[i : i + 4]) for i in range(0, 16, 4)]
         indices = self.bitcast(index, _BYTES)
         return self.intrinsic(_BYTES, f"llvm.aarch64.neon.{instruction}.v16i8", *kept, *quarters, indices)
@@ -272,7 +272,8 @@ class LlvmFloat(Builder, VectorMath):
 
     def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
         if not self.isa.avx512:
-            return super().exp2_by(y, coefficients)
+            power: Value = super().exp2_by(y, coefficients)
+            return power
         # vreduceps (9: less its floor) makes 0 of infinities, and vscalefps takes the floor of any number itself.
         fraction = self._unmasked("reduce", y, i32(9))
         return self.scale(self.polynomial(fraction, coefficients), y)
@@ -300,7 +301,7 @@ def _floats(words: tuple[int, ...]) -> Literal:
     return literal(f"<{text}>", FLOAT.times(len(words)))
 
 
-def _bytes_of(words: tuple[int, ...]) -> Literal:
+def _bytes_of(words: tuple[int, ...]) -> Value:
     return integers(tuple(struct.pack(f"<{len(words)}i", *words)), I8)
 
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, Bfloat16Power
 from ttnn_jit.kernels.llvm.types import BFLOAT, I8, I16, I64, Type, type_of
-from ttnn_jit.kernels.llvm.values import i32, integer, integers, poison, zero
+from ttnn_jit.kernels.llvm.values import Value, i32, integer, integers, poison, zero
 from ttnn_jit.kernels.llvm_float import LlvmFloat
 from ttnn_jit.kernels.lookup_table import results
-from ttnn_jit.kernels.primitives import Int
-from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -37,7 +35,8 @@ class LlvmVector(LlvmFloat):
         """As `VectorMath.round_to`, by the instruction of avx512_bf16 where the host has it."""
         if dtype.is_upper_half and self.isa.avx512_bf16:
             return self.load_bf16(self.converted((value,), numerics))
-        return super().round_to(value, dtype, numerics)
+        rounded: Value = super().round_to(value, dtype, numerics)
+        return rounded
 
     def extended(self, elements: Value, dtype: DataType) -> Value:
         """The words of `elements`, which are the low bits of them: ``<lanes x i8>``, for one."""
@@ -47,10 +46,11 @@ class LlvmVector(LlvmFloat):
         """The inverse of `extended`."""
         return self.narrow(words, type_of(dtype.traits.llvm, self.isa.lanes))
 
-    def add_products(self, total: Value, left: Int, right: Int) -> Value:
+    def add_products(self, total: Value, left: Value, right: Value) -> Value:
         """See `DotProduct.add_products`: one instruction where the processor has it."""
         if not self.isa.avx512_bf16:
-            return super().add_products(total, left, right)
+            added: Value = super().add_products(total, left, right)
+            return added
         pairs = [self.bitcast(each, BFLOAT.times(2 * self.isa.lanes)) for each in (left, right)]
         return self.intrinsic(self._float, "llvm.x86.avx512bf16.dpbf16ps.512", total, *pairs)
 
@@ -76,8 +76,7 @@ class LlvmVector(LlvmFloat):
 
     def shuffled(self, parts: Sequence[Value], order: Sequence[int]) -> Value:
         """The lanes of one or two vectors in another order."""
-        first, second = (*parts, None)[:2]
-        return self.shuffle(first, second, order)
+        return self.shuffle(parts[0], parts[1] if len(parts) > 1 else None, order)
 
     def upper_lanes(self, value: Value, width: int) -> Value:
         """`value` with the lanes from `width` on as the first ones."""
@@ -187,7 +186,9 @@ class LlvmVector(LlvmFloat):
 
         def keep_denormals() -> Value:
             kept = self.high_words([self.round_bfloat16(each, numerics) for each in values])
-            lanes = denormal[0] if len(values) == 1 else self.shuffle(*denormal, range(2 * self.isa.lanes))
+            lanes = denormal[0]
+            if len(values) == 2:
+                lanes = self.shuffle(denormal[0], denormal[1], range(2 * self.isa.lanes))
             return self.select(lanes, kept, words)
 
         any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)

@@ -57,7 +57,7 @@ class TailCopies:
     def _places(self, b: Builder, rest: Value, far: Value, chunk: Value) -> list[tuple[Value, Value, Value]]:
         """For each vector its place outside, that in the chunk, and which of its lanes are there."""
         lanes = self.vector.lanes
-        counts = b.splat(b.narrow(rest, I32), lanes)
+        counts = b.splat(b.narrow(rest, I32), lanes, "tail.lanes")
         return [
             (
                 b.element(far, self.vector, i),

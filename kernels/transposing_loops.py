@@ -88,7 +88,7 @@ class TransposingLoops:
         last = [f.sub(extent, least, "last") for extent, (least, _) in zip(extents, loops, strict=True)]
         strides = f.stride(0, 0, "next.read"), f.stride(0, self._down, "down.read")
         written = f.stride(1, 1, "down.written")
-        is_some = f.compare("sge", f.smin(*last, "least"), 0, "is.some")
+        is_some = f.compare("sge", f.smin(last[0], last[1], "least"), 0, "is.some")
         streams = f.streams()
         with (
             f.when(is_some, "some"),

@@ -384,7 +384,7 @@ def _word(number: Operand) -> Value:
     return number if isinstance(number, Value) else integer(number, I64)
 
 
-def _folded(operation: Callable[[int, int], int], a: Value, b: Value) -> Literal | None:
+def _folded(operation: Callable[[int, int], int], a: Value, b: Value) -> Value | None:
     return None if a.number is None or b.number is None else integer(operation(a.number, b.number), a.type)
 
 

@@ -55,25 +55,25 @@ def _text(number: int, type_: Type) -> str:
 
 
 @cache
-def integer(number: int, type_: Type) -> Literal:
+def integer(number: int, type_: Type) -> Value:
     """An integer, in every lane of a vector."""
     if type_.lanes:
         return literal(f"splat ({type_.element} {_text(number, type_)})", type_, is_zero=number == 0)
     return literal(_text(number, type_), type_, is_zero=number == 0, number=number)
 
 
-def i64(number: int) -> Literal:
+def i64(number: int) -> Value:
     """A word."""
     return integer(number, I64)
 
 
-def i32(number: int) -> Literal:
+def i32(number: int) -> Value:
     """An integer of 32 bits."""
     return integer(number, I32)
 
 
 @cache
-def zero(type_: Type) -> Literal:
+def zero(type_: Type) -> Value:
     """The value of a type all of whose bits are 0."""
     if type_ is PTR:
         return literal("null", type_, is_zero=True)
@@ -81,13 +81,13 @@ def zero(type_: Type) -> Literal:
 
 
 @cache
-def poison(type_: Type) -> Literal:
+def poison(type_: Type) -> Value:
     """A value that is anything; made of nothing, as zeros are."""
     return literal("poison", type_, is_zero=True)
 
 
 @cache
-def integers(numbers: tuple[int, ...], type_: Type) -> Literal:
+def integers(numbers: tuple[int, ...], type_: Type) -> Value:
     """A vector of these; `type_` is an element's."""
     return literal(f"<{', '.join(f'{type_} {number}' for number in numbers)}>", type_.times(len(numbers)))
 
@@ -235,8 +235,8 @@ class Body:
 
     def __init__(self, taking: Body | None = None) -> None:
         """An empty body; it names nothing as the body does that it will be `taking` in."""
-        self.names = {} if taking is None else dict(taking.names)
-        self.count = 0 if taking is None else taking.count
+        self.names: dict[str, int] = {} if taking is None else dict(taking.names)
+        self.count: int = 0 if taking is None else taking.count
         self.names["entry"] = 1
         self.block = Block("entry")
         self.code: list[Instruction | Block] = [self.block]

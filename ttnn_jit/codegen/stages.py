@@ -29,11 +29,7 @@ class Stage:
 
     def functions(self, name: str, module: ModuleText) -> list[str]:
         """The definition of its function, which has that name; `module` gets what it uses."""
-        if self.loop is None:
-            return []
-        definition = self.loop.loop.definition(name)  # which may need more declarations
-        module.add(self.loop.module)
-        return [definition]
+        return [self.loop.define(name, module)] if self.loop else []
 
     @property
     def picoseconds(self) -> float:

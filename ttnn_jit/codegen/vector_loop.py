@@ -67,6 +67,12 @@ class VectorLoop:
     tier: Tier = Tier.OPTIMISED
     definition: str = field(default="", repr=False)
 
+    def define(self, name: str, module: ModuleText) -> str:
+        """The loop's definition as a function of `module`, which gets what it needs."""
+        definition = self.loop.definition(name)
+        module.add(self.module)
+        return definition
+
     @property
     def picoseconds(self) -> float:
         """The predicted arithmetic per element, every instruction counted alike."""
