@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.host.copy_folding import only_copies, only_moves
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, places_by_value
+from ttnn_jit.codegen.kernel import Contract
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -99,9 +99,9 @@ def block_copies(plan: HostPlan) -> HostPlan:
 
 def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostLaunch]:
     """The last launches, which copy what a product has as its left operand alone, numbers around it first; or none."""
-    if product.bound.kernel.contraction is None:
+    if not isinstance(product.bound.kernel, Contract):
         return []
-    left = product.bound.inputs[product.bound.kernel.contracted_streams[0]].value
+    left = product.bound.inputs[product.bound.product.contracted.left].value
     found = [*itertools.takewhile(lambda each: [own.value for own in each.bound.outputs] == [left], reversed(before))]
     are_copies = [bool(each.bound.inputs) for each in reversed(found)]
     moves = all(only_moves(each.bound) or not each.bound.inputs for each in found)
@@ -196,22 +196,21 @@ class _Part:
 
     def access(self, operand: Operand) -> Access:
         """From the elements of the first block of an operand that moves."""
-        whole = operand.view.access or Access.identity(operand.view.shape)
+        whole = operand.access
         return Access(_divided(whole.extents, self.axis, self.count), whole.coordinates)
 
     @property
     def first(self) -> HostLaunch:
         """The launch for the first block."""
-        bound, body = self.launch.bound, self.launch.bound.kernel
+        bound = self.launch.bound
         operands = tuple(self._of_first(each) if self.moves(each) else each for each in self.operands)
         read, written = operands[: len(bound.inputs)], operands[len(bound.inputs) :]
-        made = kernel_over(read, written, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
-        return HostLaunch(self.launch.ops, made, Form(made.kernel))
+        return HostLaunch(self.launch.ops, bound.over(read, written))
 
     def _of_first(self, operand: Operand) -> Operand:
         access, block = self.access(operand), self.block
         if operand.value is not self.copied:
-            return Operand(operand.value, View(operand.view.spec, access))
+            return operand.viewed(access)
         if not access.stays_inside(block.spec.shape):
             raise NotStridedError
         return Operand(block, View(block.spec, access if operand.view.access else None))
