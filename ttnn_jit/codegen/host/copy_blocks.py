@@ -134,21 +134,13 @@ def _repeated(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch
         _Part(each, copied.value, block, axis, cut.axis, cut.count)
         for each, axis in zip((*copies, product), axes, strict=True)
     ]
-    counts, steps = _steps(parts)
+    rounds = _rounds(parts)
     names = tuple(each.name for each in copies if each.bound.inputs)
     blocks = Blocks(names, product.name, cut.unit, extents[cut.axis], cut.count)
     return [
-        replace(part.first, blocks=blocks, rounds=_nested(counts, own)) if part.launch.bound.inputs else part.first
-        for part, own in zip(parts, steps, strict=True)
+        replace(part.first, blocks=blocks, rounds=own) if part.launch.bound.inputs else part.first
+        for part, own in zip(parts, rounds, strict=True)
     ]
-
-
-def _nested(counts: Sequence[int], steps: Sequence[tuple[int, ...]]) -> Rounds:
-    """A launch's own loops within loops over blocks."""
-    rounds: Rounds = ()
-    for count, own in reversed([*zip(counts, steps, strict=True)]):
-        rounds = (Again(count, own, rounds),)
-    return rounds
 
 
 def _divided(extents: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
@@ -234,8 +226,8 @@ class _Part:
         return Access(own.extents, (number, *places)).address(together, dense_strides(together))
 
 
-def _steps(parts: Sequence[_Part]) -> tuple[tuple[int, ...], list[list[tuple[int, ...]]]]:
-    """The loops over blocks that all launches agree in, outermost first, and of each launch, per loop, operands' steps.
+def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
+    """Per launch, its loops in the loops over blocks that all launches agree in.
 
     Raises:
         NotStridedError: There are none, or blocks are not those of what is copied.
@@ -247,12 +239,14 @@ def _steps(parts: Sequence[_Part]) -> tuple[tuple[int, ...], list[list[tuple[int
         extents += part.access(operand).extents if part.moves(operand) else ()
     walked = walk(extents, addresses)
     depth = next(k for k, _ in enumerate(walked.extents) if math.prod(walked.extents[: k + 1]) == parts[0].count) + 1
-    counts = walked.extents[:depth]
-    blocks = dense_strides((*counts, *parts[0].block.spec.shape))[:depth]
-    moves = []
+    blocks = dense_strides((*walked.extents[:depth], *parts[0].block.spec.shape))[:depth]
+    moves: dict[int, list[tuple[int, ...]]] = {}
     for (part, operand), own in zip(operands, walked.strides, strict=True):
         if operand.value is part.copied and own[:depth] != blocks:
             raise NotStridedError
-        moves.append((0,) * depth if operand.value is part.copied else own[:depth])
-    found = iter(moves)
-    return counts, [[*zip(*(next(found) for _ in part.operands), strict=True)] for part in parts]
+        moves.setdefault(id(part), []).append((0,) * depth if operand.value is part.copied else own[:depth])
+    found: list[Rounds] = [()] * len(parts)
+    for loop in reversed(range(depth)):
+        steps = [tuple(each[loop] for each in moves[id(part)]) for part in parts]
+        found = [(Again(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
+    return found
