@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -9,11 +10,11 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
-from ttnn_jit.ops.axes import axes_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import ACTIVATION, FLAG, OPTIONAL_TENSOR, REDUCED, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, DIMENSION, FLAG, OPTIONAL_TENSOR, REDUCED, TENSOR, Parameter, members
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -166,4 +167,114 @@ LINEAR = Composite(
     ),
 )
 
-OPERATIONS = (MEAN, VAR, STD, LINEAR)
+
+# --- Gated units ------------------------------------------------------------------------------------------------------
+
+
+Extents = tuple[int, ...]
+
+
+def _spelled_halves(shape: Extents, dim: int) -> tuple[int]:
+    axis = axis_of(dim, len(shape))
+    if shape[axis] % 2:
+        raise ShapeError(f"dimension {axis} of {list(shape)} has no equal halves")
+    return (axis,)
+
+
+def _halved(shape: Extents, axis: int) -> Extents:
+    return (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+
+
+def _gated(x: TensorSpec, axis: int) -> TensorSpec:
+    return interleaved(x).with_(shape=_halved(tuple(x.shape), axis))
+
+
+def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
+    def decompose(ops: Ops, x: Any, axis: int) -> Any:
+        middle, end = x.shape[axis] // 2, x.shape[axis]
+        gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
+        return ops.sliced(x, axis, 0, middle) * gate
+
+    def in_torch(torch: Any, x: Any, dim: int) -> Any:
+        first, second = x.chunk(2, dim)
+        return first * golden(torch, second)
+
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
+        summary=f"The first half along `dim`, times `{function}` of the second.",
+        decompose=decompose,
+        spelled=_spelled_halves,
+        result=_gated,
+        golden=in_torch,
+        examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),
+    )
+
+
+# --- Losses -----------------------------------------------------------------------------------------------------------
+
+
+class LossReductionMode(enum.Enum):
+    """What a loss makes of the losses of all elements (ttnn.LossReductionMode)."""
+
+    NONE = "none"
+    MEAN = "mean"
+    SUM = "sum"
+
+
+def _spelled_loss(reference: tuple[int, ...], prediction: tuple[int, ...], reduction: str) -> tuple[str]:
+    if reference != prediction:
+        raise ShapeError(f"the reference has shape {list(reference)}, and the prediction {list(prediction)}")
+    return (reduction,)
+
+
+def _loss_result(reference: TensorSpec, _: TensorSpec, reduction: str) -> TensorSpec:
+    return reference if reduction == LossReductionMode.NONE.name else interleaved(reference).with_(shape=())
+
+
+def _reduced_losses(ops: Ops, losses: Any, reduction: str) -> Any:
+    return losses if reduction == LossReductionMode.NONE.name else getattr(ops, reduction.lower())(losses)
+
+
+def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composite:
+    def golden(torch: Any, reference: Any, prediction: Any, reduction: str) -> Any:
+        function: Callable[..., Any] = getattr(torch.nn.functional, in_torch)
+        return function(reference, prediction, reduction=LossReductionMode[reduction].value)
+
+    def decompose(ops: Ops, reference: Any, prediction: Any, reduction: str) -> Any:
+        return _reduced_losses(ops, getattr(ops, of_difference)(reference - prediction), reduction)
+
+    return Composite(
+        name=name,
+        parameters=(
+            Parameter("input_reference", TENSOR),
+            Parameter("input_prediction", TENSOR),
+            Parameter("reduction", members(LossReductionMode), LossReductionMode.NONE),
+        ),
+        summary=summary,
+        decompose=decompose,
+        spelled=_spelled_loss,
+        result=_loss_result,
+        golden=golden,
+        aten=in_torch,
+        examples=tuple(
+            (((3, 40), (3, 40)), (LossReductionMode[reduction].name,)) for reduction in LossReductionMode.__members__
+        ),
+    )
+
+
+L1_LOSS = _loss("l1_loss", "The absolute differences, their sum or their mean.", "abs", "l1_loss")
+MSE_LOSS = _loss("mse_loss", "The squares of the differences, their sum or their mean.", "square", "mse_loss")
+
+OPERATIONS = (
+    MEAN,
+    VAR,
+    STD,
+    LINEAR,
+    _gate("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
+    _gate("reglu", "relu", lambda torch, x: torch.relu(x)),
+    _gate("geglu", "gelu", lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2),  # exact in the tail
+    _gate("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
+    L1_LOSS,
+    MSE_LOSS,
+)

@@ -12,7 +12,7 @@ from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, spelled_reshape
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value, respelled
 from ttnn_jit.ops.movement import OPERAND, Extents, Spelling
-from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSORS, Parameter
+from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSOR, TENSORS, Parameter
 
 VIEW = respelled(
     "view",
@@ -252,6 +252,39 @@ ROLL = MacroOperation(
 )
 
 
+# --- Copies -----------------------------------------------------------------------------------------------------------
+
+
+def _copied(ops: Ops, x: Value, into: Value) -> Value:
+    if x.shape != into.shape:
+        raise ShapeError(f"a tensor of shape {list(x.shape)} is copied into one of shape {list(into.shape)}")
+    return ops.rounded(x, into.spec.dtype)
+
+
+COPY_INTO = MacroOperation(
+    name="copy",
+    parameters=(
+        Parameter("input_a", TENSOR, aliases=("input_tensor_a",)),
+        Parameter("input_b", TENSOR, aliases=("input_tensor_b",)),
+    ),
+    summary="The first tensor in the element type of the second, which is written.",
+    decompose=_copied,
+    written_as=("copy",),
+    written_operand=1,
+    golden=lambda torch, x, into: x.to(into.dtype),  # noqa: ARG005 - goldens are given torch
+    examples=((((3, 40), (3, 40)), ()),),
+)
+
+ASSIGN = MacroOperation(
+    name="assign",
+    parameters=(OPERAND,),
+    summary="A copy of the tensor.",
+    decompose=lambda ops, x: x,  # noqa: ARG005 - what is returned as it came is copied
+    golden=lambda torch, x: x.clone(),  # noqa: ARG005 - goldens are given torch
+    examples=((((3, 40),), ()),),
+)
+
 OPERATIONS = (
     VIEW, RESHAPE_ON_DEVICE, RESHAPE_IN_PADDING, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL,
+    COPY_INTO, ASSIGN,
 )  # fmt: skip
