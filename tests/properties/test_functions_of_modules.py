@@ -21,6 +21,7 @@ from ttnn_jit.tools.stage_of_module import schedule, stage_of
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.inline import leave_entry_point
 
+_FLOATS = (DataType.FLOAT32, DataType.BFLOAT16)
 quick = settings(max_examples=16, deadline=None, suppress_health_check=list(HealthCheck))
 few = settings(quick, max_examples=8)
 targets = pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -68,7 +69,18 @@ def test_calls_become_the_text_that_stood_there(target, dialect, data):
     assert print_module(parts) == print_module(module)
 
 
-_FLOATS = (DataType.FLOAT32, DataType.BFLOAT16)
+@targets
+@given(data=st.data())
+@quick
+def test_calls_around_kernels_become_the_text_that_stood_there(target, data):
+    module = built(data.draw(programs(target)), target, "ttir")
+    until = data.draw(st.sampled_from(pipeline.STAGES[1:-1]))
+    pipeline.run(module, CompileOptions(), start_after=stage_of(module), until=until)
+    parts = parse_module(data.draw(outlined(module)))
+    assert_round_trip(parts)
+    leave_entry_point(parts, MAIN)
+    assert_round_trip(parts)
+    assert print_module(parts) == print_module(module)
 
 
 @targets
