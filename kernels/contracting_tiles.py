@@ -59,14 +59,7 @@ class Microkernel:
     cut: FactorCut | None = None
 
     def over_steps(
-        self,
-        b: Builder,
-        left: Value,
-        right: Value,
-        results: Value,
-        is_first: Value,
-        steps: Value,
-        along: Operand = 0,
+        self, b: Builder, left: Value, right: Value, results: Value, is_first: Value, steps: Value, along: Operand = 0
     ) -> None:
         """Continues the chains.
 

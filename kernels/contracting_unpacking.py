@@ -105,8 +105,7 @@ class Unpacking:
                 b.call(VOID, f"{self.name}.any", tile, *places)
                 rare.otherwise()
                 b.call(VOID, f"{self.name}.tile", tile, *places)
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _places(self, b: Builder, to: Value, term: Value, column: Value) -> list[Value]:
         """Where the words of each piece of a tile's neighbours go, at its first step."""
@@ -153,8 +152,7 @@ class _Tile:
         else:
             self._turned_rows(lines)
             self._turns(lines)
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _store_scales(self) -> None:
         """The units of the groups' magnitudes: floats; or else what is added to a float's bits to multiply by them."""

@@ -24,6 +24,7 @@ from ttnn_jit.kernels.llvm.values import (
 )
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import Table
+from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.tile_body import ScalarFunction
 
@@ -254,7 +255,7 @@ class LlvmFloat(Builder, VectorMath):
         return self.intrinsic(_BYTES, f"llvm.aarch64.neon.{instruction}.v16i8", *kept, *quarters, indices)
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
-        self.module.scalar_functions[function.symbol] = function
+        self.module.linked[function.symbol] = llvm_text(function)
         result = poison(self._float)
         for lane in range(self.isa.lanes):
             elements = [self.extract(operand, lane) for operand in operands]

@@ -10,8 +10,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from ttnn_jit.kernels.scalar_call import llvm_text
-from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 
@@ -124,25 +122,25 @@ class ModuleText:
         declarations: ``declare`` lines of intrinsics.
         variables: Definitions of variables, which its functions alone see.
         rare_paths: By symbol; None while one is being written.
-        scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
+        linked: Symbol -> the text of a module of its own: a user's function that the module calls.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
     rare_paths: dict[str, RarePath | None] = field(default_factory=dict)
-    scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
+    linked: dict[str, str] = field(default_factory=dict)
 
     @property
     def calls_functions(self) -> bool:
         """Whether it calls more than intrinsics."""
-        return bool(self.rare_paths or self.scalar_functions)
+        return bool(self.rare_paths or self.linked)
 
     def add(self, other: ModuleText) -> None:
         """Adds everything of `other` to this module."""
         self.declarations |= other.declarations
         self.variables |= other.variables
         self.rare_paths |= other.rare_paths
-        self.scalar_functions |= other.scalar_functions
+        self.linked |= other.linked
 
     def text(self) -> str:
         """The text of the declarations, variables and rare paths."""
@@ -150,7 +148,7 @@ class ModuleText:
 
     def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
         """The modules of the functions `definitions` and of what they share."""
-        linked = tuple(map(llvm_text, self.scalar_functions.values()))
+        linked = tuple(self.linked.values())
         apart = [rare for rare in self._written if rare.is_alone]  # others would have to be linked to what they call
         whole = LlvmModule("\n".join([*definitions, self.text()]), linked, fast_isel)
         if not apart:

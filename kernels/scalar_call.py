@@ -14,6 +14,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location, codes_in, definition_of, whole_line
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT
+from ttnn_jit.kernels.numba_entry import numba_entry
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import ScalarFunction
 
@@ -158,13 +161,8 @@ def llvm_text(function: ScalarFunction) -> str:
     """
     checked(function)
     text, inner = _numba_text_of(function)
-    operands = [f"float %a{k}" for k in range(len(function.parameters))]
-    return (
-        f"{text}\ndefine float @{function.symbol}({', '.join(operands)}) nounwind {{\n"
-        "  %result = alloca float\n  %error = alloca ptr\n"
-        f'  %status = call i32 @"{inner}"({", ".join(["ptr %result", "ptr %error", *operands])})\n'
-        "  %value = load float, ptr %result\n  ret float %value\n}\n"
-    )
+    parameters = [Parameter(f"a{k}", FLOAT) for k in range(len(function.parameters))]
+    return f"{text}\n{numba_entry(function.symbol, inner, parameters, FLOAT)}\n"
 
 
 def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tuple[str, str]:

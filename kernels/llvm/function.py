@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.types import VOID, Type
-from ttnn_jit.kernels.llvm.values import Body, texts
+from ttnn_jit.kernels.llvm.values import Body, Value, texts
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
@@ -63,6 +63,11 @@ class FunctionBuilder(Builder):
         self._is_internal = is_internal
         self._attributes = attributes
         self.parameters = tuple(self.new(each.type, each.name) for each in parameters)
+
+    def ended(self, result: Value | None = None) -> str:
+        """Returns from the function; the definition."""
+        self.give_back(result)
+        return self.text
 
     @property
     def text(self) -> str:

@@ -9,7 +9,10 @@ from importlib.metadata import version
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.types import PTR
 from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.numba_entry import numba_entry
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
@@ -81,8 +84,5 @@ def _text(name: str, source: str) -> str:
         text, symbol = numba_text(scope["kernel"], types.void(words, words), is_kernel=True)
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
-    return (
-        f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
-        "  %result = alloca ptr\n  %error = alloca ptr\n"
-        f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'
-    )
+    parameters = Parameter("pointers", PTR), Parameter("params", PTR)
+    return f"{text}\n{numba_entry(name, symbol, parameters)}\n"

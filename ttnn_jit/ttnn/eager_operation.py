@@ -16,7 +16,7 @@ from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
-from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.ops.parameter import OUTPUT
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options, option_of
 from ttnn_jit.ops.traced_calls import traceable
@@ -461,7 +461,7 @@ def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
     return operation.golden_function
 
 
-@callable_in_programs
+@interpreted_in_programs
 def get_fallback_function(operation: TtnnOperation) -> TtnnOperation:
     """What runs an operation on the host (ttnn.get_fallback_function): the operation, for every one runs there.
 

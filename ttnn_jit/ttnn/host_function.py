@@ -40,11 +40,6 @@ _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
 """A type of annotations -> classes of whose instances a body takes each as it is, as those of a class it names."""
 
 
-def given(**keywords: Any) -> dict[str, Any]:
-    """The keywords that are given: those that are not None."""
-    return {name: value for name, value in keywords.items() if value is not None}
-
-
 _ANYTHING = frozenset({"Any", "object", "torch.Tensor"})
 """Types of annotations that leave it to the body what it takes."""
 
