@@ -52,19 +52,26 @@ def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
         assert reason in str(raised.value)
 
 
+def blocks_of(page):
+    """The language and the text of every block that has a language."""
+    return re.findall(r"```(\w+)\n(.*?)```", page.read_text(), flags=re.DOTALL)
+
+
 def python_blocks(page):
-    return re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    return [text for language, text in blocks_of(page) if language == "python"]
 
 
 @pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if python_blocks(page)], ids=str)
 def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_what_stands_below_it(page, capsys):
     names = {"__name__": page.stem}
-    for number, block in enumerate(blocks := python_blocks(page)):
+    for number, (language, block) in enumerate(blocks := blocks_of(page)):
+        if language != "python":
+            continue
         file = f"<{page.name} {number}>"
         linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
         exec(compile(block, file, "exec", dont_inherit=True), names)
         if printed := capsys.readouterr().out:
-            assert blocks[number + 1].strip() == printed.strip()
+            assert blocks[number + 1][1].strip() == printed.strip()
 
 
 EXAMPLES = sorted(DOCS.glob("examples/*.py"))
