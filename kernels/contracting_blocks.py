@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, Product, part
+from ttnn_jit.kernels.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contracting_tiles import Tile
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
@@ -43,34 +44,14 @@ class BlockedContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = (
-            self._packing("left", self.left, self._tile, DEPTH),
-            self._packing("right", self.right, self._panel_width, DEPTH),
-        )
-        return [self._kernel(), self._tiles(), *(each.definition() for each in packing)]
+        left = self._packing(LEFT, self._tile, DEPTH, ROWS)
+        packed = {"left_packed": ROWS * DEPTH, "right_packed": COLUMNS * DEPTH}
+        kernel = self._kernel(COLUMNS, **packed, block=ROWS * COLUMNS, offsets=2 * ROWS)
+        return [kernel, self._tiles(), left, self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def _tile(self) -> int:
         return tile_rows(self.isa)
-
-    @property
-    def _rows_kept(self) -> int:
-        return ROWS
-
-    @property
-    def _left_width(self) -> int:
-        return self._tile
-
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return COLUMNS
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"left.packed": ROWS * DEPTH, "right.packed": COLUMNS * DEPTH}
-        return {**packed, "block": ROWS * COLUMNS, "offsets": 2 * ROWS}
 
     def _blocks(self, p: Product) -> None:
         with p.count("first.row", p.rows.steps, step=ROWS) as row:
@@ -102,22 +83,13 @@ class BlockedContraction(ContractingLoops):
             fill.again_if(p.bit_and(p.compare("slt", packed, most), more), packed, count)
         steps = self._steps_of(p, packed)
         is_first = p.compare("eq", term, 0)
-        panels = self._panels(p, run_at)
-        p.call(
-            VOID,
-            "ttnn_jit.tiles",
-            *self._left_taken(p, steps, count),
-            *panels,
-            p.memory["block"],
-            is_first,
-            height,
-            width,
-        )
+        factors = *self._left_taken(p, steps, count), *self._panels(p, run_at)
+        p.call(VOID, "ttnn_jit.tiles", *factors, p.memory["block"], is_first, height, width)
         return following, more
 
     def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
         """So many terms of the left operand, which lie at an offset, for the steps from one on."""
-        target = p.element(p.memory["left.packed"], I32, p.mul(step, self._tile))
+        target = p.element(p.memory["left_packed"], I32, p.mul(step, self._tile))
         source = p.moved(self.left, p.at[self.left], offset)
         along = p.depth.strides[self.left][0]
         p.call(VOID, "ttnn_jit.pack_left", target, source, height, run, p.memory["offsets"], along)
@@ -125,7 +97,7 @@ class BlockedContraction(ContractingLoops):
     def _take_right(self, p: Product, source: Value, width: Value, run: Value, step: Value) -> None:
         """So many terms of the right operand, unless they come in panels."""
         with p.when(p.is_plain, "pack") if self.panels else nullcontext():
-            target = p.element(p.memory["right.packed"], I32, p.mul(step, self._panel_width))
+            target = p.element(p.memory["right_packed"], I32, p.mul(step, self._panel_width))
             strides = p.across[self.right], p.depth.strides[self.right][0]
             p.call(VOID, "ttnn_jit.pack_right", target, source, width, run, *strides)
 
@@ -134,7 +106,7 @@ class BlockedContraction(ContractingLoops):
 
         Where panels come packed, all terms of a part of the depth are one run, and `given` is where it begins.
         """
-        packed, words = p.memory["right.packed"], i64(DEPTH * self._panel_width)
+        packed, words = p.memory["right_packed"], i64(DEPTH * self._panel_width)
         if not self.panels:
             return packed, words
         own = p.mul(p.across[self.right], self._panel_width // self._terms)
@@ -142,7 +114,7 @@ class BlockedContraction(ContractingLoops):
 
     def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
         """What the function of tiles is told of the left operand's terms."""
-        return p.memory["left.packed"], steps
+        return p.memory["left_packed"], steps
 
     @property
     def _left_parameters(self) -> Sequence[Parameter]:
@@ -159,31 +131,21 @@ class BlockedContraction(ContractingLoops):
             column, at = panel.values
             below = b.element(results, FLOAT, column)
             with b.count("row", height, step=self._tile) as row:
-                tile = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
-                self._tile_of(b, left, at, tile, is_first, row.index, height)
+                place = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
+                self._tile_of(b, left, (at, place, is_first), row.index, height)
             following = b.element(at, I32, panel_words)
             column = b.add(column, self._panel_width)
             panel.again_if(b.compare("slt", column, width), column, following)
-        b.give_back()
-        return b.text
+        return b.ended()
 
-    def _tile_of(
-        self,
-        b: Builder,
-        left: Sequence[Value],
-        panel: Value,
-        results: Value,
-        is_first: Value,
-        row: Value,
-        height: Value,
-    ) -> None:
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Tile, row: Value, height: Value) -> None:
         """The rows from `row` on by a panel."""
-        whole, one = (self._microkernel_of(rows, PANEL_VECTORS) for rows in (self._tile, 1))
-        words, steps = left
+        whole, one = (self._microkernel((rows, PANEL_VECTORS, self._tile, COLUMNS)) for rows in (self._tile, 1))
+        (words, steps), (panel, results, is_first) = left, tile
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)
         with b.choose(b.compare("sge", rest, _MIN_TILE_ROWS), "whole") as many:
-            whole.over_steps(b, at, panel, results, is_first, steps)
+            whole.over_steps(b, at, *tile, steps)
             many.otherwise()
             with b.count("lane", rest) as lane:
                 place = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.kernels.contracting_loops import ContractingLoops, Product, part
-from ttnn_jit.kernels.contracting_packing import Packing
+from ttnn_jit.kernels.contracting_loops import LEFT, RIGHT, ContractingLoops, Product, part
 from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.llvm.function import Parameter
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, VOID
@@ -43,8 +42,9 @@ class DotContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = (self._side("left", self.left), self._side("right", self.right))
-        return [self._kernel(), self._tile(), *(each.definition() for each in packing)]
+        words, sides = self._steps * self._panel, (LEFT, RIGHT)
+        kernel = self._kernel(self._panel, left_packed=words, right_packed=words, block=self._panel)
+        return [kernel, self._tile(), *(self._packing(side, self._panel, self._steps) for side in sides)]
 
     @property
     def panels(self) -> None:
@@ -58,52 +58,24 @@ class DotContraction(ContractingLoops):
     def _steps(self) -> int:
         return TILE_WIDTH // self._terms if self._rounds_tiles else DEPTH
 
-    @property
-    def _rows_kept(self) -> int:
-        return 1
-
-    @property
-    def _left_width(self) -> int:
-        return self._panel
-
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return self._panel
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        words = self._steps * self._panel
-        return {"left.packed": words, "right.packed": words, "block": self._panel}
-
-    def _side(self, name: str, k: int) -> Packing:
-        own = self._panel, self.in_pairs, self._steps * self._panel, self.module, self.isa.lanes
-        return Packing(f"ttnn_jit.pack_{name}", self.element(k), *own, cut=self._cut(name))
-
     def _blocks(self, p: Product) -> None:
         with p.count("column", p.columns, step=self._panel) as column:
             width = part(p, p.columns, column.index, self._panel)
             starts = {"left": p.column(self.left, column.index), "right": p.column(self.right, column.index)}
-            with p.loop("depth", ("term", i64(0))) as depth:
-                (term,) = depth.values
-                index = p.depth.index(term)
-                run = p.depth.run(index, self._steps * self._terms)
+            with p.count("term", p.depth.steps) as depth:
+                index = p.depth.index(depth.index)
+                depth.step = run = p.depth.run(index, self._steps * self._terms)
                 for name, k in (("left", self.left), ("right", self.right)):
                     source = p.moved(k, starts[name], p.depth.offset(index, k))
                     words = width, run, p.across[k], p.depth.strides[k][0]
-                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}.packed"], source, *words)
-                packed = p.memory["left.packed"], p.memory["right.packed"], p.memory["block"]
-                p.call(VOID, "ttnn_jit.tile", *packed, p.compare("eq", term, 0), self._steps_of(p, run))
-                following = p.add(term, run)
-                depth.again_if(p.compare("slt", following, p.depth.steps), following)
+                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}_packed"], source, *words)
+                packed = p.memory["left_packed"], p.memory["right_packed"], p.memory["block"]
+                p.call(VOID, "ttnn_jit.tile", *packed, p.compare("eq", depth.index, 0), self._steps_of(p, run))
             p.finish(i64(0), i64(1), column.index, width)
 
     def _tile(self) -> str:
         factors = (Parameter(name, PTR, "noalias readonly") for name in ("left", "right"))
         rest = Parameter("block", PTR, "noalias"), Parameter("is.first", I1), Parameter("steps", I64)
         b = self._function("tile", [*factors, *rest])
-        left, right, block, is_first, steps = b.parameters
-        self._microkernel_of(1, _VECTORS, kind=DotMicrokernel).over_steps(b, left, right, block, is_first, steps)
-        b.give_back()
-        return b.text
+        self._microkernel((1, _VECTORS, self._panel, self._panel), kind=DotMicrokernel).over_steps(b, *b.parameters)
+        return b.ended()

@@ -13,20 +13,21 @@ kernels/tile_loop.py, takes the finished block to where results lie.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 
 from ttnn_jit.kernels.contracting_packing import Packing
-from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.contracting_tiles import Microkernel, Shape
 from ttnn_jit.kernels.contracting_unpacking import Unpacking, unit
 from ttnn_jit.kernels.cut_factors import FactorCut, factor_cut
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, Type, type_of
-from ttnn_jit.kernels.llvm.values import Value, i64
+from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -36,6 +37,8 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 PANEL_VECTORS = 2
 """Of a panel: columns of the right operand that lie side by side once it is packed."""
+LEFT, RIGHT = 0, 1
+"""The two factors."""
 
 
 @dataclass(frozen=True)
@@ -77,37 +80,22 @@ class ContractingLoops:
     def definitions(self) -> list[str]:
         """The function and those that it calls, but for the epilogue."""
 
-    @property
-    @abstractmethod
-    def pitch(self) -> int:
-        """Results from one row of the block to the next."""
-
-    @property
-    @abstractmethod
-    def memory(self) -> dict[str, int]:
-        """Names of arrays on the stack, ``block`` among them, and their words."""
-
-    @property
-    @abstractmethod
-    def _rows_kept(self) -> int:
-        """Rows of the left operand that are packed together."""
-
-    @property
-    @abstractmethod
-    def _left_width(self) -> int:
-        """Words of the packed left operand from one step to the next."""
-
     @abstractmethod
     def _blocks(self, p: Product) -> None:
         """Writes all blocks of one product."""
 
-    def _kernel(self) -> str:
-        p = Product(self)
+    def _kernel(self, pitch: int, **memory: int) -> str:
+        """The function.
+
+        Args:
+            pitch: Results from one row of the block to the next.
+            memory: Names of arrays on the stack, ``block`` among them, and their words.
+        """
+        p = Product(self, pitch, memory)
         streams = p.streams()
         with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.at:
             self._blocks(p)
-        p.give_back()
-        return p.text
+        return p.ended()
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:  # noqa: ARG002
         """What holds of a launch, or it does nothing."""
@@ -128,7 +116,7 @@ class ContractingLoops:
 
         Those hold the bits of its elements.
         """
-        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._cut("right") is None
+        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._cut(RIGHT) is None
         return (self._panel_width, self._terms) if self.contracted == 1 and is_whole else None
 
     @property
@@ -140,21 +128,21 @@ class ContractingLoops:
         dtype = self.streams[k].dtype
         return unit(dtype) if dtype.is_block_float else type_of(dtype.traits.llvm)
 
-    def _packing(self, name: str, k: int, width: int, steps: int) -> Packing | Unpacking:
-        symbol, listed, stream, cut = f"ttnn_jit.pack_{name}", name == "left", self.streams[k], self._cut(name)
-        own = width, self.in_pairs, steps * width, self.module
+    def _packing(self, side: int, width: int, steps: int, rows_listed: int = 0) -> str:
+        """The function that packs groups of columns of a factor, or of its rows, which are listed so many together."""
+        symbol = f"ttnn_jit.pack_{('left', 'right')[side]}"
+        k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
+        stream, own = self.streams[k], (width, self.in_pairs, steps * width, self.module)
         if stream.dtype.is_block_float:
-            turned = stream.access is not InnerAccess.CONTIGUOUS
-            kept = min(self._rows_kept, TILE_HEIGHT) if listed else TILE_WIDTH
-            return Unpacking(symbol, stream.dtype, *own, turned, listed, kept, cut)
-        return Packing(symbol, self.element(k), *own, self.isa.lanes, listed, cut)
+            turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(rows_listed or TILE_WIDTH, TILE_HEIGHT)
+            return Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut).definition()
+        return Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut).definition()
 
-    def _cut(self, name: str) -> FactorCut | None:
-        """What a chip leaves of the words of the factor `name`."""
+    def _cut(self, side: int) -> FactorCut | None:
+        """What a chip leaves of the words of a factor."""
         if self.multiplication is None:
             return None
-        side = ("left", "right").index(name)
-        k, kept = (self.left, self.right)[side], self.multiplication.kept[side]
+        kept, k = self.multiplication.kept[side], (self.left, self.right)[side]
         return factor_cut(kept, self.element(k), in_pairs=self.in_pairs)
 
     @property
@@ -162,15 +150,14 @@ class ContractingLoops:
         """Whether sums are rounded after every tile of terms."""
         return self.multiplication is not None and self.multiplication.rounds_tiles
 
-    def _microkernel_of(
-        self, rows: int, vectors: int, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
+    def _microkernel(
+        self, shape: Shape, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
     ) -> Microkernel:
-        """Of so many rows and vectors."""
+        """One that multiplies as this kernel does."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
-        cut = self._cut("right") if in_place else None
+        cut = self._cut(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
-        own_part = self.in_pairs, self.isa, in_place, rounds, own.dropped, cut
-        return kind(rows, vectors, self._left_width, self.pitch, *own_part)
+        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, cut)
 
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
         """Of the kernel's module alone."""
@@ -226,10 +213,10 @@ class Product(KernelFunction):
     at: Sequence[Value]
     is_plain: Value
 
-    def __init__(self, kernel: ContractingLoops) -> None:
+    def __init__(self, kernel: ContractingLoops, pitch: int, memory: Mapping[str, int]) -> None:
         numbers = range(len(kernel.streams))
         super().__init__(kernel.name, kernel.module, [kernel.element(k) for k in numbers], kernel.rank)
-        self.memory = {name: self.alloca(I32, words, 64, name) for name, words in kernel.memory.items()}
+        self.memory = {name: self.alloca(I32, words, 64, name) for name, words in memory.items()}
         self.columns = self.extent(0, "columns")
         self.depth, self.rows = (
             Walk(self, range(first, first + count))
@@ -238,12 +225,12 @@ class Product(KernelFunction):
         self.across = [self.stride(k, 0) for k in numbers]
         if kernel.panels:
             self.is_plain = self.compare("eq", self.rows.strides[kernel.right][0], 0, "is.plain")
-        self._pitch = kernel.pitch
+        self._pitch = pitch
         self._streams_of_epilogue = kernel.epilogue.operands
         count = len(self._streams_of_epilogue)
         self._epilogue = NestedCall(self, kernel.epilogue.function, count, 2 + 2 * count)
         for place, k in enumerate(self._streams_of_epilogue):
-            strides = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
+            strides: Sequence[Operand] = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
             for loop, stride in enumerate(strides):
                 self._epilogue.set_word(2 + 2 * place + loop, stride)
 
@@ -263,16 +250,13 @@ class Product(KernelFunction):
 
     def finish(self, first: Operand, height: Operand, column: Value, width: Value) -> None:
         """The epilogue of the block's rows, as many at a time as have one stride."""
-        with self.loop("segment", ("segment.row", i64(0))) as segment:
-            (row,) = segment.values
+        with self.count("segment", height) as segment:
+            row = segment.index
             index = self.rows.index(self.add(first, row))
-            count = self.rows.run(index, self.sub(height, row))
+            segment.step = self.rows.run(index, self.sub(height, row))
             self._epilogue.set_word(0, width)
-            self._epilogue.set_word(1, count)
-            operands = [self._operand(k, index, row, column) for k in self._streams_of_epilogue]
-            self._epilogue.run(*operands)
-            following = self.add(row, count)
-            segment.again_if(self.compare("slt", following, height), following)
+            self._epilogue.set_word(1, segment.step)
+            self._epilogue.run(*(self._operand(k, index, row, column) for k in self._streams_of_epilogue))
 
     def _operand(self, k: int, index: Sequence[Value], row: Value, column: Value) -> Value:
         """Where the epilogue finds a stream, or the block, of results from a row on."""

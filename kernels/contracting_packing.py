@@ -93,8 +93,7 @@ class _Writer:
             following = b.add(self.first, self.packing.width, "first.next")
             target = b.element(self.group_to, I32, self.packing.group_words)
             group.again_if(b.compare("slt", following, self.count), following, target)
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _group(self) -> None:
         b = self.b

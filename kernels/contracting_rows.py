@@ -9,7 +9,7 @@ Bound: a read of the right operand.
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, ContractingLoops, Product, part
+from ttnn_jit.kernels.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Value, i64
@@ -42,18 +42,17 @@ class FewRowsContraction(ContractingLoops):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        functions = [self._kernel(), self._sweep(), self._tile_function("tile", self._vectors)]
+        packed = {"packed_left": self.tile * DEPTH, "panel": self._columns_packed * self._steps}
+        kernel = self._kernel(COLUMNS, **packed, offsets=2 * self.tile, block=self.tile * COLUMNS)
+        functions = [kernel, self._sweep(), self._tile_function("tile", self._vectors)]
         if self._is_in_place:
             functions.append(self._tile_function("tile_in_place", self._vectors, self.element(self.right)))
         if self.panels:
             functions.append(self._sweep_of_panels())
             if self._tile_of_panel != "tile":
                 functions.append(self._tile_function(self._tile_of_panel, PANEL_VECTORS))
-        packing = (
-            self._packing("left", self.left, self.tile, DEPTH),
-            self._packing("right", self.right, self._panel, self._steps),
-        )
-        return [*functions, *(each.definition() for each in packing)]
+        left = self._packing(LEFT, self.tile, DEPTH, self.tile)
+        return [*functions, left, self._packing(RIGHT, self._panel, self._steps)]
 
     @property
     def _is_in_place(self) -> bool:
@@ -94,42 +93,20 @@ class FewRowsContraction(ContractingLoops):
             return STEPS_PACKED
         return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
-    @property
-    def _rows_kept(self) -> int:
-        return self.tile
-
-    @property
-    def _left_width(self) -> int:
-        return self.tile
-
-    @property
-    def pitch(self) -> int:
-        """See the base class."""
-        return COLUMNS
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"packed.left": self.tile * DEPTH, "panel": self._columns_packed * self._steps}
-        return {**packed, "offsets": 2 * self.tile, "block": self.tile * COLUMNS}
-
     def _blocks(self, p: Product) -> None:
-        with p.loop("first.row", ("first.row", i64(0))) as tile:
-            (row,) = tile.values
+        with p.count("first.row", p.rows.steps, step=self.tile) as tile:
+            row = tile.index
             height = part(p, p.rows.steps, row, self.tile)
+            if self.streams[self.left].dtype.is_block_float:
+                # The rows of one tile of results are all that a tile of block floats is unpacked for.
+                tile.end = height
             p.list_rows(row, height, self.left)
             with p.count("column", p.columns, step=COLUMNS) as column:
                 width = part(p, p.columns, column.index, COLUMNS)
                 right = p.column(self.right, column.index)
-                with p.loop("depth", ("term", i64(0))) as depth:
-                    (term,) = depth.values
-                    following = p.add(term, self._part_of_depth(p, term, right, height, width))
-                    depth.again_if(p.compare("slt", following, p.depth.steps), following)
+                with p.count("term", p.depth.steps) as depth:
+                    depth.step = self._part_of_depth(p, depth.index, right, height, width)
                 p.finish(row, height, column.index, width)
-            # Where rows are packed, those of one tile of results are all that a tile of block floats is unpacked for.
-            rows = height if self.streams[self.left].dtype.is_block_float else p.rows.steps
-            following = p.add(row, self.tile)
-            tile.again_if(p.compare("slt", following, rows), following)
 
     def _part_of_depth(self, p: Product, term: Value, right: Value, height: Value, width: Value) -> Value:
         """As many terms of a block as are packed at a time, and how many these are."""
@@ -140,7 +117,7 @@ class FewRowsContraction(ContractingLoops):
             p.moved(k, start, p.depth.offset(index, k))
             for k, start in ((self.left, p.at[self.left]), (self.right, right))
         )
-        packed, block = p.memory["packed.left"], p.memory["block"]
+        packed, block = p.memory["packed_left"], p.memory["block"]
         along = p.depth.strides[self.left][0]
         p.call(VOID, "ttnn_jit.pack_left", packed, source, height, run, p.memory["offsets"], along)
         is_first = p.compare("eq", term, 0)
@@ -170,8 +147,7 @@ class FewRowsContraction(ContractingLoops):
             panel = b.element(right, self.element(self.right), b.mul(column.index, across))
             results = b.element(block, FLOAT, column.index)
             b.call(VOID, f"ttnn_jit.{self._tile_of_panel}", left, panel, results, is_first, steps, i64(0))
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _sweep(self) -> str:
         """Loops over panels of a block, and over parts of its depth: outer ones but where terms are contiguous."""
@@ -185,8 +161,7 @@ class FewRowsContraction(ContractingLoops):
         with b.count(outer, most, step=step) as around, b.count(inner, most_inside, step=step_inside) as inside:
             at = {outer: around.index, inner: inside.index}
             self._part_of_sweep(b, at["term"], at["column"])
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _part_of_sweep(self, b: FunctionBuilder, term: Value, column: Value) -> None:
         """A panel's part of the depth."""
@@ -224,9 +199,8 @@ class FewRowsContraction(ContractingLoops):
     def _tile_function(self, name: str, vectors: int, in_place: Type | None = None) -> str:
         words = Parameter("steps", I64), Parameter("along", I64)
         b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *words])
-        self._microkernel_of(self.tile, vectors, in_place).over_steps(b, *b.parameters)
-        b.give_back()
-        return b.text
+        self._microkernel((self.tile, vectors, self.tile, COLUMNS), in_place).over_steps(b, *b.parameters)
+        return b.ended()
 
 
 _FACTORS = Parameter("left", PTR, "noalias readonly"), Parameter("right", PTR, "noalias readonly")

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
-from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, Product
-from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel
+from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, RIGHT, Product
+from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel, Tile
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
-from ttnn_jit.kernels.llvm.types import I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.process.dataclass import dataclass
@@ -32,18 +32,13 @@ class WindowContraction(BlockedContraction):
 
     def definitions(self) -> list[str]:
         """See the base class."""
-        packing = self._packing("right", self.right, self._panel_width, DEPTH)
-        return [self._kernel(), self._tiles(), packing.definition()]
+        own = {"block": ROWS * COLUMNS, "runs": 4 * DEPTH, "offsets": 2 * ROWS}
+        kernel = self._kernel(COLUMNS, right_packed=COLUMNS * DEPTH, **own)
+        return [kernel, self._tiles(), self._packing(RIGHT, self._panel_width, DEPTH)]
 
     @property
     def panels(self) -> None:
         """None: the terms of a part of the depth are several runs."""
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """See the base class."""
-        packed = {"right.packed": COLUMNS * DEPTH, "block": ROWS * COLUMNS}
-        return {**packed, "runs": 4 * DEPTH, "offsets": 2 * ROWS}
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:
         """That terms lie beside each other: a launch from a file may say otherwise, and reads no memory then."""
@@ -64,16 +59,7 @@ class WindowContraction(BlockedContraction):
         lists = (Parameter(name, PTR, "noalias readonly") for name in ("left", "offsets", "runs"))
         return *lists, Parameter("count", I64)
 
-    def _tile_of(
-        self,
-        b: Builder,
-        left: Sequence[Value],
-        panel: Value,
-        results: Value,
-        is_first: Value,
-        row: Value,
-        height: Value,
-    ) -> None:
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Tile, row: Value, height: Value) -> None:
         start, offsets, runs, count = left
         last = b.sub(height, 1)
         # Rows beyond the block's last one are the last one.
@@ -81,7 +67,7 @@ class WindowContraction(BlockedContraction):
         element = self.element(self.left)
         rows = [b.element(start, element, b.load(I64, b.element(offsets, I64, number))) for number in numbers]
         kernel = WindowMicrokernel(self._tile, PANEL_VECTORS, 0, COLUMNS, self.in_pairs, self.isa)
-        kernel.over_runs(b, element, rows, panel, results, is_first, runs, count)
+        kernel.over_runs(b, rows, *tile, runs, count)
 
 
 @dataclass(frozen=True)
@@ -89,42 +75,32 @@ class WindowMicrokernel(Microkernel):
     """Continues the chains of a tile of results over runs of terms, at least one."""
 
     def over_runs(
-        self,
-        b: Builder,
-        element: Type,
-        rows: Sequence[Value],
-        right: Value,
-        results: Value,
-        is_first: Value,
-        runs: Value,
-        count: Value,
+        self, b: Builder, rows: Sequence[Value], right: Value, results: Value, is_first: Value, *runs: Value
     ) -> None:
         """Continues the chains.
 
         Args:
             b: Of the function.
-            element: Type of the left operand's elements.
-            rows: Where those of each row begin.
+            rows: Where the elements of each row begin.
             right: Where the first step's words are.
             results: Where the tile is.
             is_first: Whether its chains begin here.
-            runs: The list of runs.
-            count: How many it has.
+            runs: The list of runs, and how many it has.
         """
         math = LlvmVector(self.isa, b.module, b.body)
+        places, count = runs
 
         def parts(chains: Chains) -> Chains:
             carried = [("run.total", chain) for chain in chains]
             with b.loop("run", *carried, ("run.right", right), ("number", i64(0))) as run:
                 *before, at, number = run.values
-                listed = b.element(runs, _RUN, number)
+                listed = b.element(places, _RUN, number)
                 first = b.load(I64, listed)
                 behind = b.load(I64, b.element(listed, I64, 1))
                 with b.loop("term", *self._named([*before, at, first])) as loop:
                     *totals, at, term = loop.values
-                    columns = self._packed(b, at)
-                    right_next = b.element(at, I32, self.vectors * self.isa.lanes)
-                    totals = self._added(math, totals, self._words_of(b, element, rows, term), columns)
+                    columns, right_next = self._right(math, at, 0)
+                    totals = self._added(math, totals, self._words_of(b, rows, term), columns)
                     following = b.add(term, 2 if self.in_pairs else 1)
                     loop.again_if(b.compare("slt", following, behind), *totals, right_next, following)
                 following = b.add(number, 1)
@@ -133,9 +109,9 @@ class WindowMicrokernel(Microkernel):
 
         self._continued(b, results, is_first, parts)
 
-    def _words_of(self, b: Builder, element: Type, rows: Sequence[Value], term: Value) -> list[Value]:
+    def _words_of(self, b: Builder, rows: Sequence[Value], term: Value) -> list[Value]:
         """Each row's word, in all lanes."""
-        align = 2 if self.in_pairs else 4
+        element, align = (I16, 2) if self.in_pairs else (FLOAT, 4)
         words = (b.load(self._word, b.element(row, element, term), align) for row in rows)
         return [b.splat(word, self.isa.lanes) for word in words]
 

@@ -71,5 +71,4 @@ def staged_loops(
             call.run(*(places[operand] for operand in stage.operands))
     if any(stream.nontemporal for stream in streams):
         b.fence()  # other threads see these stores in no order otherwise
-    b.give_back()
-    return b.text
+    return b.ended()

@@ -99,6 +99,8 @@ class CountedLoop:
 
     Attributes:
         index: The number of this trip.
+        end: Where it stops; may be set in the loop, as `step` may.
+        step: From one number to the next.
         values: What it carries, as this trip has it; behind the loop, as the last one left it.
     """
 
@@ -109,14 +111,14 @@ class CountedLoop:
         end: Operand,
         carried: Sequence[tuple[str, Value]],
         begin: Operand,
-        step: int,
+        step: Operand,
     ) -> None:
         first = begin if isinstance(begin, Value) else integer(begin, end.type if isinstance(end, Value) else I64)
         self._loop = Loop(builder, f"{hint}.loop", ((hint, first), *carried))
         self._builder = builder
         self._hint = hint
-        self._end = end
-        self._step = step
+        self.end = end
+        self.step = step
         self._following: tuple[Value, ...] = ()
         self.index: Value
         self.values: tuple[Value, ...]
@@ -133,8 +135,8 @@ class CountedLoop:
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
             b, name = self._builder, self._hint
-            following = b.add(self.index, self._step, f"{name}.next")
-            more = b.compare("slt", following, self._end, f"{name}.more")
+            following = b.add(self.index, self.step, f"{name}.next")
+            more = b.compare("slt", following, self.end, f"{name}.more")
             self._loop.again_if(more, following, *self._following)
             self.values = self._following
 

@@ -13,6 +13,7 @@ from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.transforms.convert_ttnn_to_ttir import full_in_ttir
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import erase_tile_inits
 
@@ -23,19 +24,17 @@ def inline_kernels(module: ModuleOp) -> None:
     Nothing is deallocated: codegen finds out by itself how long memory is used.
 
     Raises:
-        CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
+        CompileError: A launch names a function that is no kernel of the module.
     """
     functions = functions_of(module)
     kernels = {function.sym_name.data: function for function in functions if is_kernel(function)}
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-        if isinstance(op, ttnn.DeallocateOp):
-            return ()
         if not isinstance(op, ttnn.GenericOp):
-            return None
-        kernel = kernels.pop(op.kernel, None)
+            return _without_device(op, values)
+        kernel = kernels.get(op.kernel)
         if kernel is None:
-            raise _refusal(op, "is no kernel of the module, or another launch took it")
+            raise _refusal(op, "is no kernel of the module")
         generic = _generic(kernel, op, values)
         for old, new in zip(op.results, generic.results, strict=True):
             values[old] = new
@@ -49,6 +48,15 @@ def inline_kernels(module: ModuleOp) -> None:
             rebuild(function.body.block, inline)
 
 
+def _without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    """An op of the host program as it was before."""
+    if isinstance(op, ttnn.FullOp):
+        full = full_in_ttir(op)
+        values[op.result] = full.result
+        return (full,)
+    return () if isinstance(op, ttnn.DeallocateOp | ttnn.GetDeviceOp) else None
+
+
 _PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
 """Of a `d2m.generic`, which its kernel function keeps as attributes."""
 
@@ -59,7 +67,7 @@ def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
 
 
 def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
-    region = kernel.detach_region(kernel.body)
+    region = kernel.body.clone()  # several launches may name one kernel
     erase_tile_inits(region)
     if missing := [name for name in _PROPERTIES if name not in kernel.attributes]:
         raise _refusal(launch, f"has no {', '.join(missing)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
@@ -70,6 +71,11 @@ class HostFunction:
     without_effect: Mapping[str, str]
 
     @cached_property
+    def signature(self) -> inspect.Signature:
+        """The body's."""
+        return inspect.signature(self.function)
+
+    @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
@@ -85,16 +91,17 @@ class HostFunction:
                 takes_other_names=each.kind is each.VAR_KEYWORD,
                 without_effect=self.without_effect.get(each.name, self.no_effect),
             )
-            for each in inspect.signature(self.function).parameters.values()
+            for each in self.signature.parameters.values()
         )
 
-    def taken_as_they_are(self) -> Iterator[tuple[str, frozenset[type] | None]]:
+    def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
-        body: Any = inspect.unwrap(self.function)
-        code, home = body.__code__, body.__globals__
-        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-            found = [self._classes(text, home) for text in _text(body.__annotations__[name]).split(" | ")]
-            yield name, None if None in found else frozenset[type]().union(*filter(None, found))
+        home = inspect.unwrap(self.function).__globals__
+        found = {}
+        for each in self.signature.parameters.values():
+            classes = [self._classes(text, home) for text in _text(each.annotation).split(" | ")]
+            found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
+        return found
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
@@ -169,20 +176,24 @@ class HostFunction:
     def _fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether a call has what the signature must have, and nothing else."""
         try:
-            inspect.signature(self.function).bind(*args, **kwargs)
+            self.signature.bind(*args, **kwargs)
         except TypeError:
             return False
         return True
 
-    def not_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError) -> TypeError:
-        """The error of a call that the function does not take, in Python's words; any other as it is."""
-        if isinstance(error, TtnnJitError):
-            return error
-        if self._fits(args, kwargs):
-            return error
-        known = ", ".join(f"`{name}`" for name in inspect.signature(self.function).parameters)
+    def tell_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
+        """Has an error of a call end at the user's frame.
+
+        Raises:
+            CallError: The call is one that the function does not take; the text is Python's.
+        """
+        if not isinstance(error, TypeError) or isinstance(error, TtnnJitError) or self._fits(args, kwargs):
+            if not is_compiled(args, kwargs):  # what compiles looks at the frames
+                keep_frames_of_a_call(error)
+            return
+        known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
-        return CallError(str(error), location=place_of_the_user(), help=help_)
+        raise CallError(str(error), location=place_of_the_user(), help=help_) from None
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -242,53 +253,65 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
 
 def _calling(declared: HostFunction) -> Callable[..., Any]:
     """What users call: a call whose arguments need no binding, and that nobody observes, goes straight to the body."""
-    function, in_programs = declared.function, declared.in_programs
-    named = dict(declared.taken_as_they_are())
-    places = [*named.values()][: inspect.unwrap(function).__code__.co_argcount]
-    first = places[0] if places and places[0] is not None else frozenset()
+    call: Any
+    if declared.is_observed:
+        call = _observed(declared)
+    elif declared.in_programs or declared.signature.parameters:
+        call = _unobserved(declared)
+    else:
+        call = declared.function  # which has nothing to bind, and nobody to tell
+    if declared.in_programs:
+        vars(call)[CREATES] = call
+    vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
+    return call  # type: ignore[no-any-return]
 
-    @functools.wraps(function)
+
+def _observed(declared: HostFunction) -> Callable[..., Any]:
+    in_programs = declared.in_programs
+
+    def direct(*args: Any, **kwargs: Any) -> Any:
+        """Is written at the first call."""
+        nonlocal direct
+        from ttnn_jit.ttnn import direct_calls
+
+        direct = direct_calls.direct(declared)
+        return direct(*args, **kwargs)
+
+    @functools.wraps(declared.function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             if in_programs and (creator := CREATOR.get()) is not None:
                 return creator(call, args, kwargs)
             if not OBSERVERS:
-                if len(args) == 1 and not kwargs and type(args[0]) in first:  # of the cheapest functions, a third
-                    return function(args[0])
-                if _need_no_binding(args, kwargs, places, named):
-                    return function(*args, **kwargs)
+                found = direct(*args, **kwargs)
+                if found is not STALE:
+                    return found
             return declared.run(call, args, kwargs)
         except BaseException as error:
-            said = declared.not_as_called(args, kwargs, error) if isinstance(error, TypeError) else error
-            if said is not error:
-                raise said from None
-            if not is_compiled(args, kwargs):  # what compiles looks at the frames
-                keep_frames_of_a_call(error)
+            declared.tell_as_called(args, kwargs, error)
             raise
 
-    if in_programs:
-        vars(call)[CREATES] = call
-    vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
     return call
 
 
-def _need_no_binding(
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    places: Sequence[frozenset[type] | None],
-    named: Mapping[str, frozenset[type] | None],
-) -> bool:
-    for value, classes in zip(args, places, strict=False):
-        if classes is not None and type(value) not in classes:
-            return False
-    for key, value in kwargs.items():
-        classes = named.get(key, _NOTHING)
-        if classes is not None and type(value) not in classes:
-            return False
-    return True
+def _unobserved(declared: HostFunction) -> Callable[..., Any]:
+    """One function instead of two: its own text is written at the first call."""
+
+    def write() -> None:
+        from ttnn_jit.ttnn import direct_calls
+
+        direct_calls.write(declared, call, scope)
+
+    scope = {"_write": write, "__name__": __name__}
+    call: Any = FunctionType(_unwritten.__code__, scope, declared.function.__name__)
+    scope["_call"] = functools.update_wrapper(call, declared.function)
+    return call  # type: ignore[no-any-return]
 
 
-_NOTHING: frozenset[type] = frozenset()
+def _unwritten(*args: Any, **kwargs: Any) -> Any:
+    """The first call of a function whose globals are a scope of `_unobserved`."""
+    globals()["_write"]()
+    return globals()["_call"](*args, **kwargs)
 
 
 def declaration_of(function: Any) -> HostFunction | None:

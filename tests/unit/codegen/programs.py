@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -15,16 +15,17 @@ from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.host import host_steps
-from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_program import GeneratedProgram, generate
-from ttnn_jit.codegen.host.tiers import Tier
+from ttnn_jit.codegen.kernel import LoopNest, Loops
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel
 from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.vector_loop import Tier
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime.buffer import ALIGNMENT
+from ttnn_jit.runtime.launches import Launch, runs_of
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.specs.options import CompileOptions
@@ -106,12 +107,17 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
     buffers += [_fresh(spec) for spec in plan.buffers[len(inputs) :]]
     guards = [buffer.copy() for buffer in buffers]
-    for launch in plan.launches:
+    for launch in unrolled(plan):
         run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
         run(launch, plan, objects[launch.kernel], buffers)
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def unrolled(plan: ProgramPlan) -> list[Launch]:
+    """Every launch of a plan as often as it runs, as one that stands in no repeat."""
+    return [replace(each, offsets=each.offsets_in(rounds), steps=()) for each, rounds in runs_of(plan.launches)]
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:
@@ -151,9 +157,9 @@ def _moves(launch, plan) -> list[int]:
 
 @dataclass(frozen=True)
 class ChosenKernel:
-    """A body's kernel, and the form that was chosen for it."""
+    """A body's kernel, and the loops that were chosen for it."""
 
-    form: Form
+    nest: LoopNest
     kernel: LlvmKernel
 
     @property
@@ -174,21 +180,21 @@ class ChosenKernel:
 
     @property
     def tier(self) -> Tier | None:
-        return self.form.tier if isinstance(self.form, OneLoop) else Tier.OPTIMISED
+        return self.nest.one_loop.tier if self.nest.one_loop else Tier.OPTIMISED
 
     @property
     def stages(self) -> int:
-        return len(self.form.loops) if isinstance(self.form, Staged) else 1
+        return len(self.nest.stages) if self.nest.loops is Loops.BLOCKS else 1
 
     @property
     def looked_up(self) -> tuple[str, ...]:
-        return self.form.looked_up if isinstance(self.form, Tabulated) else ()
+        return tuple(name for table in self.nest.tables for name in table.operations)
 
 
 def kernel_of(body: KernelBody, isa: HostIsa) -> ChosenKernel:
     """The kernel of a body by itself."""
-    form = host_steps.chosen_form(body, isa)
-    return ChosenKernel(form, llvm_kernel.kernel_of(form, isa))
+    nest = host_steps.chosen(body, isa)
+    return ChosenKernel(nest, llvm_kernel.kernel_of(nest, isa))
 
 
 def native(module, inputs, isa=None) -> list[np.ndarray]:
