@@ -84,7 +84,7 @@ class Ops(ABC):
     def __getattr__(self, name: str) -> Callable[..., Value]:
         overloads = _overloads().get(name)
         if overloads is None:
-            raise AttributeError(name)
+            raise AttributeError(f"there is no operation {name!r} to call", name=name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             bound = bind(overloads, args, kwargs, _dtype_of)

@@ -95,6 +95,11 @@ def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
     assert [name for name, _ in ops.calls] == ["slice"] * 2
 
 
+def test_what_is_no_operation_is_said_by_its_name():
+    with pytest.raises(AttributeError, match="there is no operation 'meen' to call"):
+        SpecOps().meen(X)
+
+
 def test_no_operation_is_hidden_by_a_method_of_the_protocol():
     methods = {name for kind in (ProgramOps, SpecOps, TensorOps, EagerOps) for name in dir(kind) if name[0] != "_"}
     assert not methods & {*OVERLOADS}
