@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import linecache
 import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -73,8 +74,27 @@ def _texts_of_program(program: Any) -> dict[str, str]:
     numbers = _numbers_of_symbols(program.plan.kernels, program.objects)
     texts = {stage: _NUMBERS_OF_NUMBA.sub("", text) for stage, text in program.texts.items()}
     objects = (f"{numbers[symbol]}\n{_told(program.objects[symbol])}" for symbol in numbers)
-    texts |= {"plan": program.plan.text(), "objects": "\n".join(objects)}
+    plan = json.loads(program.plan.text())
+    plan["launches"] = list(_unrolled(plan["launches"]))
+    texts |= {"plan": json.dumps(plan, sort_keys=True), "objects": "\n".join(objects)}
     return {stage: _renamed(text, numbers) for stage, text in texts.items()}
+
+
+def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[list[Any]]:
+    """Launches as often as they run: a repeat of them is its count and they, and steps are a launch's ninth field."""
+    for first, *rest in launches:
+        if not isinstance(first, str):
+            for number in range(first):
+                yield from _unrolled(rest[0], (*rounds, number))
+        elif not rounds:
+            yield [first, *rest]
+        else:
+            operands, params, picoseconds, written, offsets, reduced, panels, steps = rest
+            starts = offsets or [0] * len(operands)
+            for number, own in zip(rounds, steps, strict=True):
+                starts = [start + number * step for start, step in zip(starts, own, strict=True)]
+            moved = starts if any(starts) else []
+            yield [first, operands, params, picoseconds, written, moved, reduced, *([panels] if panels else [])]
 
 
 _NUMBERS_OF_NUMBA = re.compile(r"(?<=\w)B\d+v\d+(?=B\d)")

@@ -80,7 +80,7 @@ def test_the_detailed_report_has_every_tensor_as_a_block(device, folder):
 
 def test_a_closed_device_and_arguments_of_another_kind_are_refused_and_write_nothing(folder):
     device = ttnn.open_device(device_id=0)
-    with pytest.raises(ArgumentError, match="`prefix` must be a string, got int"):
+    with pytest.raises(ArgumentError, match="`prefix` of dump_device_memory_state must be a text, got 3"):
         ttnn.dump_device_memory_state(device, 3)
     ttnn.close_device(device)
     with pytest.raises(DeviceError, match="get_memory_view"):

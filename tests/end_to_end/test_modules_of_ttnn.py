@@ -95,7 +95,7 @@ def test_all_settings_of_links_are_taken():
     )
     ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED, num_planes=2, fabric_manager_mode=ttnn.FabricManagerMode.ENABLED)
     for name in ("reliability_mode", "fabric_tensix_config", "fabric_udm_mode", "fabric_manager_mode", "router_config"):
-        with pytest.raises(ValueError, match=f"`{name}` must be a ttnn.Fabric"):
+        with pytest.raises(ValueError, match=f"`{name}` of set_fabric_config must be a ttnn.Fabric"):
             ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED, **{name: 3})
 
 

@@ -112,3 +112,17 @@ def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(de
     assert torch.equal(ttnn.to_torch(output), expected)
     ttnn.matmul(x, y, output_tensor=output)
     assert device.memory_view().used == device.memory_view().high_water == held
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_cast_takes_its_place_by_position_in_a_program(traced, cpu_device):
+    x = placed(cpu_device, 64, 64)
+
+    @jit(graph_capture=traced)
+    def cast(x):
+        y = ttnn.typecast(x, ttnn.float32, ttnn.L1_MEMORY_CONFIG)
+        return ttnn.neg(y) if y.memory_config() == ttnn.L1_MEMORY_CONFIG else y
+
+    with pytest.warns(UserWarning, match="`memory_config` on an operation is ignored"):
+        got = cast(x)
+    assert torch.equal(ttnn.to_torch(got), -ttnn.to_torch(x).float())

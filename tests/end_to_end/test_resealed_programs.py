@@ -18,10 +18,11 @@ from tests.damage import damaged_json
 from tests.guarded import Guarded
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
+from ttnn_jit.codegen.host import score_blocks
 from ttnn_jit.compiler import stored_programs
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime import caller, native, program_format
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.program import Launch, Program
 from ttnn_jit.specs.options import Environment
 
 
@@ -193,6 +194,16 @@ def run_between_guards(program):
         program.run(*(address for _, address in memories))
 
 
+def in_blocks():
+    """A program with repeats in a repeat."""
+    score_blocks.least_bytes = lambda: 0.0
+    score_blocks.BLOCK_BYTES, score_blocks._ROWS = 0, 3
+    tensors = [torch.randn(2, 3, 10, 8) for _ in range(3)]
+    program = compiled(lambda q, k, v: ttnn.matmul(ttnn.softmax(ttnn.matmul(q, k, transpose_b=True)), v), *tensors)
+    assert not isinstance(program.plan.launches[0], Launch)
+    return program
+
+
 def damage_and_run(seed, count):
     """In a process of its own, for an access beyond an operand ends it."""
     draw = random.Random(seed)
@@ -201,6 +212,7 @@ def damage_and_run(seed, count):
         compiled(row_scaled, *ARGUMENTS),
         compiled(row_scaled, torch.randn(3, 7, 9).bfloat16(), torch.randn(1).bfloat16()),
         compiled(programs.add_mul_exp_sigmoid, torch.randn(7, 5), rows),
+        in_blocks(),
     ]
     accepted = 0
     for number in range(count):

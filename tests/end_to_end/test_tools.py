@@ -65,6 +65,108 @@ def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
     assert all(torch.equal(result, results[0]) for result in results)
 
 
+@pytest.mark.parametrize("stage", ["frontend", *pipeline.STAGES])
+def test_a_program_that_makes_a_tensor_and_moves_another_runs_after_any_stage(device, tmp_path, stage):
+    x = ttnn.from_torch(torch.zeros(64, 32), layout=ttnn.TILE_LAYOUT, device=device)
+
+    def moved(x):
+        return ttnn.full((32, 32), 2.5, layout=ttnn.TILE_LAYOUT), ttnn.permute(x, (1, 0)), ttnn.sort(x)
+
+    path, saved = tmp_path / "dump.mlir", tmp_path / "results.pt"
+    path.write_text(ttnn_jit.jit()(moved).ir(x, stage=stage))
+    given = torch.randn(64, 32)
+    torch.save([given], tmp_path / "x.pt")
+    for mode in ([], ["--interpret"]):
+        assert main(["run", str(path), "--inputs", str(tmp_path / "x.pt"), "--save", str(saved), *mode]) == 0
+        full, permuted, ordered, _ = torch.load(saved, weights_only=True)
+        assert torch.equal(full, torch.full((32, 32), 2.5))
+        assert torch.equal(permuted, given.T)
+        assert torch.equal(ordered, given.sort().values)
+
+
+@pytest.fixture
+def of_two_functions(tmp_path):
+    """A text whose two programs share a function, and what the programs are, in Python."""
+    text = """
+#dram = #ttnn.buffer_type<dram>
+#l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+module {
+  func.func @twice(%x: tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l> {
+    %0 = call @halved(%x) : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    %1 = call @halved(%0) : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    return %1 : tensor<64x32xf32, #l>
+  }
+  func.func @less(%x: tensor<64x32xf32, #l>) -> (tensor<64x32xf32, #l>, tensor<64x32xf32, #l>) {
+    %0 = call @halved(%x) : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    %1 = "DIALECT.subtract"(%x, %0) : (tensor<64x32xf32, #l>, tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    return %1, %x : tensor<64x32xf32, #l>, tensor<64x32xf32, #l>
+  }
+  func.func private @halved(%x: tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l> {
+    %0 = "DIALECT.add"(%x, %x) : (tensor<64x32xf32, #l>, tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    %1 = "DIALECT.square"(%0) : (tensor<64x32xf32, #l>) -> tensor<64x32xf32, #l>
+    return %1 : tensor<64x32xf32, #l>
+  }
+}
+"""
+    paths = {dialect: tmp_path / f"two_in_{dialect}.mlir" for dialect in ("ttnn", "ttir")}
+    for dialect, path in paths.items():
+        path.write_text(text.replace("DIALECT", dialect))
+
+    def halved(x):
+        return (x + x) * (x + x)
+
+    return paths, {"twice": lambda x: [halved(halved(x))], "less": lambda x: [x - halved(x), x]}
+
+
+@pytest.mark.parametrize("dialect", ["ttnn", "ttir"])
+@pytest.mark.parametrize("until", ["", "cse", "d2m-generic-fusion", "convert-d2m-to-ttnn"])
+@pytest.mark.parametrize("mode", [[], ["--interpret"]], ids=["native", "interpreted"])
+def test_every_entry_point_of_a_text_runs_after_any_stage(of_two_functions, tmp_path, dialect, until, mode):
+    paths, programs_of_text = of_two_functions
+    x = torch.randint(-8, 8, (64, 32)).float()
+    torch.save([x], tmp_path / "x.pt")
+    path = paths[dialect]
+    if until:
+        passes = ",".join(pipeline.STAGES[: pipeline.STAGES.index(until) + 1])
+        assert main(["opt", "-p", passes, "--verify-each", str(path), "-o", str(path)]) == 0
+    for entry, wanted in programs_of_text.items():
+        saved = tmp_path / f"{entry}.pt"
+        command = ["run", str(path), "--entry", entry, "--inputs", str(tmp_path / "x.pt"), "--save", str(saved), *mode]
+        assert main(command) == 0
+        results = torch.load(saved, weights_only=True)
+        assert all(map(torch.equal, results, wanted(x)))
+        assert len(results) == len(wanted(x))
+
+
+def test_what_is_shown_of_an_entry_point_is_what_its_inlined_text_shows(of_two_functions, tmp_path, capsys):
+    path = of_two_functions[0]["ttnn"]
+    inlined = tmp_path / "inlined.mlir"
+    assert main(["opt", "-p", "inline", str(path), "-o", str(inlined)]) == 0
+    assert "call" not in inlined.read_text()
+    assert "@halved" not in inlined.read_text()
+    for stage in ("host", "codegen"):
+        shown = []
+        for file in (path, inlined):
+            assert main(["opt", str(file), "--emit", stage, "--entry", "less"]) == 0
+            shown.append(capsys.readouterr().out)
+        assert shown[0] == shown[1]
+
+
+def test_an_entry_point_is_named_where_there_are_several(of_two_functions, capsys, tmp_path):
+    path = of_two_functions[0]["ttir"]
+    for command in (["run", str(path)], ["opt", str(path), "--emit", "host"]):
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert f"{path}:4:1: the module has 2 entry points: @twice, @less" in said
+        assert "help: name one: `--entry NAME`" in said
+    assert main(["run", str(path), "--entry", "halved"]) == 1
+    said = capsys.readouterr().err
+    assert "the module has no entry point @halved\n" in said
+    assert "help: it has @twice, @less\n" in said
+    assert main(["run", str(tmp_path / "some.ttjp"), "--entry", "twice"]) == 1
+    assert "--entry takes a module" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("stage", ["frontend", "convert-d2m-to-ttnn"])
 @pytest.mark.parametrize("force", ["", " <{force = true}>"])
 def test_a_module_that_deallocates_gives_what_it_gives_without(device, tmp_path, capsys, stage, force):

@@ -463,7 +463,7 @@ def test_traces_that_are_not_there_are_refused_by_name(device):
         TraceError, match=r"is a trace of Device\(wormhole_b0 rules on cpu, id=0\), not of Device\(.*id=1\)"
     ):
         ttnn.execute_trace(other, trace, cq_id=0)
-    with pytest.raises(ArgumentError, match="execute_trace: the trace"):
+    with pytest.raises(ArgumentError, match=r"`trace_id` of execute_trace must be a ttnn\.MeshTraceId"):
         ttnn.execute_trace(device, 3, cq_id=0)
     with pytest.raises(ArgumentError, match="has no command queue 1; it was opened with queue 0 alone"):
         ttnn.execute_trace(device, trace, cq_id=1)

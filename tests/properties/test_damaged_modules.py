@@ -9,6 +9,9 @@ import re
 import numpy
 import pytest
 import torch
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
 import ttnn_jit
 from tests import programs
@@ -24,9 +27,8 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.tools.cli import main
-from ttnn_jit.tools.stage_of_module import stage_of
+from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.inline_kernels import inline_kernels
 
 
 def clamped_row(x, row):
@@ -66,7 +68,24 @@ def texts():
         ):
             jitted = ttnn_jit.jit()(function)
             found += [jitted.ir(*arguments, stage=stage) for stage in ("frontend", *pipeline.STAGES)]
+            if function is clamped_row:
+                found += of_several_functions(found[-len(pipeline.STAGES) - 1])
     return [*dict.fromkeys(found)]  # a stage may have nothing to do
+
+
+def of_several_functions(text):
+    """The texts of every stage of a module whose entry point calls the function of another, `text`."""
+    module = parse_module(text)
+    callee = the_function(module)
+    callee.properties["sym_visibility"] = StringAttr("private")
+    types = callee.function_type
+    body = Block(arg_types=types.inputs)
+    call = CallOp(callee.sym_name.data, body.args, types.outputs.data)
+    body.add_ops([call, ReturnOp(*call.results)])
+    module.body.block.add_op(FuncOp("main", types, Region(body)))
+    found = [print_module(module)]
+    pipeline.run(module, CompileOptions(), observer=lambda _, left: found.append(print_module(left)))
+    return found
 
 
 def commands(file):
@@ -119,13 +138,7 @@ def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_
 def runs_as_interpreted(draw, text):
     module = parse_module(text, "edited.mlir")
     verify(module)
-    stage = stage_of(module)
-    if any(op.name == "ttnn.generic" for op in module.walk()):
-        inline_kernels(module)
-        verify(module)
-        stage = pipeline.SCHEDULED
-    if stage != pipeline.SCHEDULED:
-        pipeline.run(module, CompileOptions(), start_after=stage, until=pipeline.SCHEDULED)
+    schedule(module)
     if sum(spec.nbytes for spec in argument_specs(module)) > _MOST_BYTES:
         return True
     literal = module.clone()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.host import packed_elements
+from ttnn_jit.codegen.host import compute_at
 from ttnn_jit.codegen.host.forms import InStrips
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
@@ -97,7 +97,7 @@ def test_what_another_launch_reads_too_is_unpacked_for_both():
 def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
     module = scheduled(ADDED_UP, [("add", 0, 1)])
     assert len(generate(module, host_isa()).plan.launches) == 1
-    monkeypatch.setattr(packed_elements, "last_cache_bytes", lambda: 0)
+    monkeypatch.setattr(compute_at, "last_cache_bytes", lambda: 0)
     assert len(generate(module, host_isa()).plan.launches) == 3
 
 

@@ -6,8 +6,10 @@ Cases are drawn of all functions that take result options, with the arguments th
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,18 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.argument_walk import arguments_of_declaration, functions
-from tests.host_calls import Made
+from tests.host_calls import HOST, Made
+from tests.host_calls import made as made_of
 from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import GridError, LayoutError, TtnnJitError
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower, traced_tensors
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.ops import ALIASES
-from ttnn_jit.runtime.families import TORCH, TTNN
-from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
 from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, GRADIENTS
 
@@ -120,17 +123,23 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(name, own, draw(st.integers(0, least)), options)
 
 
-def call(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any:
-    """The call with these tensors; interpreted by the one frontend, run by the other."""
-    own = {**case.own, **tensors}
-    names = [*case.own]
-    args = [own[name] for name in names[: case.by_place]]
-    kwargs = {name: own[name] for name in names[case.by_place :]}
-    return functions()[case.name](*args, **kwargs, **options)
+def call_of(case: Case, options: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    """The call, as a function of its tensors by name."""
+    function, names = functions()[case.name], [*case.own]
+    plain = {name: None if isinstance(value, ttnn.Tensor) else value for name, value in options.items()}
+
+    def call(tensors: Any) -> Any:
+        own = {**case.own, **tensors}
+        args = [own[name] for name in names[: case.by_place]]
+        kwargs = {name: own[name] for name in names[case.by_place :]}
+        asked = {name: tensors.get(name, value) for name, value in plain.items()}
+        return function(*args, **kwargs, **asked)
+
+    return call
 
 
 PLACED_OTHERWISE = "its place is refused"
-PLACES_NAMED = {"memory_config", "output_mem_config"}
+PLACES_NAMED = {"memory_config", "output_mem_config", "override_memory_config"}
 
 
 def refusal(error: TtnnJitError) -> str:
@@ -145,8 +154,8 @@ class Compiled(Exception):  # noqa: N818 - it is none
     """What an eager call would compile."""
 
 
-def eagerly(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any:
-    """The specs of the results, or why the call is refused."""
+def eagerly(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
+    """The specs of the results of a call, or why it is refused."""
 
     def compiled(request: Any, **_: Any) -> Any:
         raise Compiled(request)
@@ -154,40 +163,42 @@ def eagerly(case: Case, tensors: dict[str, Any], options: dict[str, Any]) -> Any
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "compile_program", compiled)
         try:
-            return specs_of(call(case, tensors, options))
+            return run(call, tensors)
         except Compiled as asked:
             (request,) = asked.args
-        except TtnnJitError as error:
-            return refusal(error)
     try:
         return results_in(request.lower().module)
     except TtnnJitError as error:
         return refusal(error)
 
 
-def in_a_program(case: Case, tensors: dict[str, Any], options: dict[str, Any], family: Any, *, traced: bool) -> Any:
-    """The specs that the results say that they have in a program, or why the call is refused."""
-    function, names, seen, emitted = functions()[case.name], [*case.own], [], Emitter.call
+def run(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
+    """The same, of a call that may be several operations."""
+    try:
+        return specs_of(call(tensors))
+    except TtnnJitError as error:
+        return refusal(error)
 
-    def program(tensors: Any, outputs: Any) -> Any:
-        own = {**case.own, **tensors}
-        args = [own[name] for name in names[: case.by_place]]
-        kwargs = {name: own[name] for name in names[case.by_place :]}
-        asked = {name: outputs.get(name, value) for name, value in plain.items()}
-        return function(*args, **kwargs, **asked)
 
-    def noting(*args: Any) -> Any:
-        found = emitted(*args)
-        seen[:] = specs_of(found)
-        return found
+def in_a_program(
+    call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, family: Any, *, traced: bool
+) -> Any:
+    """The specs that the results of the outermost call say that they have in a program, or why it is refused."""
+    seen: list[Any] = []
 
-    outputs = {name: value for name, value in options.items() if isinstance(value, ttnn.Tensor)}
-    plain = {name: None if name in outputs else value for name, value in options.items()}
-    arguments = {"tensors": described(tensors, family), "outputs": described(outputs, family)}
+    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any) -> Any:
+            found = function(*args)
+            seen[:] = specs_of(found)
+            return found
+
+        return noted
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Emitter, "call", noting)
+        patch.setattr(Emitter, "call", noting(Emitter.call))
+        patch.setattr(traced_tensors, "create", noting(traced_tensors.create))
         try:
-            lower(program, arguments, PRESETS["cpu"], traced, None, family)
+            lower(FrontendRequest(call, {"tensors": described(tensors, family)}, target, traced, family=family))
         except TtnnJitError as error:
             return refusal(error)
     return seen
@@ -206,7 +217,7 @@ def described(tensors: dict[str, Any], family: Any) -> dict[str, Any]:
 
 
 def specs_of(found: Any) -> list[Any]:
-    return [each.spec for each in (found if isinstance(found, (list, tuple)) else [found])]
+    return [each.spec for each in leaves([found]) if hasattr(each, "spec")]
 
 
 def results_in(module: Any) -> list[Any]:
@@ -214,12 +225,12 @@ def results_in(module: Any) -> list[Any]:
     return [spec_of(value.type) for value in returned.operands]
 
 
-def made(case: Case, device: Any) -> dict[str, Any]:
-    """The call's tensors by parameter."""
+def made(own: Mapping[str, Any], device: Any) -> dict[str, Any]:
+    """The tensors among arguments, by parameter."""
     return {
         name: [each.on(device) for each in value] if type(value) is list else value.on(device)
-        for name, value in case.own.items()
-        if isinstance(value, Made) or (type(value) is list and isinstance(value[0], Made))
+        for name, value in own.items()
+        if isinstance(value, Made) or (type(value) is list and value and isinstance(value[0], Made))
     }
 
 
@@ -227,7 +238,7 @@ def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, 
     """What the call asks, with tensors in the place of `Output`."""
     if not any(isinstance(value, Output) for value in case.options.values()):
         return case.options
-    found = eagerly(case, tensors, {})
+    found = eagerly(call_of(case, {}), tensors)
     like = found[0] if isinstance(found, list) else leaves([*tensors.values()])[0].spec
     return {
         name: value.on(device, like) if isinstance(value, Output) else value for name, value in case.options.items()
@@ -236,38 +247,97 @@ def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, 
 
 def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
     """Which way of calling gives something else than an eager call does, and what both give."""
-    tensors = made(case, device)
-    options = with_outputs(case, tensors, device)
-    unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
+    own = made(case.own, device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        want = eagerly(case, tensors, options)
+        options = with_outputs(case, own, device)
+        unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
+        tensors = {**own, **{name: each for name, each in options.items() if isinstance(each, ttnn.Tensor)}}
+        call = call_of(case, options)
+        want = eagerly(call, tensors)
         if want == PLACED_OTHERWISE:  # a program's kernels store results where their operands lie, and refuse none
-            want = eagerly(case, tensors, unplaced)
-        for traced in (False, True):
-            if (got := in_a_program(case, tensors, options, TTNN, traced=traced)) != want:
-                return ("capture" if traced else "AST"), got, want
-        if torchs(tensors) and torchs(unplaced) and len(PLACES_NAMED & {*options}) < 2:
-            want = shapes_and_dtypes(eagerly(case, tensors, unplaced))
-            got = shapes_and_dtypes(in_a_program(case, tensors, options, TORCH, traced=False))
-            return None if got == want else ("torch", got, want)
+            want = eagerly(call_of(case, unplaced), tensors)
+        ways = [(way, TTNN, traced, want) for way, traced in (("AST", False), ("capture", True))]
+        if len(PLACES_NAMED & {*options}) < 2:  # else two names of what other tensors do not have
+            want = shapes_and_dtypes(eagerly(call_of(case, unplaced), tensors))
+            have = dtypes_of([*tensors.values()])
+            ways += [(family.title, family, False, want) for family, dtypes in HAVE.items() if have <= dtypes]
+        for way, family, traced, want in ways:
+            got = in_a_program(call, tensors, device.target, family, traced=traced)
+            got = got if family is TTNN else shapes_and_dtypes(got)
+            if got != want and not are_refused(got, want, eagerly(call_of(case, {}), own)):
+                return way, got, want
     return None
 
 
-def torchs(values: dict[str, Any]) -> bool:
-    """Whether torch has such tensors, and computes with them as ttnn does."""
-    found = (each.dtype for each in leaves([*values.values()]) if isinstance(each, ttnn.Tensor))
-    return {*found} <= {ttnn.float32, ttnn.bfloat16}
+def are_refused(*found: Any) -> bool:
+    """Whether no call is taken, with options or without, so that it matters little which reason comes first."""
+    return all(isinstance(each, str) for each in found)
+
+
+HAVE = {TORCH: {ttnn.float32, ttnn.bfloat16}, NUMPY: {ttnn.float32}}
+"""What a library has, and computes with as ttnn does."""
+
+
+def dtypes_of(values: list[Any]) -> set[Any]:
+    return {each.dtype for each in leaves(values) if isinstance(each, ttnn.Tensor)}
 
 
 def shapes_and_dtypes(found: Any) -> Any:
     return found if isinstance(found, str) else [(each.shape, each.dtype) for each in found]
 
 
-DEVICE = ttnn.open_device(device_id=0, target="cpu")
+@cache
+def device_of(target: str) -> Any:
+    return ttnn.open_device(device_id=0, target=target)
 
 
-@settings(max_examples=drawn(600), deadline=None)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@settings(max_examples=drawn(400), deadline=None)
 @given(case=cases())
-def test_eager_calls_and_those_of_both_frontends_ask_the_same(case):
-    assert difference(case, DEVICE) is None
+def test_eager_calls_and_those_of_both_frontends_ask_the_same(target, case):
+    assert difference(case, device_of(target)) is None
+
+
+OF_HOST = {
+    "MemoryConfig": (ttnn.L1_MEMORY_CONFIG, BAD),
+    "MemoryConfig | None": (ttnn.L1_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG, BAD),
+    "DataType": (ttnn.float32, BAD),
+    "DataType | None": (ttnn.float32, ttnn.bfloat16, BAD),
+    "Layout | None": (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT, BAD),
+}
+"""Annotation of a parameter of a host function -> what it is given."""
+WRITTEN = ("output", "output_tensor")
+"""Names of parameters for what a result is written into; inside programs nothing is written by `to_memory_config`."""
+
+
+def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+    """Calls of a host function that ask for something, each with its tensors."""
+    function = getattr(ttnn, name)
+    tensors = made(HOST[name], device)
+    base = {each: made_of(value, device) for each, value in HOST[name].items() if each not in tensors}
+
+    def call_with(**asked: Any) -> Callable[[dict[str, Any]], Any]:
+        def call(tensors: Any) -> Any:
+            return function(**{**base, **asked, **tensors})
+
+        return call
+
+    for parameter in inspect.signature(function).parameters.values():
+        for value in OF_HOST.get(str(parameter.annotation), ()):
+            yield call_with(**{parameter.name: value}), tensors
+        if parameter.name in WRITTEN and name not in {"format_output_tensor", "to_memory_config", "reshard"}:
+            (spec, *_) = run(call_with(), tensors)
+            yield call_with(), {**tensors, parameter.name: Output().on(device, spec)}
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize("name", [name for name in HOST if creation_of(getattr(ttnn, name)) is not None])
+def test_functions_of_the_host_ask_the_same_in_programs(name, target):
+    device = device_of(target)
+    for call, tensors in host_calls(name, device):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = run(call, tensors)
+            got = [in_a_program(call, tensors, device.target, TTNN, traced=each) for each in (False, True)]
+        assert got == [want, want]

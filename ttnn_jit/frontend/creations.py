@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
-from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.program_device import without_device
 from ttnn_jit.frontend.tensor_metadata import known_term
@@ -51,15 +50,6 @@ class _Maker:
 
     emitter: Emitter
     location: Location
-
-    def check_tensor(self, value: object) -> None:
-        """Refuses what is no tensor of the program.
-
-        Raises:
-            ArgumentError: It is something else.
-        """
-        if getattr(type(value), "__ttnn_call__", None) is None:
-            raise ArgumentError(f"the tensor that the result is like is a {type_name(value)}")
 
     def filled(self, number: float, spec: TensorSpec) -> Any:
         """A tensor of one number."""

@@ -16,8 +16,7 @@ from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.requested_layouts import brought_there, note_layouts
-from ttnn_jit.frontend.requested_results import results_of, with_activated_operands
+from ttnn_jit.frontend.requested_results import brought_there, note_layouts, results_of, with_activated_operands
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function

@@ -140,7 +140,6 @@ GELU_TANH = unary(
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
     parameters=(Parameter("approximate", CHOICE, "tanh", aliases=("variant",)),),
     ttnn_name="gelu_tanh",
-    ttir_name="gelu_tanh",
 )
 SILU = unary(
     "silu",
@@ -253,7 +252,6 @@ LOGIT_EPS = unary(
     golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
     probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
     ttnn_name="logit_eps",
-    ttir_name="logit_eps",
 )
 HARDTANH = unary(
     "hardtanh",

@@ -96,9 +96,9 @@ def attended(
     if seen is not None:
         columns = ops.reshape(ops.places(keys, query), (1, 1, 1, keys))
         sees = _sees(ops, seen._replace(rows=spread(seen.rows)), columns)
-    unseen = None if sink is None else ops.multiply(spread(sink), scale)
-    scores = ops.multiply(ops.matmul(spread(query), key, False, True), scale)
-    scores = scores if added is None else ops.add(scores, added)
+    unseen = None if sink is None else spread(sink) * scale
+    scores = ops.matmul(spread(query), key, False, True) * scale
+    scores = scores if added is None else scores + added
     scores = scores if sees is None else ops.where(sees, scores, _MINUS_INFINITY)
     may_see_none = mask is not None or (seen is not None and seen.window is not None)
     probabilities = _weights(ops, scores, unseen, may_see_none=may_see_none)
@@ -116,22 +116,22 @@ def _weights(ops: Ops, scores: Any, unseen: Any, *, may_see_none: bool) -> Any:
     top = top if unseen is None else ops.maximum(top, unseen)
     if may_see_none:
         top = ops.maximum(top, _LEAST_FINITE)
-    exponentials = ops.exp(ops.subtract(scores, top))
+    exponentials = ops.exp(scores - top)
     weight = ops.sum(exponentials, 3, True)
     if unseen is not None:
-        weight = ops.add(weight, ops.exp(ops.subtract(unseen, top)))
+        weight = weight + ops.exp(unseen - top)
     if may_see_none:
         weight = ops.maximum(weight, 1.0)  # the exponential of the largest score is 1, so no other sum is less
-    return ops.divide(exponentials, weight)
+    return exponentials / weight
 
 
 def _sees(ops: Ops, seen: Seen, columns: Any) -> Any:
     """Not 0 where a row sees a column."""
     rows, causal, window = seen
     if not causal:
-        return ops.le(ops.abs(ops.subtract(rows, columns)), float((window or 0) // 2))
-    up_to = ops.ge(rows, columns)
-    return up_to if window is None else ops.multiply(up_to, ops.gt(columns, ops.subtract(rows, float(window))))
+        return ops.abs(rows - columns) <= float((window or 0) // 2)
+    up_to = rows >= columns
+    return up_to if window is None else up_to * (columns > rows - float(window))
 
 
 def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> None:
@@ -206,52 +206,27 @@ def as_bias(torch: Any, sees: Any, dtype: Any) -> Any:
 
 
 def _spelled(
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    mask: Extents | None,
-    sink: Extents | None,
-    causal: bool,
-    scale: float | None,
-    window: int | None,
+    query: Extents, key: Extents, value: Extents, mask: Extents | None, sink: Extents | None, *statics: Any
 ) -> tuple[Any, ...]:
+    causal, _, window = statics
     check_heads(query, key, value, users=query[0] if query else 0)
     check_sharing(query[1], key[1])
     check_window(window)
     check_mask(mask, (*query[:3], key[2]), causal=causal)
     if sink is not None and tuple(sink) != (1, query[1], 1, 1):
         raise ShapeError(f"`attention_sink` has shape {list(sink)}", help=f"it is {[1, query[1], 1, 1]}")
-    return causal, scale, window
+    return statics
 
 
-def _whole(  # noqa: PLR0913, PLR0917 - as it is called
-    ops: Ops,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    sink: Any,
-    causal: bool,
-    scale: float | None,
-    window: int | None,
-) -> Any:
-    seen = None
+def _whole(ops: Ops, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
+    seen, (causal, scale, window) = None, statics
     if causal or window is not None:
         seen = Seen(ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
     return attended(ops, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
 
 
-def _whole_in_torch(  # noqa: PLR0913, PLR0917 - as it is called
-    torch: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    sink: Any,
-    causal: bool,
-    scale: float | None,
-    window: int | None,
-) -> Any:
+def _whole_in_torch(torch: Any, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
+    causal, scale, window = statics
     if mask is None and (causal or window is not None):
         rows = torch.arange(query.shape[2])
         mask = as_bias(torch, seen_in_torch(torch, rows, key.shape[2], causal=causal, window=window), query.dtype)
@@ -273,7 +248,6 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions "
         "up to their own if `is_causal`, and within a window."
     ),
-    source="ttnn.transformer.scaled_dot_product_attention",
     imitates=SINK_AS_IN_TTNN,
     decompose=_whole,
     spelled=_spelled,
@@ -321,12 +295,10 @@ JOINT_SCALED_DOT_PRODUCT_ATTENTION = MacroOperation(
         SCALE,
     ),
     summary="Attention among the positions of two sequences, one behind the other: that of each.",
-    source="ttnn.transformer.joint_scaled_dot_product_attention",
     decompose=_joint,
     collected_in=tuple,
     takes_dtypes=FLOATS,
     golden=_joint_in_torch,
-    examples=(),
 )
 
 OPERATIONS = (SCALED_DOT_PRODUCT_ATTENTION, JOINT_SCALED_DOT_PRODUCT_ATTENTION)

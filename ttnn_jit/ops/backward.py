@@ -117,7 +117,6 @@ def gradient(
         name=f"{name}_bw",
         parameters=(GRADIENT, *inputs, *attributes),
         summary=f"The gradient of {summary}, in a list.",
-        source=f"ttnn.{name}_bw",
         decompose=decompose,
         collected_in=list,
         in_float32=True,

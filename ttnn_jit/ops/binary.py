@@ -28,7 +28,7 @@ def binary(
 ) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
     fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=(*operands, *others), source=f"ttnn.{name}", **fields)
+    return Elementwise(name=name, parameters=(*operands, *others), **fields)
 
 
 def comparison(name: str, operator: str, summary: str, *, monotone: bool = True) -> Elementwise:
@@ -169,6 +169,7 @@ POW = binary(
     golden=lambda torch, x, y: torch.pow(x, y),
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
+    ttir_name="pow",
 )
 EQ = comparison("eq", "==", "x equals y", monotone=False)
 NE = comparison("ne", "!=", "x differs from y", monotone=False)
@@ -201,7 +202,6 @@ RDIV_FLOOR = binary(
     probe=DIVIDE_FLOOR.probe,
     others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ttnn_name="rdiv_floor",
-    ttir_name="rdiv_floor",
 )
 RDIV_TRUNC = binary(
     "rdiv",
@@ -212,7 +212,6 @@ RDIV_TRUNC = binary(
     probe=DIVIDE_TRUNC.probe,
     others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ttnn_name="rdiv_trunc",
-    ttir_name="rdiv_trunc",
 )
 RPOW = binary(
     "rpow",

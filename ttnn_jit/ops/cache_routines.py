@@ -102,7 +102,6 @@ UPDATE_ROWS = Routine(
     updates=True,
     writes_rows=True,
     golden=rows_in_torch,
-    examples=(),
 )
 
 
@@ -172,7 +171,6 @@ UPDATE_PAGES = Routine(
     updates=True,
     writes_rows=True,
     golden=pages_in_torch,
-    examples=(),
 )
 
 
@@ -237,7 +235,6 @@ FILL_PAGES = Routine(
     updates=True,
     writes_rows=True,
     golden=filled_pages_in_torch,
-    examples=(),
 )
 
 
@@ -290,7 +287,6 @@ PLACE_ROWS = Routine(
     updates=True,
     writes_rows=True,
     golden=placed_in_torch,
-    examples=(),
 )
 
 
@@ -341,7 +337,6 @@ GATHER_PAGES = Routine(
     source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
     loop=_gathering_loop,
     loops=_gathering_loops,
-    spelled=lambda *_: (),
     result=lambda cache, table: (
         interleaved(cache).with_(
             shape=(table.shape[0], cache.shape[1], table.shape[1] * cache.shape[2], cache.shape[3])
@@ -349,7 +344,6 @@ GATHER_PAGES = Routine(
     ),
     operand_dtypes=(FLOATS, INDICES),
     golden=gathered_in_torch,
-    examples=(),
 )
 
 

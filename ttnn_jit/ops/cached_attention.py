@@ -50,18 +50,10 @@ def _gathered(cache: Extents, table: Extents) -> tuple[int, ...]:
 # --- Of one position of every user ----------------------------------------------------------------------------------
 
 
-def _spelled_decode(  # noqa: PLR0913, PLR0917 - as it is called
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    mask: Extents | None,
-    positions: Extents | None,
-    sink: Extents | None,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
+def _spelled_decode(
+    query: Extents, key: Extents, value: Extents, mask: Any, positions: Extents | None, sink: Any, *statics: Any
 ) -> tuple[Any, ...]:
+    causal, listed, scale, window = statics
     if len(query) != 4 or query[0] != 1:
         raise ShapeError(
             f"queries of one position have shape {list(query)}", help="they are [1, users, heads, channels]"
@@ -91,7 +83,7 @@ def _spelled_decode(  # noqa: PLR0913, PLR0917 - as it is called
 def _listed(ops: Ops, numbers: Sequence[int], like: Any) -> Any:
     """A tensor of these numbers."""
     places = ops.places(len(numbers), like)
-    found = ops.multiply(places, 0.0)
+    found = places * 0.0
     for place, number in enumerate(numbers):
         found = ops.where(ops.eq(places, float(place)), float(number), found)
     return found
@@ -104,19 +96,8 @@ def _sink_of_heads(ops: Ops, sink: Any, heads: int) -> Any:
     return ops.reshaped(sink, (1, heads, 1, 1))
 
 
-def _decode(  # noqa: PLR0913, PLR0917 - as it is called
-    ops: Ops,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    positions: Any,
-    sink: Any,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
-) -> Any:
+def _decode(ops: Ops, query: Any, key: Any, value: Any, mask: Any, positions: Any, sink: Any, *statics: Any) -> Any:
+    causal, listed, scale, window = statics
     _, users, heads, width = query.shape
     one = ops.reshape(query, (users, heads, 1, width))
     rows = None
@@ -132,23 +113,14 @@ def _decode(  # noqa: PLR0913, PLR0917 - as it is called
     sink = None if sink is None else _sink_of_heads(ops, sink, heads)
     found = attended(ops, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
     if rows is not None:  # a user without a position attends to nothing
-        found = ops.where(ops.ge(rows, 0.0), found, 0.0)
+        found = ops.where(rows >= 0.0, found, 0.0)
     return ops.reshape(found, (1, users, heads, value.shape[3]))
 
 
-def _decode_in_torch(  # noqa: PLR0913, PLR0917 - as it is called
-    torch: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any,
-    positions: Any,
-    sink: Any,
-    causal: bool,
-    listed: Sequence[int],
-    scale: float | None,
-    window: int | None,
+def _decode_in_torch(
+    torch: Any, query: Any, key: Any, value: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
+    causal, listed, scale, window = statics
     heads, rows = query.shape[2], torch.tensor(listed) if positions is None else positions.long()
     if causal or window is not None:
         seen = seen_in_torch(torch, rows, key.shape[2], causal=causal, window=window)
@@ -190,7 +162,6 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         "The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` "
         "or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."
     ),
-    source="ttnn.transformer.scaled_dot_product_attention_decode",
     imitates=SINK_AS_IN_TTNN,
     decompose=_decode,
     spelled=_spelled_decode,
@@ -206,20 +177,12 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 )
 
 
-def _spelled_pages(
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    table: Extents,
-    mask: Extents | None,
-    positions: Extents | None,
-    sink: Extents | None,
-    *statics: Any,
-) -> tuple[Any, ...]:
+def _spelled_pages(query: Extents, key: Extents, value: Extents, table: Extents, *others: Any) -> tuple[Any, ...]:
+    mask, positions, sink, *statics = others
     causal, scale, window = statics
     keys, values = (_gathered(each, table) for each in (key, value))
     _spelled_decode(query, keys, values, mask, positions, sink, causal, (), scale, window)
-    return statics
+    return tuple(statics)
 
 
 def _paged_decode(
@@ -253,7 +216,6 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         WINDOW,
     ),
     summary="The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's.",
-    source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
     imitates=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
     spelled=_spelled_pages,
@@ -262,7 +224,6 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     core_for_each=True,
     golden=_paged_decode_in_torch,
     rounds_steps=True,
-    examples=(),
 )
 
 
@@ -270,14 +231,9 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 
 
 def _spelled_chunk(
-    query: Extents,
-    key: Extents,
-    value: Extents,
-    table: Extents,
-    start: Extents | None,
-    first: int | None,
-    scale: float | None,
+    query: Extents, key: Extents, value: Extents, table: Extents, start: Extents | None, *statics: Any
 ) -> tuple[Any, ...]:
+    first, _ = statics
     keys, values = (_gathered(each, table) for each in (key, value))
     check_heads(query, keys, values, users=query[0] if query else 0)
     check_sharing(query[1], key[1])
@@ -287,7 +243,7 @@ def _spelled_chunk(
         raise ShapeError(f"`chunk_start_idx_tensor` has shape {list(start)}", help="it is one number")
     if first is not None and not 0 <= first <= keys[2] - query[2]:
         raise ShapeError(f"positions {first} to {first + query[2]} are not all in {keys[2]} of the pages")
-    return first, scale
+    return statics
 
 
 def _chunk(
@@ -296,7 +252,7 @@ def _chunk(
     keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
     begin = float(first or 0) if start is None else ops.reshape(ops.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
     places = ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1))
-    seen = Seen(ops.add(places, begin), True, None)
+    seen = Seen(places + begin, True, None)
     return attended(ops, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 
 
@@ -324,14 +280,12 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to "
         "keys up to their own position, in pages."
     ),
-    source="ttnn.transformer.chunked_scaled_dot_product_attention",
     decompose=_chunk,
     spelled=_spelled_chunk,
     result=as_queries,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
     rounds_steps=True,
-    examples=(),
 )
 
 

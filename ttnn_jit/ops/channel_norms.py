@@ -75,11 +75,11 @@ def _group_norm(ops: Ops, x: Any, weight: Any, bias: Any, groups: int, epsilon: 
     rows = ops.reshaped(x, (shape[0], math.prod(shape[1:-1]), channels))
     mean, variance = moments(ops, rows, lambda x: _means_of_groups(ops, x, groups))
     of_channels = (shape[0], *[1] * (len(shape) - 2), channels)
-    scale = ops.rsqrt(ops.add(ops.reshaped(variance, of_channels), epsilon))
-    x = ops.multiply(less(ops, x, [ops.reshaped(part, of_channels) for part in mean]), scale)
+    scale = ops.rsqrt(ops.reshaped(variance, of_channels) + epsilon)
+    x = less(x, [ops.reshaped(part, of_channels) for part in mean]) * scale
     if weight is not None:
-        x = ops.multiply(x, _per_channel(ops, weight, channels))
-    return x if bias is None else ops.add(x, _per_channel(ops, bias, channels))
+        x = x * _per_channel(ops, weight, channels)
+    return x if bias is None else x + _per_channel(ops, bias, channels)
 
 
 def _means_of_groups(ops: Ops, x: Any, groups: int) -> Any:
@@ -115,7 +115,6 @@ GROUP_NORM = Composite(
         ),
     ),
     summary="Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`.",
-    source="ttnn.group_norm",
     decompose=_group_norm,
     spelled=_group_norm_spelled,
     result=lambda x, _, __, ___, ____, layout: laid_out(x, layout),
@@ -148,7 +147,7 @@ def _plane_variance(ops: Ops, x: Any) -> Any:
 
 def _normalize_hw(ops: Ops, x: Any) -> Any:
     mean, variance = moments(ops, x, lambda x: ops.mean(x, _plane_of(x.shape), True))
-    return ops.multiply(less(ops, x, mean), ops.rsqrt(variance))
+    return less(x, mean) * ops.rsqrt(variance)
 
 
 def _normalize_global(ops: Ops, x: Any) -> Any:
@@ -165,7 +164,6 @@ def _plane(name: str, summary: str, **fields: Any) -> Composite:
         name=name,
         parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)),),
         summary=summary,
-        source=f"ttnn.{name}",
         spelled=_plane_spelled,
         examples=((((3, 40),), ()), (((2, 3, 33, 5),), ()), (((1, 2, 64, 32),), ())),
         **fields,
@@ -226,11 +224,11 @@ def _along_channels(ops: Ops, numbers: Any, x: Any) -> Any:
 
 
 def _batch_normalised(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
-    scale = ops.rsqrt(ops.add(variance, eps))
-    x = ops.multiply(less(ops, x, mean), scale)
+    scale = ops.rsqrt(variance + eps)
+    x = less(x, mean) * scale
     if weight is not None:
-        x = ops.multiply(x, _along_channels(ops, weight, x))
-    return x if bias is None else ops.add(x, _along_channels(ops, bias, x))
+        x = x * _along_channels(ops, weight, x)
+    return x if bias is None else x + _along_channels(ops, bias, x)
 
 
 def _batch_norm(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -267,8 +265,8 @@ BATCH_NORM_INFERENCE = Composite(
 def _updated(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
     if old is None:
         return new
-    kept = ops.multiply(old, 1.0 - momentum)
-    return ops.add(kept, ops.multiply(ops.reshaped(new, old.shape), momentum))
+    kept = old * (1.0 - momentum)
+    return kept + ops.reshaped(new, old.shape) * momentum
 
 
 def _batch_norm_training(

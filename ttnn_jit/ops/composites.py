@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -9,11 +10,11 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
-from ttnn_jit.ops.axes import axes_of, without_axes
+from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import ACTIVATION, FLAG, OPTIONAL_TENSOR, REDUCED, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, DIMENSION, FLAG, OPTIONAL_TENSOR, REDUCED, TENSOR, Parameter, members
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -22,7 +23,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     total = ops.sum(x, axes, keepdim) if axes else x
-    return ops.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
+    return total / float(math.prod(x.shape[axis] for axis in axes))
 
 
 def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
@@ -39,7 +40,6 @@ MEAN = Composite(
     name="mean",
     parameters=REDUCED,
     summary="The mean along dimensions: their sum by their number of elements.",
-    source="ttnn.mean",
     decompose=_mean,
     kernel_of=SUM,
     spelled=spelled_axes,
@@ -57,29 +57,29 @@ def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], An
     its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
     """
     first = mean(x)
-    difference = ops.subtract(x, first)
+    difference = x - first
     squares = mean(ops.square(difference))
     if x.spec.dtype is not COMPUTE_TYPE:
         return [first], squares
     left = mean(difference)
-    return [first, left], ops.maximum(ops.subtract(squares, ops.square(left)), 0.0)
+    return [first, left], ops.maximum(squares - ops.square(left), 0.0)
 
 
-def less(ops: Ops, x: Any, parts: Sequence[Any]) -> Any:
+def less(x: Any, parts: Sequence[Any]) -> Any:
     """`x` without each of `parts`."""
     for part in parts:
-        x = ops.subtract(x, part)
+        x = x - part
     return x
 
 
 def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
-    difference = ops.subtract(x, ops.mean(x, axes, True))
+    difference = x - ops.mean(x, axes, True)
     squares = ops.sum(ops.square(difference), axes, keepdim)
     if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
         left = ops.sum(difference, axes, keepdim)
-        squares = ops.maximum(ops.subtract(squares, ops.divide(ops.square(left), float(count))), 0.0)
-    return ops.divide(squares, float(max(count - correction, 0)))
+        squares = ops.maximum(squares - ops.square(left) / float(count), 0.0)
+    return squares / float(max(count - correction, 0))
 
 
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
@@ -93,7 +93,6 @@ VAR = Composite(
     name="var",
     parameters=_SPREAD,
     summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
-    source="ttnn.var",
     decompose=_variance,
     spelled=spelled_axes,
     result=along_axes,
@@ -106,7 +105,6 @@ STD = Composite(
     name="std",
     parameters=_SPREAD,
     summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
-    source="ttnn.std",
     decompose=lambda ops, *call: ops.sqrt(_variance(ops, *call)),
     spelled=spelled_axes,
     result=along_axes,
@@ -120,7 +118,7 @@ def _linear(ops: Ops, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     transpose_a, transpose_b, activation, precision = statics
     total = ops.matmul(a, b, transpose_a, transpose_b, precision)
     if bias is not None:
-        total = ops.add(total, ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
+        total = total + ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :])
     return activated(ops, total, activation)
 
 
@@ -157,7 +155,6 @@ LINEAR = Composite(
     ),
     summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
     "one tensor that `activation` names.",
-    source="ttnn.linear",
     decompose=_linear,
     spelled=_linear_spelled,
     result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],
@@ -170,4 +167,114 @@ LINEAR = Composite(
     ),
 )
 
-OPERATIONS = (MEAN, VAR, STD, LINEAR)
+
+# --- Gated units ------------------------------------------------------------------------------------------------------
+
+
+Extents = tuple[int, ...]
+
+
+def _spelled_halves(shape: Extents, dim: int) -> tuple[int]:
+    axis = axis_of(dim, len(shape))
+    if shape[axis] % 2:
+        raise ShapeError(f"dimension {axis} of {list(shape)} has no equal halves")
+    return (axis,)
+
+
+def _halved(shape: Extents, axis: int) -> Extents:
+    return (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+
+
+def _gated(x: TensorSpec, axis: int) -> TensorSpec:
+    return interleaved(x).with_(shape=_halved(tuple(x.shape), axis))
+
+
+def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
+    def decompose(ops: Ops, x: Any, axis: int) -> Any:
+        middle, end = x.shape[axis] // 2, x.shape[axis]
+        gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
+        return ops.sliced(x, axis, 0, middle) * gate
+
+    def in_torch(torch: Any, x: Any, dim: int) -> Any:
+        first, second = x.chunk(2, dim)
+        return first * golden(torch, second)
+
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
+        summary=f"The first half along `dim`, times `{function}` of the second.",
+        decompose=decompose,
+        spelled=_spelled_halves,
+        result=_gated,
+        golden=in_torch,
+        examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),
+    )
+
+
+# --- Losses -----------------------------------------------------------------------------------------------------------
+
+
+class LossReductionMode(enum.Enum):
+    """What a loss makes of the losses of all elements (ttnn.LossReductionMode)."""
+
+    NONE = "none"
+    MEAN = "mean"
+    SUM = "sum"
+
+
+def _spelled_loss(reference: tuple[int, ...], prediction: tuple[int, ...], reduction: str) -> tuple[str]:
+    if reference != prediction:
+        raise ShapeError(f"the reference has shape {list(reference)}, and the prediction {list(prediction)}")
+    return (reduction,)
+
+
+def _loss_result(reference: TensorSpec, _: TensorSpec, reduction: str) -> TensorSpec:
+    return reference if reduction == LossReductionMode.NONE.name else interleaved(reference).with_(shape=())
+
+
+def _reduced_losses(ops: Ops, losses: Any, reduction: str) -> Any:
+    return losses if reduction == LossReductionMode.NONE.name else getattr(ops, reduction.lower())(losses)
+
+
+def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composite:
+    def golden(torch: Any, reference: Any, prediction: Any, reduction: str) -> Any:
+        function: Callable[..., Any] = getattr(torch.nn.functional, in_torch)
+        return function(reference, prediction, reduction=LossReductionMode[reduction].value)
+
+    def decompose(ops: Ops, reference: Any, prediction: Any, reduction: str) -> Any:
+        return _reduced_losses(ops, getattr(ops, of_difference)(reference - prediction), reduction)
+
+    return Composite(
+        name=name,
+        parameters=(
+            Parameter("input_reference", TENSOR),
+            Parameter("input_prediction", TENSOR),
+            Parameter("reduction", members(LossReductionMode), LossReductionMode.NONE),
+        ),
+        summary=summary,
+        decompose=decompose,
+        spelled=_spelled_loss,
+        result=_loss_result,
+        golden=golden,
+        aten=in_torch,
+        examples=tuple(
+            (((3, 40), (3, 40)), (LossReductionMode[reduction].name,)) for reduction in LossReductionMode.__members__
+        ),
+    )
+
+
+L1_LOSS = _loss("l1_loss", "The absolute differences, their sum or their mean.", "abs", "l1_loss")
+MSE_LOSS = _loss("mse_loss", "The squares of the differences, their sum or their mean.", "square", "mse_loss")
+
+OPERATIONS = (
+    MEAN,
+    VAR,
+    STD,
+    LINEAR,
+    _gate("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
+    _gate("reglu", "relu", lambda torch, x: torch.relu(x)),
+    _gate("geglu", "gelu", lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2),  # exact in the tail
+    _gate("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
+    L1_LOSS,
+    MSE_LOSS,
+)

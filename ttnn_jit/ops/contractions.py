@@ -47,7 +47,6 @@ MATMUL = Contraction(
     ),
     summary="The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, "
     "as in torch.matmul.",
-    source="ttnn.matmul",
     dimensions=_matmul,
     golden=_golden,
     aten="matmul",

@@ -177,7 +177,7 @@ def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
     total = None
     for place, tap in enumerate(taps):
         row = ops.reshape(ops.sliced(matrix, 0, place, place + 1), (sizes.outputs,))
-        total = ops.multiply(tap, row) if total is None else ops.mac(tap, row, total)
+        total = tap * row if total is None else ops.mac(tap, row, total)
     return total
 
 
@@ -194,7 +194,7 @@ def convolved(ops: Ops, x: Any, weight: Any, bias: Any, sizes: Convolution, *res
     is_product = not sizes.is_depthwise
     total = _product(ops, x, weight, sizes, precision) if is_product else _depthwise(ops, x, weight, sizes)
     if bias is not None:
-        total = ops.add(total, ops.reshaped(bias, (sizes.outputs,)))
+        total = total + ops.reshaped(bias, (sizes.outputs,))
     return ops.rounded(activated(ops, total, activation), dtype)
 
 
@@ -295,13 +295,11 @@ CONV2D = Composite(
     name="conv2d",
     parameters=(*OPERANDS, *SIZES_2D, *RESULT),
     summary="The products of windows of a tensor and weights, plus `bias`, then `activation`; one row for each window.",
-    source="ttnn.conv2d",
     decompose=_conv2d,
     spelled=_spelled,
     result=_result,
     golden=_conv2d_golden,
     aten="convolution",
-    examples=(),
 )
 
 # --- Three dimensions -------------------------------------------------------------------------------------------------
@@ -350,7 +348,6 @@ CONV3D = Composite(
     result=_result_3d,
     golden=lambda torch, x, w, bias, *rest: _in_torch(torch, x, w, bias, sizes_3d(*rest), rest[9]),
     aten="convolution",
-    examples=(),
 )
 
 OPERATIONS = (CONV2D, CONV3D)

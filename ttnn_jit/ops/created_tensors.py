@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
 from ttnn_jit.foreign.values import ABSENT, own_attribute
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
@@ -22,9 +20,6 @@ Creator = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
 
 class Maker(Protocol):
     """Who writes what such a function makes; its `spec` says where it would lie outside a program."""
-
-    def check_tensor(self, value: object) -> None:
-        """Refuses what is no tensor of the program."""
 
     def filled(self, number: float, spec: TensorSpec) -> Any:
         """A tensor of one number."""
@@ -53,24 +48,8 @@ CREATES = "__ttnn_creates__"
 _INTERPRETED = "__ttnn_interpreted__"
 
 
-def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which makes tensors by `maker()` and operations, and reads no elements; a trace takes its calls."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        creator = CREATOR.get()
-        try:
-            return function(*args, **kwargs) if creator is None else creator(function, args, kwargs)
-        except BaseException as error:
-            keep_frames_of_a_call(error)
-            raise
-
-    setattr(call, CREATES, function)
-    return call
-
-
 def creation_of(function: Any) -> Callable[..., Any] | None:
-    """What a function that was made by `callable_in_programs` was made of; None of every other object."""
+    """What such a function was made of; None of every other object."""
     found = own_attribute(function, CREATES)
     return None if found is ABSENT else found
 

@@ -20,7 +20,7 @@ from ttnn_jit.specs.index_expressions import Const, Dim, Expr, divided, remainde
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
     """The declaration of an operation of one tensor."""
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
-    return Movement(name=name, parameters=(OPERAND, *parameters), source=f"ttnn.{name}", examples=examples, **fields)
+    return Movement(name=name, parameters=(OPERAND, *parameters), examples=examples, **fields)
 
 
 # --- The same elements in another order -----------------------------------------------------------------------------
@@ -215,7 +215,6 @@ SLICE = movement(
     Parameter("step", EXTENTS, (), aliases=("slice_step", "steps")),
     summary="Per dimension, the elements from `begins` to before `ends`, each `step`-th.",
     ttnn_name="slice_static",
-    ttir_name="slice_static",
     spelled=_spelled_slice,
     access=_sliced,
     golden=lambda torch, x, begins, ends, steps: x[  # noqa: ARG005 - goldens are given torch
@@ -385,7 +384,6 @@ def _concatenated(shapes: Sequence[Extents], axis: int) -> tuple[Part, ...]:
 CONCAT = Movement(
     name="concat",
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
-    source="ttnn.concat",
     summary="The tensors one after the other along `dim`.",
     spelled=_spelled_concat,
     joined=_concatenated,

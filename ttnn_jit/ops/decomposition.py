@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import OperandError, ShapeError
 from ttnn_jit.ops.binding import bind
 from ttnn_jit.ops.data_movement import RESHAPE, SLICE
 from ttnn_jit.ops.movement import OPERAND, Movement, Spelling
-from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.ops.typecast import TYPECAST
@@ -172,7 +172,6 @@ class Decomposed(Operation):
     decompose: Callable[..., Any]
     takes_dtypes: frozenset[DataType]
     operand_dtypes: tuple[frozenset[DataType], ...] = ()
-    examples: tuple[Example, ...]
 
     @property
     def dtypes(self) -> frozenset[DataType]:
@@ -204,14 +203,14 @@ class Composite(Decomposed):
 
     Attributes:
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
-            that is not given is None. Raises ShapeError where they do not fit.
+            that is not given is None. Raises ShapeError where they do not fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
             has several results. By default a tensor like the first operand.
         kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
             for operands of that bind its own.
     """
 
-    spelled: Callable[..., tuple[Any, ...]]
+    spelled: Callable[..., tuple[Any, ...]] | None = None
     result: Callable[..., TensorSpec | tuple[TensorSpec, ...]] = lambda x, *_: x
     takes_dtypes: frozenset[DataType] = FLOATS
     kernel_of: Operation | None = None
@@ -224,6 +223,8 @@ class Composite(Decomposed):
         """
         if self.operand_dtypes:
             self.check_operands(specs, self.operand_dtypes)
+        if self.spelled is None:
+            return self, tuple(statics)
         tensors = (spec for spec in specs if not isinstance(spec, float | int))
         shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
         try:
@@ -335,7 +336,6 @@ def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling
     return MacroOperation(
         name=name,
         parameters=(OPERAND, *parameters),
-        source=f"ttnn.{name}",
         decompose=decompose,
         examples=examples,
         **fields,

@@ -56,7 +56,6 @@ def _next_of(dtype: DataType) -> Any:
         emit=lambda b, x, y: _next(b, x, y, dtype),
         golden=golden,
         ttnn_name=f"nextafter_{dtype.mlir}",
-        ttir_name=f"nextafter_{dtype.mlir}",
         aten="",
     )
 
@@ -103,7 +102,6 @@ POLYVAL = MacroOperation(
     name="polyval",
     parameters=(Parameter("input_tensor_a", TENSOR, aliases=("input_tensor",)), Parameter("coeffs", FLOATS_LISTED)),
     summary="The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule.",
-    source="ttnn.polyval",
     decompose=_polyval,
     takes_dtypes=FLOATS,
     golden=_polyval_golden,
@@ -114,7 +112,6 @@ SIGMOID_ACCURATE = MacroOperation(
     name="sigmoid_accurate",
     parameters=(Parameter("input_tensor", TENSOR), Parameter("fast_and_approximate_mode", FLAG, default=False)),
     summary="`sigmoid`, which is always accurate here.",
-    source="ttnn.sigmoid_accurate",
     decompose=lambda ops, x, _: ops.call(SIGMOID, [x]),
     takes_dtypes=FLOATS,
     golden=lambda torch, x, _: torch.sigmoid(x),

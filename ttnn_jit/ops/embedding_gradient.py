@@ -57,7 +57,6 @@ SUMMED_ROWS = Routine(
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
     ),
-    examples=(),
 )
 
 
@@ -96,7 +95,6 @@ EMBEDDING_BW = Composite(
     ),
     summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
     "float it is the integer toward zero.",
-    source="ttnn.embedding_bw",
     decompose=_embedding_bw,
     spelled=_spelled_rows,
     result=_embedding_result,
@@ -106,7 +104,6 @@ EMBEDDING_BW = Composite(
         .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))
         .reshape(weight.shape)
     ),
-    examples=(),
 )
 
 OPERATIONS = (EMBEDDING_BW, SUMMED_ROWS)

@@ -77,7 +77,6 @@ FOLD = MacroOperation(
     name="fold",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
     summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
-    source="ttnn.fold",
     decompose=_fold,
     golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
     examples=(
@@ -91,7 +90,6 @@ FOLD_TRANSPOSED = MacroOperation(
     ttnn_name="fold_transposed",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=True), *_PADDED),
     summary="The same of images whose channels stand before rows and columns; those of the result stand last.",
-    source="ttnn.fold",
     decompose=_fold_transposed,
     golden=_golden,
     examples=(

@@ -61,7 +61,6 @@ FILL_CACHE = MacroOperation(
     name="fill_cache",
     parameters=(CACHE, INPUT, Parameter("batch_idx", DIMENSION, aliases=("batch_index",))),
     summary="A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written.",
-    source="ttnn.fill_cache",
     decompose=_filled,
     written_as=("fill_cache", "kv_cache.fill_cache_for_user_"),
     golden=_filled_in_torch,
@@ -113,7 +112,6 @@ UPDATE_CACHE = MacroOperation(
         "A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of "
         "`input` [1, heads, users, channels]; it is written."
     ),
-    source="ttnn.update_cache",
     decompose=_updated,
     written_as=("update_cache", "kv_cache.update_cache_for_token_"),
     golden=_updated_in_torch,
@@ -166,7 +164,6 @@ PAGED_UPDATE_CACHE = MacroOperation(
         "A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, "
         "left out where there is none; it is written."
     ),
-    source="ttnn.experimental.paged_update_cache",
     decompose=_updated_by_index,
     written_as=("experimental.paged_update_cache",),
     golden=_by_index_in_torch,
@@ -203,11 +200,9 @@ PAGED_FILL_CACHE = MacroOperation(
         Parameter("mesh_coords", IGNORED),
     ),
     summary="A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written.",
-    source="ttnn.experimental.paged_fill_cache",
     decompose=_filled_pages,
     written_as=("experimental.paged_fill_cache",),
     golden=_filled_pages_in_torch,
-    examples=(),
 )
 
 

@@ -64,29 +64,29 @@ class Declaration:
         name: The Python name, ``ttnn.<name>``; of a submodule's with a dot, ``transformer.concatenate_heads``. Several
             declarations may share one (``clamp`` by scalars, by tensors).
         summary: One sentence for docstrings and tables.
-        source: Where the semantics come from.
+        source: Where the semantics come from: by default ttnn's operation of that name.
         parameters: Operands, then compile-time values, then what tells declarations of one name apart.
-        ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m. By default
-            the last part of `name`.
+        ttnn_name: Name in the TTNN dialect, without the dialect: by default the last part of `name`; likewise
+            `ttir_name`, by default the same, and `tile_name` in d2m, by default that behind ``tile_``.
     """
 
     name: str
     summary: str
-    source: str
+    source: str = ""
     parameters: tuple[Parameter, ...] = ()
     ttnn_name: str = ""
     ttir_name: str = ""
     tile_name: str = ""
 
     def __post_init__(self) -> None:
-        last = self.name.rpartition(".")[2]
         for attribute, default in (
-            ("ttnn_name", last),
-            ("ttir_name", last),
-            ("tile_name", f"tile_{self.ttir_name or last}"),
+            ("source", "ttnn.{0.name}"),
+            ("ttnn_name", self.name.rpartition(".")[2]),
+            ("ttir_name", "{0.ttnn_name}"),
+            ("tile_name", "tile_{0.ttir_name}"),
         ):
             if not getattr(self, attribute):
-                object.__setattr__(self, attribute, default)
+                object.__setattr__(self, attribute, default.format(self))
 
     @cached_property
     def operands(self) -> tuple[Parameter, ...]:

@@ -94,12 +94,10 @@ MAX_POOL2D_INDICES = Routine(
     source="ttnn.max_pool2d",
     loop=_place_loop,
     loops=_place_loops,
-    spelled=lambda _, *attributes: attributes,
     result=_place_result,
     operand_dtypes=(FLOATS,),
     constants=_place_constants,
     golden=_place_golden,
-    examples=(),
 )
 
 OPERATIONS = (MAX_POOL2D_INDICES,)

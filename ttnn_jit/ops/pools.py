@@ -203,13 +203,11 @@ MAX_POOL2D = Composite(
     name="max_pool2d",
     parameters=(*SIZES, *_RESULT),
     summary="The largest element of every window, NaN where one is; one row for each window.",
-    source="ttnn.max_pool2d",
     decompose=_max_pool2d,
     spelled=_spelled,
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
-    examples=(),
 )
 
 
@@ -224,10 +222,10 @@ def _avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
 def divided(ops: Ops, x: Any, counts: Sequence[Sequence[int]]) -> Any:
     """`x` by the product of a number for each row and one for each column."""
     if all(len(set(each)) == 1 for each in counts):
-        return ops.divide(x, float(math.prod(each[0] for each in counts)))
+        return x / float(math.prod(each[0] for each in counts))
     rows = _along(ops, x, counts[0], (1, 1))
     columns = ops.reshaped(_along(ops, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
-    return ops.divide(x, ops.multiply(rows, columns))
+    return x / (rows * columns)
 
 
 def _along(ops: Ops, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
@@ -259,13 +257,11 @@ AVG_POOL2D = Composite(
     name="avg_pool2d",
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
     summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
-    source="ttnn.avg_pool2d",
     decompose=_avg_pool2d,
     spelled=_spelled,
     result=_result,
     golden=_avg_pool2d_golden,
     aten="avg_pool2d",
-    examples=(),
 )
 
 # --- Adaptive ---------------------------------------------------------------------------------------------------------
@@ -347,13 +343,11 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
         name=name,
         parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
         summary=summary,
-        source=f"ttnn.{name}",
         decompose=decompose,
         spelled=_spelled_adaptive,
         result=_result_adaptive,
         golden=_adaptive_golden(name),
         aten=name,
-        examples=(),
     )
 
 
@@ -386,12 +380,10 @@ GLOBAL_AVG_POOL2D = Composite(
     name="global_avg_pool2d",
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="The mean of every channel of an image.",
-    source="ttnn.global_avg_pool2d",
     decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
     spelled=_spelled_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
-    examples=(),
 )
 
 OPERATIONS = (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D)

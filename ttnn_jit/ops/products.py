@@ -11,7 +11,7 @@ from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_ac
 from ttnn_jit.ops.composites import is_broadcast_to
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
-from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, TENSOR, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, IGNORED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -32,10 +32,8 @@ def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tup
 ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
-    ttir_name="matmul_activation",
     parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), EXACTLY),
     summary="The product of matrices, then the function of one tensor that `activation` names.",
-    source="ttnn.matmul",
     decompose=_activated,
     kernel_of=MATMUL,
     spelled=_activated_spelled,
@@ -52,8 +50,8 @@ ACTIVATED_MATMUL = Composite(
 
 
 def _addmm(ops: Ops, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
-    product = ops.multiply(ops.matmul(a, b, False, False), alpha)
-    return ops.add(product, ops.multiply(x, beta)) if beta else product
+    product = ops.matmul(a, b, False, False) * alpha
+    return product + x * beta if beta else product
 
 
 def _addmm_spelled(
@@ -80,7 +78,6 @@ ADDMM = Composite(
         Parameter("beta", FLOAT, 1.0),
     ),
     summary="`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out.",
-    source="ttnn.addmm",
     decompose=_addmm,
     spelled=_addmm_spelled,
     result=_addmm_result,
@@ -116,7 +113,6 @@ OUTER = Composite(
     name="outer",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
     summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
-    source="ttnn.outer",
     decompose=_outer,
     spelled=_outer_spelled,
     result=lambda a, b: interleaved(a).with_(shape=_outer_shape(a.shape, b.shape)),
@@ -124,4 +120,59 @@ OUTER = Composite(
     examples=((((33,), (40,)), ()), (((1, 1, 33, 1), (1, 1, 1, 70)), ()), (((1, 1, 1, 5), (1, 1, 1, 5)), ())),
 )
 
-OPERATIONS = (ACTIVATED_MATMUL, ADDMM, OUTER)
+
+# --- Of matrices that groups of heads share ---------------------------------------------------------------------------
+
+
+Shape = Sequence[int]
+
+_SWAPPED = (2, 1, 0, 3)
+"""Positions and users change places."""
+
+
+def _spelled_groups(a: Shape, b: Shape) -> tuple[()]:
+    fits = len(a) == len(b) == 4 and a[2] == b[0] and a[3] == b[2] and b[1] > 0 and a[1] % b[1] == 0
+    if not fits:
+        raise ShapeError(
+            f"queries of shape {list(a)} do not meet matrices of shape {list(b)}",
+            help="queries have positions, heads, users, channels; matrices users, groups of heads, channels, columns",
+        )
+    return ()
+
+
+def _grouped(ops: Ops, a: Any, b: Any) -> Any:
+    positions, heads, users, channels = a.shape
+    groups, columns = b.shape[1], b.shape[3]
+    queries = ops.reshaped(ops.permute(a, _SWAPPED), (users, groups, heads // groups, positions, channels))
+    product = ops.matmul(queries, ops.reshaped(b, (users, groups, 1, channels, columns)), False, False)
+    return ops.permute(ops.reshaped(product, (users, heads, positions, columns)), _SWAPPED)
+
+
+def _grouped_result(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    return interleaved(a).with_(shape=(*tuple(a.shape)[:3], tuple(b.shape)[3]))
+
+
+def _grouped_golden(torch: Any, a: Any, b: Any) -> Any:
+    shared = torch.repeat_interleave(b, a.shape[1] // b.shape[1], dim=1)
+    return torch.einsum("qhuk,uhkc->qhuc", a, shared)
+
+
+def _of_groups(name: str, *others: Parameter) -> Composite:
+    return Composite(
+        name=f"experimental.{name}",
+        parameters=(
+            Parameter("input_tensor_a", TENSOR),
+            Parameter("input_tensor_b", TENSOR),
+            Parameter("compute_with_storage_grid_size", IGNORED),
+            *others,
+        ),
+        summary="Queries of positions, heads and users times the matrices of each user and group of heads.",
+        decompose=_grouped,
+        spelled=_spelled_groups,
+        result=_grouped_result,
+        golden=_grouped_golden,
+        examples=((((1, 6, 3, 40), (3, 2, 40, 5)), ()), (((2, 4, 3, 33), (3, 1, 33, 7)), ())),
+    )
+
+
+OPERATIONS = (ACTIVATED_MATMUL, ADDMM, OUTER, _of_groups("group_attn_matmul"), _of_groups("attn_matmul"))

@@ -101,7 +101,7 @@ def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> An
     words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
     own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
     fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])
-    return ops.multiply(ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE), 2.0**-RESOLUTION)
+    return ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE) * 2.0 ** (-RESOLUTION)
 
 
 def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
@@ -171,7 +171,6 @@ RAND = Composite(
     name="rand",
     parameters=(*_STATE, *_NEW, Parameter("low", FLOAT, 0.0), Parameter("high", FLOAT, 1.0)),
     summary="Random elements, uniform from `low` to before `high`.",
-    source="ttnn.rand",
     decompose=_rand,
     spelled=_spelled_rand,
     result=_new,
@@ -179,16 +178,15 @@ RAND = Composite(
     golden=lambda torch, draw, key, shape, _dtype, _layout, low, high: (
         _golden_uniform(torch, draw, key, shape) * (high - low) + low
     ),
-    examples=(),
 )
 
 
 def _randn(ops: Ops, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
     """By Box and Muller; the logarithm is of a number from 2**-24 to 1."""
     above = ops.subtract(1.0, _uniform(ops, draw, key, shape))
-    radius = ops.sqrt(ops.multiply(ops.log(above), -2.0))
-    angle = ops.multiply(_uniform(ops, draw, key, shape, math.prod(shape)), 2.0 * math.pi)
-    return ops.multiply(radius, ops.cos(angle))
+    radius = ops.sqrt(ops.log(above) * -2.0)
+    angle = _uniform(ops, draw, key, shape, math.prod(shape)) * (2.0 * math.pi)
+    return radius * ops.cos(angle)
 
 
 def _golden_randn(torch: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
@@ -200,13 +198,11 @@ RANDN = Composite(
     name="randn",
     parameters=(*_STATE, *_NEW),
     summary="Random elements of the standard normal distribution.",
-    source="ttnn.randn",
     decompose=_randn,
     spelled=_spelled_new,
     result=_new,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=_golden_randn,
-    examples=(),
 )
 
 
@@ -222,13 +218,11 @@ BERNOULLI = Composite(
     name="bernoulli",
     parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
     summary="1 with the probability that the element is, else 0.",
-    source="ttnn.bernoulli",
-    decompose=lambda ops, x, draw, key, _: ops.lt(_uniform(ops, draw, key, x.shape), x),
+    decompose=lambda ops, x, draw, key, _: _uniform(ops, draw, key, x.shape) < x,
     spelled=_spelled_like,
     result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, _: (_golden_uniform(torch, draw, key, x.shape) < x).double(),
-    examples=(),
 )
 
 DROPOUT = Composite(
@@ -237,14 +231,13 @@ DROPOUT = Composite(
     summary="Elements times `scale`, or 0 with that `probability`.",
     source="ttnn.experimental.dropout",
     decompose=lambda ops, x, draw, key, probability, scale: ops.where(
-        ops.ge(_uniform(ops, draw, key, x.shape), probability), ops.multiply(x, scale), 0.0
+        _uniform(ops, draw, key, x.shape) >= probability, x * scale, 0.0
     ),
     spelled=_spelled_like,
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, probability, scale: torch.where(
         _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0
     ),
-    examples=(),
 )
 
 NEXT_DRAW = Composite(
@@ -253,10 +246,8 @@ NEXT_DRAW = Composite(
     summary="The number of the draw behind `draw`.",
     source="ttnn_jit",
     decompose=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
-    spelled=lambda _: (),
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=lambda torch, draw: (draw.to(torch.int64) + NUMBERS_OF_A_DRAW) % WORD,
-    examples=(),
 )
 
 KEY_OF_WORDS = CONCAT

@@ -12,7 +12,7 @@ from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, spelled_reshape
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value, respelled
 from ttnn_jit.ops.movement import OPERAND, Extents, Spelling
-from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSORS, Parameter
+from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSOR, TENSORS, Parameter
 
 VIEW = respelled(
     "view",
@@ -83,7 +83,6 @@ RESHAPE_IN_PADDING = MacroOperation(
         Parameter("padded_shape", EXTENTS),
     ),
     summary="The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept.",
-    source="ttnn.reshape",
     decompose=_reshaped_in_padding,
     golden=lambda torch, x, shape, padded: (
         torch.reshape(x, shape) if x.numel() == math.prod(shape) else torch.reshape(x, padded)[tuple(map(slice, shape))]
@@ -105,7 +104,6 @@ SPLIT = MacroOperation(
     name="split",
     parameters=(OPERAND, Parameter("split_size", DIMENSION), Parameter("dim", DIMENSION, 0)),
     summary="Parts of `split_size` elements along `dim`, the last one of what is left.",
-    source="ttnn.split",
     decompose=_split_evenly,
     collected_in=list,
     golden=lambda torch, x, size, dim: list(torch.split(x, size, dim)),
@@ -136,7 +134,6 @@ SPLIT_SIZES = MacroOperation(
         Parameter("dim", DIMENSION, 0),
     ),
     summary="Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left.",
-    source="ttnn.split",
     decompose=_split_at,
     collected_in=list,
     golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
@@ -159,7 +156,6 @@ CHUNK = MacroOperation(
     name="chunk",
     parameters=(OPERAND, Parameter("chunks", DIMENSION), Parameter("dim", DIMENSION, 0)),
     summary="At most `chunks` parts along `dim`, of equal extents but for the last one.",
-    source="ttnn.chunk",
     decompose=_chunked,
     collected_in=list,
     golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
@@ -183,7 +179,6 @@ STACK = MacroOperation(
     name="stack",
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
     summary="Tensors of one shape one after the other along a new dimension before `dim`.",
-    source="ttnn.stack",
     decompose=_stacked,
     golden=lambda torch, *arguments: torch.stack(arguments[:-1], arguments[-1]),
     aten="stack",
@@ -218,7 +213,6 @@ CONCAT_GROUPS = MacroOperation(
         Parameter("groups", DIMENSION),
     ),
     summary="Tensors in `groups` equal parts along `dim`: the first part of each, then the second of each, and so on.",
-    source="ttnn.concat",
     decompose=_concatenated_in_groups,
     golden=_grouped_in_torch,
     examples=((((3, 40), (3, 8)), (1, 4)), (((6, 33), (2, 33), (4, 33)), (0, 2)), (((5, 7),), (-1, 1))),
@@ -246,7 +240,6 @@ ROLL = MacroOperation(
     name="roll",
     parameters=(OPERAND, Parameter("shifts", AXES), Parameter("dim", AXES, aliases=("dims",))),
     summary="Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None.",
-    source="ttnn.roll",
     decompose=_rolled,
     golden=lambda torch, x, shifts, dim: torch.roll(x, shifts, dim or None),
     aten="roll",
@@ -259,6 +252,39 @@ ROLL = MacroOperation(
 )
 
 
+# --- Copies -----------------------------------------------------------------------------------------------------------
+
+
+def _copied(ops: Ops, x: Value, into: Value) -> Value:
+    if x.shape != into.shape:
+        raise ShapeError(f"a tensor of shape {list(x.shape)} is copied into one of shape {list(into.shape)}")
+    return ops.rounded(x, into.spec.dtype)
+
+
+COPY_INTO = MacroOperation(
+    name="copy",
+    parameters=(
+        Parameter("input_a", TENSOR, aliases=("input_tensor_a",)),
+        Parameter("input_b", TENSOR, aliases=("input_tensor_b",)),
+    ),
+    summary="The first tensor in the element type of the second, which is written.",
+    decompose=_copied,
+    written_as=("copy",),
+    written_operand=1,
+    golden=lambda torch, x, into: x.to(into.dtype),  # noqa: ARG005 - goldens are given torch
+    examples=((((3, 40), (3, 40)), ()),),
+)
+
+ASSIGN = MacroOperation(
+    name="assign",
+    parameters=(OPERAND,),
+    summary="A copy of the tensor.",
+    decompose=lambda ops, x: x,  # noqa: ARG005 - what is returned as it came is copied
+    golden=lambda torch, x: x.clone(),  # noqa: ARG005 - goldens are given torch
+    examples=((((3, 40),), ()),),
+)
+
 OPERATIONS = (
     VIEW, RESHAPE_ON_DEVICE, RESHAPE_IN_PADDING, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL,
+    COPY_INTO, ASSIGN,
 )  # fmt: skip

@@ -55,8 +55,8 @@ def _interpolated(ops: Ops, x: Any, axis: int, factor: int) -> Any:
 
 def _between(ops: Ops, x: Any, other: Any, place: float) -> Any:
     if place == 0:
-        return ops.multiply(x, 1.0)
-    return ops.mac(other, place, ops.multiply(x, 1.0 - place))
+        return x * 1.0
+    return ops.mac(other, place, x * (1.0 - place))
 
 
 def _upsample_golden(torch: Any, x: Any, height: int, width: int, mode: str) -> Any:
@@ -76,7 +76,6 @@ UPSAMPLE = Composite(
         Parameter("mode", NAME),
     ),
     summary="Images some times as high and as wide: repeated elements, or interpolated ones.",
-    source="ttnn.upsample",
     decompose=_upsample,
     spelled=_spelled,
     result=lambda x, height, width, _: interleaved(x).with_(
@@ -84,7 +83,6 @@ UPSAMPLE = Composite(
     ),
     golden=_upsample_golden,
     aten="upsample_nearest2d",
-    examples=(),
 )
 
 # --- Sampling ---------------------------------------------------------------------------------------------------------
@@ -194,7 +192,6 @@ GRID_SAMPLE = Routine(
         Parameter("mode", NAME),
     ),
     summary="Images at places from -1 to 1, interpolated or the nearest element; zeros are around them.",
-    source="ttnn.grid_sample",
     loop=_sample_loop,
     loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
     spelled=_spelled_sample,
@@ -204,7 +201,6 @@ GRID_SAMPLE = Routine(
     constants=lambda align, _batched, mode: (int(align), int(mode == MODES[0])),
     golden=_sample_golden,
     aten="grid_sampler_2d",
-    examples=(),
 )
 
 PRECOMPUTED = {"nearest": 2, "bilinear": 6}
@@ -261,7 +257,6 @@ GRID_SAMPLE_PRECOMPUTED = Routine(
     result=lambda x, grid, batched, mode: _sample_result(x, grid, batched, PRECOMPUTED[mode]),
     operand_dtypes=(HALVES, HALVES),
     golden=_precomputed_golden,
-    examples=(),
 )
 
 OPERATIONS = (UPSAMPLE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)

@@ -124,7 +124,6 @@ RESCALE = Routine(
     operand_dtypes=(FLOATS,),
     constants=_constants,
     golden=_golden,
-    examples=(),
 )
 
 OPERATIONS = (RESCALE,)

@@ -158,9 +158,10 @@ class ResultOptions:
             own == HOST_MEMORY_CONFIG or (config.names_no_cores and config.memory_layout is own.memory_layout)
         ):
             config = None
+        written = "the operand that is written" if self.output_tensor is None else "`output_tensor`"
         for keyword, asked, has in (("memory_config", config, own), ("dtype", self.dtype, output.spec.dtype)):
             if asked is not None and asked != has:
-                raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
+                raise ArgumentError(f"{name}: `{keyword}` and {written} disagree: {asked} and {has}")
         return replace(self, memory_config=own, dtype=output.spec.dtype, output_tensor=output)
 
     def placement(

@@ -43,8 +43,8 @@ def _check_rows(x: Extents, angles: Extents, cos: Extents) -> None:
         raise ShapeError(f"cosines of shape {list(cos)} do not broadcast to a tensor of shape {list(x)}")
 
 
-def _turned(ops: Ops, x: Any, other: Any, cos: Any, sin: Any) -> Any:
-    return ops.add(ops.multiply(x, cos), ops.multiply(other, sin))
+def _turned(x: Any, other: Any, cos: Any, sin: Any) -> Any:
+    return x * cos + other * sin
 
 
 # --- Channels i and i + n/2 -----------------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ def _half_turn(ops: Ops, x: Any) -> Any:
     *before, width = x.shape
     halves = ops.flip(ops.reshape(x, (*before, 2, width // 2)), len(before))
     exchanged = ops.reshape(halves, x.shape)
-    is_first = ops.lt(ops.places(width, x), float(width // 2))
-    return ops.where(is_first, ops.neg(exchanged), exchanged)
+    is_first = ops.places(width, x) < float(width // 2)
+    return ops.where(is_first, -exchanged, exchanged)
 
 
 def _half_turn_in_torch(torch: Any, x: Any) -> Any:
@@ -82,7 +82,7 @@ def _spelled_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -
 def _halves(ops: Ops, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
     begin, end = _positions(x.shape, token)
     angles = (ops.part(each, 2, begin, end) for each in (cos, sin))
-    return _turned(ops, x, _half_turn(ops, x), *angles)
+    return _turned(x, _half_turn(ops, x), *angles)
 
 
 def _halves_in_torch(torch: Any, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
@@ -97,7 +97,6 @@ ROTARY_EMBEDDING = Composite(
         "Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position "
         "`token_index`."
     ),
-    source="ttnn.experimental.rotary_embedding",
     decompose=_halves,
     spelled=_spelled_halves,
     golden=_halves_in_torch,
@@ -121,14 +120,13 @@ def _spelled_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> tupl
 
 def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ops, x, _half_turn(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
+    return _turned(x, _half_turn(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 ROTARY_EMBEDDING_HF = Composite(
     name="experimental.rotary_embedding_hf",
     parameters=(_OPERAND, _COS, _SIN, Parameter("is_decode_mode", FLAG, default=False)),
     summary="Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user.",
-    source="ttnn.experimental.rotary_embedding_hf",
     decompose=_halves_of_mode,
     spelled=_spelled_mode,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
@@ -157,7 +155,7 @@ def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> An
     matrix = ops.reshape(square, (TILE_WIDTH, TILE_WIDTH))
     other = ops.reshape(ops.matmul(ops.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(ops, x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
+    return _turned(x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
@@ -174,7 +172,6 @@ ROTARY_EMBEDDING_LLAMA = Composite(
         "Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns "
         "pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."
     ),
-    source="ttnn.experimental.rotary_embedding_llama",
     decompose=_pairs,
     spelled=_spelled_pairs,
     golden=_pairs_in_torch,
@@ -219,11 +216,9 @@ ROTARY_EMBEDDING_LLAMA_FUSED_QK = MacroOperation(
         Parameter("trans_mat", TENSOR),
     ),
     summary="`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other.",
-    source="ttnn.experimental.rotary_embedding_llama_fused_qk",
     decompose=_queries_and_keys,
     collected_in=tuple,
     golden=_queries_and_keys_in_torch,
-    examples=(),
 )
 
 OPERATIONS = (ROTARY_EMBEDDING, ROTARY_EMBEDDING_HF, ROTARY_EMBEDDING_LLAMA, ROTARY_EMBEDDING_LLAMA_FUSED_QK)

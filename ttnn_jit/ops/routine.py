@@ -58,9 +58,8 @@ class Routine(Operation):
             and writes nothing but elements that indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
-            where they do not fit.
+            where they do not fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, a tuple.
-        examples: Shapes, one per operand, and attributes that it is tested with.
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
         same_dtype: Which operands have one element type.
@@ -77,9 +76,8 @@ class Routine(Operation):
 
     loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
-    spelled: Callable[..., tuple[Any, ...]]
+    spelled: Callable[..., tuple[Any, ...]] | None = None
     result: Callable[..., tuple[TensorSpec, ...]]
-    examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
@@ -108,7 +106,8 @@ class Routine(Operation):
                 f"{named} of `{self.name}` have different element types", help="cast one of them first"
             )
         try:
-            written = self.spelled(*(self.counted(tuple(spec.shape)) for spec in tensors), *statics)
+            shapes = (self.counted(tuple(spec.shape)) for spec in tensors)
+            written = tuple(statics) if self.spelled is None else self.spelled(*shapes, *statics)
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None

@@ -93,7 +93,6 @@ TOPK = Routine(
     ),
     summary="The `k` largest elements along `dim`, or the smallest, in order, and their places there, "
     "UINT16 or else UINT32; NaN is the largest.",
-    source="ttnn.topk",
     loop=_topk_loop,
     loops=_topk_loops,
     spelled=_spelled_topk,
@@ -177,7 +176,6 @@ EMBEDDING = Routine(
     summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
     "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where "
     "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
-    source="ttnn.embedding",
     loop=_embedding_loop,
     loops=_embedding_loops,
     spelled=_spelled_embedding,

@@ -65,7 +65,6 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
             Parameter("out", OUTPUT),
         ),
         summary=summary,
-        source=f"ttnn.{name}",
         loop=loop,
         loops=_scan_loops,
         spelled=_spelled_scan,
@@ -115,7 +114,6 @@ def _place_along(name: str, *, largest: bool) -> Routine:
     return Routine(
         name=f"{name}_along",
         ttnn_name=name,
-        ttir_name=name,
         parameters=REDUCED,
         summary=f"The place of the {kind} element along one dimension.",
         source=f"ttnn.{name}",
@@ -163,7 +161,6 @@ def _place_operation(routine: Routine, *, largest: bool) -> MacroOperation:
         parameters=REDUCED,
         summary=f"The place of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
         f"is the {kind}.",
-        source=f"ttnn.{name}",
         decompose=_place(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
         by_elements=farthest,

@@ -39,15 +39,12 @@ ARANGE = Routine(
         Parameter("layout", LAYOUT),
     ),
     summary="The integers from `start` up to `end`, which is not among them, `step` apart.",
-    source="ttnn.arange",
     loop=_arange_loop,
     loops=_arange_loops,
-    spelled=lambda *attributes: attributes,
     result=_arange_result,
     operand_dtypes=(),
     constants=lambda start, _end, step, *_: (start, step),
     golden=lambda torch, start, end, step, *_: torch.arange(start, end, step),
-    examples=(),
 )
 
 
@@ -76,11 +73,9 @@ EYE = Routine(
     source="torch.eye",
     loop=_eye_loop,
     loops=_eye_loops,
-    spelled=lambda *attributes: attributes,
     result=lambda rows, columns, dtype, layout: (TensorSpec((rows, columns), dtype, layout),),
     operand_dtypes=(),
     golden=lambda torch, rows, columns, *_: torch.eye(rows, columns),
-    examples=(),
 )
 
 

@@ -32,8 +32,8 @@ def softmax_of(ops: Ops, x: Any, axis: int, *_: Any) -> Any:
     """exp(x - m) by its sum along a dimension, m the largest element there."""
     if 0 in tuple(x.shape):
         return ops.exp(x)  # of no elements, of which none is the largest
-    exponentials = ops.exp(ops.subtract(x, ops.max(x, axis, True)))
-    return ops.divide(exponentials, ops.sum(exponentials, axis, True))
+    exponentials = ops.exp(x - ops.max(x, axis, True))
+    return exponentials / ops.sum(exponentials, axis, True)
 
 
 def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
@@ -50,7 +50,6 @@ SOFTMAX = Composite(
     name="softmax",
     parameters=(OPERAND, Parameter("dim", DIMENSION, -1, ir_name="dimension"), _STABLE),
     summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
-    source="ttnn.softmax",
     decompose=softmax_of,
     spelled=_spelled,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
@@ -63,8 +62,8 @@ SOFTMAX = Composite(
 def _log_softmax(ops: Ops, x: Any, axis: int, _: bool) -> Any:
     if 0 in tuple(x.shape):
         return ops.exp(x)
-    x = ops.subtract(x, ops.max(x, axis, True))
-    return ops.subtract(x, ops.log(ops.sum(ops.exp(x), axis, True)))
+    x = x - ops.max(x, axis, True)
+    return x - ops.log(ops.sum(ops.exp(x), axis, True))
 
 
 LOG_SOFTMAX = Composite(
@@ -103,11 +102,11 @@ def _check_mask(scores: Extents, mask: Extents | None, name: str) -> None:
 
 def masked(ops: Ops, x: Any, scale: float | None, mask: Any) -> Any:
     """Scores times `scale` plus `mask`, of those that are given."""
-    x = x if scale is None else ops.multiply(x, scale)
+    x = x if scale is None else x * scale
     if mask is None:
         return x
     extents = _mask_extents(mask.shape, x.shape)
-    return ops.add(x, ops.reshaped(mask, mask.shape if extents is None else extents))
+    return x + ops.reshaped(mask, mask.shape if extents is None else extents)
 
 
 def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
@@ -151,7 +150,6 @@ SCALE_MASK_SOFTMAX = Composite(
         _STABLE,
     ),
     summary="The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say.",
-    source="ttnn.scale_mask_softmax",
     decompose=_scale_mask,
     spelled=_scale_mask_spelled,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
@@ -189,7 +187,6 @@ ATTENTION_SOFTMAX = Composite(
         _STABLE,
     ),
     summary="The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says.",
-    source="ttnn.transformer.attention_softmax",
     decompose=_attention_softmax,
     spelled=_attention_spelled,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),

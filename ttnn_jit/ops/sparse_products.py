@@ -59,14 +59,12 @@ WANTED_MATRICES = Routine(
     source="ttnn.sparse_matmul",
     loop=_matrices_loop,
     loops=_matrices_loops,
-    spelled=lambda _, *attributes: attributes,
     result=lambda wanted, count, *_: (_places(wanted, count),),
     operand_dtypes=(FLOATS,),
     constants=lambda _, step, matrices: (step, matrices),
     golden=lambda torch, wanted, count, step, matrices: torch.nn.functional.pad(
         wanted.nonzero()[:, 0] // step % matrices, (0, count)
     )[:count],
-    examples=(),
 )
 
 
@@ -88,11 +86,9 @@ RANK = Routine(
     source="ttnn.sparse_matmul",
     loop=_rank_loop,
     loops=lambda wanted: RoutineLoops(tuple(wanted), 1, (Access.identity(tuple(wanted)),) * 2),
-    spelled=lambda _: (),
     result=lambda wanted: (_places(wanted, wanted.shape[0]),),
     operand_dtypes=(FLOATS,),
     golden=lambda torch, wanted: torch.cumsum(wanted != 0, 0) - (wanted != 0).long(),
-    examples=(),
 )
 
 
@@ -126,11 +122,9 @@ CHOSEN = Routine(
     source="ttnn.sparse_matmul",
     loop=_chosen_loop,
     loops=_chosen_loops,
-    spelled=lambda *_: (),
     result=lambda places, tensor: (interleaved(tensor).with_(shape=(*places.shape, *tuple(tensor.shape)[-2:])),),
     operand_dtypes=(INDICES, FLOATS),
     golden=lambda torch, places, tensor: tensor.reshape(-1, *tensor.shape[-2:]).index_select(0, places.long()),  # noqa: ARG005 - goldens are given torch
-    examples=(),
 )
 
 
@@ -283,7 +277,6 @@ SPARSE_MATMUL = Composite(
         Parameter("output_tile", IGNORED),
     ),
     summary="Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name.",
-    source="ttnn.sparse_matmul",
     decompose=_sparse_matmul,
     spelled=_spelled,
     result=_result,

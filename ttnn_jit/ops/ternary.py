@@ -14,7 +14,7 @@ from ttnn_jit.ops.unary import ROUNDED_TWICE
 def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
     """A declaration of these parameters."""
     fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=parameters, source=f"ttnn.{name}", **fields)
+    return Elementwise(name=name, parameters=parameters, **fields)
 
 
 _THREE = (
@@ -56,7 +56,6 @@ CLAMP_TENSOR = ternary(
     emit=_clamp,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_tensor",
-    ttir_name="clamp_tensor",
 )
 
 ADDCMUL = ternary(

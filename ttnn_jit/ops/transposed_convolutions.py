@@ -185,13 +185,11 @@ CONV_TRANSPOSE2D = Composite(
         *RESULT,
     ),
     summary="The gradient of `conv2d` with respect to its input, plus `bias`, then `activation`.",
-    source="ttnn.conv_transpose2d",
     decompose=_conv_transpose2d,
     spelled=_spelled_transposed,
     result=_result_transposed,
     golden=_transposed_golden,
     aten="convolution",
-    examples=(),
 )
 
 OPERATIONS = (CONV_TRANSPOSE2D,)

@@ -44,7 +44,6 @@ TYPECAST = Typecast(
     name="typecast",
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="x as another type: floats become integers toward zero, saturated, NaN 0; integers keep their low bits.",
-    source="ttnn.typecast",
     aten="",
     emit=lambda _, x, __: x,
     golden=_cast,

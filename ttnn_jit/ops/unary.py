@@ -18,7 +18,7 @@ def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -
     """A declaration with the one operand that ttnn calls ``input_tensor``, and `parameters` after it."""
     operand = Parameter("input_tensor", TENSOR)
     fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", **fields)
+    return Elementwise(name=name, parameters=(operand, *parameters), **fields)
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
@@ -192,7 +192,6 @@ CLAMP = unary(
     emit=_clamp,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_scalar",
-    ttir_name="clamp_scalar",
     aliases=("clip",),
 )
 
@@ -301,7 +300,6 @@ ROUND_DECIMALS = unary(
     golden=lambda torch, x, decimals: torch.round(x, decimals=int(decimals)),
     probe=Probe((-1000.0, 1000.0), attributes=(2.0,)),
     ttnn_name="round_decimals",
-    ttir_name="round_decimals",
 )
 TRUNC = unary("trunc", summary="x without its fraction.", emit=lambda b, x: b.trunc(x), golden=torch_function("trunc"))
 FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)), golden=torch_function("frac"))

@@ -36,7 +36,6 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
         emit=body.emit,
         golden=golden or _no_golden,
         ttnn_name="tile_op",
-        ttir_name="tile_op",
         tile_name=f"tile_op.{identity}",
         body=body.text,
         is_local=isinstance(body, ScalarFunction) and body.is_local,

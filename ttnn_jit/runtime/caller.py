@@ -22,8 +22,9 @@ from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.launch_symbols import COPY_SYMBOL
+from ttnn_jit.runtime.launches import Launch, runs_of
 from ttnn_jit.runtime.panels import PanelLayout, memory_of, with_flag, without_flag
-from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.structures import CopyWords, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.runtime.threads import HELPERS
@@ -82,45 +83,61 @@ def link(
 
     Launches are left out whose index is one of `without`; the inputs `in_panels` are packed so.
     """
-    launches = [launch for place, launch in enumerate(plan.launches) if place not in without]
-    if not launches:
+    runs = [*runs_of([each for place, each in enumerate(plan.launches) if place not in without])]
+    if not runs:
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
-    widest = max(len(launch.operands) for launch in launches)
-    table = LaunchTable.words(kernels=len(launches), widest=widest)
-    keeps: list[ctypes.Array[ctypes.c_int64]] = []
-    shares = wakes = False
-    for each in launches:
-        launch, flagged = _as_packed(each, in_panels)
-        specs = [plan.buffers[index] for index in launch.operands]
-        chunks = chunks_of(launch, [spec.dtype.stride_bytes for spec in specs], sum(spec.nbytes for spec in specs))
-        shares = shares or chunks is not None
-        wakes = wakes or (chunks is not None and chunks.wakes)
-        offsets = [offset * spec.dtype.stride_bytes for offset, spec in zip(launch.offsets, specs, strict=True)]
-        words = [packed_words(launch.operands), packed_words(offsets), packed_words(flagged(launch.params))]
-        if chunks:
-            words += [packed_words(flagged(part)) for part in (chunks.params, chunks.last_params)]
-            words.append(packed_words(chunks.steps))
-        indices, starts, params, *parts = map(ctypes.addressof, words)
-        chunk_params, last_params, steps = parts or (0, 0, 0)
-        table += LaunchEntry.words(
-            function=addresses[launch.kernel],
-            operands=len(launch.operands),
-            indices=indices,
-            offsets=starts,
-            params=params,
-            chunks=chunks.count if chunks else 1,
-            chunk_params=chunk_params,
-            last_params=last_params,
-            steps=steps,
-            wakes=chunks is not None and chunks.wakes,
-        )
-        keeps += words
+    widest = max(len(launch.operands) for launch, _ in runs)
+    table = LaunchTable.words(kernels=len(runs), widest=widest)
+    entries = {id(launch): _Entry.of(launch, plan, in_panels) for launch, _ in runs}
+    keeps = [words for each in entries.values() for words in each.keeps]
+    for launch, rounds in runs:
+        entry_of = entries[id(launch)]
+        offsets = packed_words(list(map(int.__mul__, launch.offsets_in(rounds), entry_of.itemsizes)))
+        fields = {"function": addresses[launch.kernel], "offsets": ctypes.addressof(offsets), **entry_of.fields}
+        table += LaunchEntry.words(**fields)
+        keeps.append(offsets)
     packed = packed_words(table)
-    gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
+    gives_lock_away = any(each.fields["wakes"] for each in entries.values()) or plan.bytes_touched >= RELEASE_GIL_BYTES
+    shares = any(each.fields["chunks"] > 1 for each in entries.values())
     function = entry(gives_lock_away=gives_lock_away)
-    return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(launches), (packed, *keeps))
+    return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(runs), (packed, *keeps))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What the entries of all runs of a launch have in common.
+
+    Attributes:
+        fields: Of a `LaunchEntry`, but for its function and its offsets.
+        itemsizes: Per operand, the bytes of what strides count.
+        keeps: What fields point to.
+    """
+
+    fields: Mapping[str, int]
+    itemsizes: Sequence[int]
+    keeps: Sequence[ctypes.Array[ctypes.c_int64]]
+
+    @staticmethod
+    def of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
+        launch, flagged = _as_packed(as_planned, in_panels)
+        specs = [plan.buffers[index] for index in launch.operands]
+        itemsizes = [spec.dtype.stride_bytes for spec in specs]
+        chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
+        words = [packed_words(launch.operands), packed_words(flagged(launch.params))]
+        if chunks:
+            parts = flagged(chunks.params), flagged(chunks.last_params), chunks.steps
+            words += map(packed_words, parts)
+        pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), words, strict=False)
+        fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
+        if chunks:
+            fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
+        return _Entry(fields | {"operands": len(launch.operands)}, itemsizes, words)
+
+
+_UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
+"""Fields of the `LaunchEntry` of what runs on one thread."""
 
 
 def _as_packed(
@@ -143,11 +160,7 @@ def copying(**words: int) -> NativeCall:
         indices=ctypes.addressof(indices),
         offsets=ctypes.addressof(offsets),
         params=ctypes.addressof(params),
-        chunks=1,
-        chunk_params=0,
-        last_params=0,
-        steps=0,
-        wakes=False,
+        **_UNSHARED,
     )
     packed = packed_words([*LaunchTable.words(kernels=1, widest=2), *launch])
     gives_lock_away = words["batches"] * words["target_batch"] >= RELEASE_GIL_BYTES

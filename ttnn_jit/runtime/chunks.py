@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
-from ttnn_jit.runtime.plan import Launch
+from ttnn_jit.runtime.launches import Launch
 
 MIN_ELEMENTS = 1 << 14
 """Of a chunk: 64 KB of float32 per stream, so that the cost of taking one is negligible. Chunks of a single loop are

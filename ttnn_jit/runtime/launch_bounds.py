@@ -5,6 +5,7 @@ A kernel knows neither the sizes of its operands nor their types; both are the p
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.launches import Launch, Repeat, launches_in
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.plan import Launch, ProgramPlan
+    from ttnn_jit.runtime.plan import ProgramPlan
 
 _LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
 
@@ -76,33 +78,54 @@ def check_launches(plan: ProgramPlan) -> None:
     missing = {
         index: min(spec.volume, spec.items) for index, spec in enumerate(plan.buffers) if index >= len(plan.inputs)
     }
-    for launch in plan.launches:
-        if reason := next(_faults(plan, launch, missing), None):
-            raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
-        _note_written(launch, plan.buffers, missing)
+    _check(plan, plan.launches, (), missing)
     if plan.launches and missing:
         raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}, or not all of it")
+    if plan.runs > _MOST_RUNS:
+        raise InternalError(f"program {plan.name}: its launches run {plan.runs} times")
 
 
-def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int]) -> None:
-    """Count what `launch` writes; a buffer of which all is written is not `missing` any more."""
+_MOST_RUNS = 1 << 16
+"""Of the launches of a program: each has an entry in its launch table."""
+
+
+def _check(
+    plan: ProgramPlan, launches: Sequence[Launch | Repeat], counts: tuple[int, ...], missing: dict[int, int]
+) -> None:
+    """Check launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
+    for each in launches:
+        if isinstance(each, Launch):
+            if reason := next(_faults(plan, each, counts, missing), None):
+                raise InternalError(f"program {plan.name}: a launch of {each.kernel} {reason}")
+            _note_written(each, plan.buffers, missing)
+            continue
+        if each.count < 1 or not each.launches:
+            raise InternalError(f"program {plan.name}: it repeats {len(each.launches)} launches {each.count} times")
+        _check(plan, each.launches, (*counts, each.count), missing)
+        for launch, inner in launches_in(each.launches):
+            _note_written(launch, plan.buffers, missing, (each.count - 1) * math.prod(inner))
+
+
+def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
+    """Count what runs of `launch` write; a buffer of which all is written is not `missing` any more."""
     for place, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
-        missing[index] = missing.get(index, 0) - _items_written(launch, place, buffers[index])
+        missing[index] = missing.get(index, 0) - times * _items_written(launch, place, buffers[index])
         if missing[index] <= 0:
             del missing[index]
 
 
-def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Iterator[str]:
-    """What is wrong with a launch; each check assumes that those before it passed."""
+def _faults(plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: Container[int]) -> Iterator[str]:
+    """What is wrong with a launch in repeats of `counts`; each check assumes that those before it passed."""
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
     if not operands or not loops or rest:
         yield f"has {len(launch.params)} words for {len(operands)} operands"
     if not 0 < launch.written <= len(operands):
         yield f"writes {launch.written} of {len(operands)} operands"
-    if len(launch.offsets) != len(operands):
-        yield f"has {len(launch.offsets)} offsets for {len(operands)} operands"
-    words = (*launch.params, *launch.offsets)
+    starts = (launch.offsets, *launch.steps)
+    if [len(own) for own in starts] != [len(operands)] * (1 + len(counts)):
+        yield f"has offsets and steps {list(map(list, starts))} for {len(operands)} operands in {len(counts)} repeats"
+    words = (*launch.params, *itertools.chain(*starts))
     if min(words) < _LEAST_WORD or max(words) > _GREATEST_WORD:
         yield "has numbers that are none of its words"
     if launch.picoseconds not in range(1 << 40) or not all(0 <= loop < loops for loop in launch.reduced):
@@ -117,12 +140,14 @@ def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Itera
         strides = launch.params[loops * (1 + place) : loops * (2 + place)]
         if launch.panels and place == launch.panels[0] and any(strides[2:3]):
             yield f"has operand {place} move along rows, which says that it is in panels"
-        yield from _operand_faults(launch, place, extents, strides, plan.buffers[index])
+        steps = [own[place] for own in launch.steps]
+        yield from _operand_faults(launch, place, (*extents, *counts), (*strides, *steps), plan.buffers[index])
 
 
 def _operand_faults(
     launch: Launch, place: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
 ) -> Iterator[str]:
+    """What is wrong with an operand that moves by `strides` along loops, and around them from round to round."""
     by_tiles = _loops_by_tiles(launch, strides) if spec.dtype.is_block_float else ()
     if not _stays_inside(extents, strides, launch.offsets[place], spec, by_tiles):
         yield f"leaves the memory of operand {place}, {spec}"

@@ -33,7 +33,8 @@ from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 if TYPE_CHECKING:
     import numpy
 
-    from ttnn_jit.runtime.plan import Launch, ProgramPlan
+    from ttnn_jit.runtime.launches import Launch
+    from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.tensor import Tensor
 
 MIN_BYTES = 1 << 16
@@ -352,7 +353,7 @@ def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
     if not CAN_COUNT:
         return {}
     found: dict[int, set[PanelLayout | None]] = {}
-    for launch in plan.launches:
+    for launch in plan.each_launch:
         for place, index in enumerate(launch.operands):
             if index < len(plan.inputs):
                 found.setdefault(index, set()).add(_layout_of(launch, place, plan.inputs[index]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,45 +12,9 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.launch_bounds import check_launches
-from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json
+from ttnn_jit.runtime.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
+from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One run of a kernel.
-
-    Attributes:
-        kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
-        operands: Buffer index of each of its pointers, in order.
-        params: The i64 words of its second argument: extents and strides (codegen/launch.py).
-        picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
-        written: How many of its operands, the last ones, it writes; it reads the others.
-        offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
-            zeros.
-        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
-            and they are not cut among threads.
-        panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, and the terms of a
-            word; () where none may.
-    """
-
-    kernel: str
-    operands: tuple[int, ...]
-    params: tuple[int, ...]
-    picoseconds: int = 0
-    written: int = 1
-    offsets: tuple[int, ...] = ()
-    reduced: tuple[int, ...] = ()
-    panels: tuple[int, ...] = ()
-
-    @property
-    def loops(self) -> int:
-        """How many loops there are."""
-        return len(self.params) // (1 + len(self.operands))
-
-    def __post_init__(self) -> None:
-        if not self.offsets:
-            object.__setattr__(self, "offsets", (0,) * len(self.operands))
 
 
 @dataclass(frozen=True)
@@ -64,7 +29,7 @@ class ProgramPlan:
         inputs: Specs of the tensor arguments.
         outputs: Specs of the buffers that the call allocates and hands out.
         intermediates: Specs of the buffers between kernels.
-        launches: In execution order.
+        launches: In execution order; repeats among them.
         unstored: Specs of the tensors in a device's L1 between kernels that the host runs as one: they are no buffers,
             but lie in the device's account for a call.
         updates: Per input that the function writes into: its index, and that of the result, an output, which it is
@@ -80,7 +45,7 @@ class ProgramPlan:
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     intermediates: tuple[TensorSpec, ...]
-    launches: tuple[Launch, ...]
+    launches: tuple[Launch | Repeat, ...]
     unstored: tuple[TensorSpec, ...] = ()
     updates: tuple[tuple[int, int], ...] = ()
     in_place: tuple[int, ...] = ()
@@ -92,7 +57,7 @@ class ProgramPlan:
         if self.results is None:
             object.__setattr__(self, "results", tuple(range(len(self.inputs), visible)))
         count = len(self.buffers)
-        if any(not 0 <= index < count for launch in self.launches for index in launch.operands):
+        if any(not 0 <= index < count for launch in self.each_launch for index in launch.operands):
             raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
         if any(not 0 <= index < visible for index in self.results):
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
@@ -100,7 +65,8 @@ class ProgramPlan:
             self._check_update(index, result)
         if not set(self.in_place) <= {index for index, _ in self.updates}:
             raise InternalError(f"program {self.name}: an input is written in place that is not written")
-        copied = [self.launches[copy].operands for copy in self.copies if 0 <= copy < len(self.launches)]
+        found = [self.launches[copy] for copy in self.copies if 0 <= copy < len(self.launches)]
+        copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to where its new value is made")
         check_launches(self)
@@ -121,9 +87,19 @@ class ProgramPlan:
         return self.inputs + self.outputs + self.intermediates
 
     @cached_property
+    def each_launch(self) -> tuple[Launch, ...]:
+        """Every launch once, those of repeats too."""
+        return tuple(launch for launch, _ in launches_in(self.launches))
+
+    @cached_property
+    def runs(self) -> int:
+        """How many launches a call runs."""
+        return sum(math.prod(counts) for _, counts in launches_in(self.launches))
+
+    @cached_property
     def used_inputs(self) -> tuple[int, ...]:
         """The inputs that a kernel reads, that are returned, or that are written."""
-        read = {index for launch in self.launches for index in launch.operands}
+        read = {index for launch in self.each_launch for index in launch.operands}
         used = {*read, *self.results, *(index for index, _ in self.updates)}
         return tuple(sorted(index for index in used if index < len(self.inputs)))
 
@@ -150,7 +126,7 @@ class ProgramPlan:
     @cached_property
     def kernels(self) -> tuple[str, ...]:
         """The distinct kernels, in order of first launch."""
-        return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+        return tuple(dict.fromkeys(launch.kernel for launch in self.each_launch))
 
     @cached_property
     def hash(self) -> str:
@@ -160,7 +136,11 @@ class ProgramPlan:
     @cached_property
     def bytes_touched(self) -> int:
         """Bytes that all launches read and write, each operand counted once per launch."""
-        return sum(self.buffers[index].nbytes for launch in self.launches for index in launch.operands)
+        return sum(
+            math.prod(counts) * self.buffers[index].nbytes
+            for launch, counts in launches_in(self.launches)
+            for index in launch.operands
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The plan as JSON values; equal plans give equal text."""
@@ -170,19 +150,7 @@ class ProgramPlan:
             "outputs": [spec_to_json(spec) for spec in self.outputs],
             "intermediates": [spec_to_json(spec) for spec in self.intermediates],
             "unstored": [spec_to_json(spec) for spec in self.unstored],
-            "launches": [
-                [
-                    launch.kernel,
-                    list(launch.operands),
-                    list(launch.params),
-                    launch.picoseconds,
-                    launch.written,
-                    list(launch.offsets) if any(launch.offsets) else [],
-                    list(launch.reduced),
-                    *([list(launch.panels)] if launch.panels else []),
-                ]
-                for launch in self.launches
-            ],
+            "launches": [*map(launch_to_json, self.launches)],
             "results": list(self.results),
             **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
             **({"in_place": list(self.in_place)} if self.in_place else {}),
@@ -201,12 +169,12 @@ class ProgramPlan:
             KeyError, TypeError, ValueError, InternalError: The fields do not describe a plan.
         """
         return ProgramPlan(
-            name=_text(fields["name"]),
+            name=text_of(fields["name"]),
             inputs=tuple(spec_from_json(spec) for spec in fields["inputs"]),
             outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
-            launches=tuple(_launch(*launch) for launch in fields["launches"]),
+            launches=tuple(map(launch_from_json, fields["launches"])),
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
             in_place=numbers(fields.get("in_place", [])),
             copies=numbers(fields.get("copies", [])),
@@ -214,20 +182,6 @@ class ProgramPlan:
         )
 
 
-def _launch(
-    kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any, *panels: Any
-) -> Launch:
-    time, outputs = numbers([picoseconds, written])
-    rest = map(numbers, (offsets, reduced, *panels))
-    return Launch(_text(kernel), numbers(operands), numbers(params), time, outputs, *rest)
-
-
 def _pair(update: Any) -> tuple[int, int]:
     first, second = numbers(update)
     return first, second
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, got {value!r}")
-    return value

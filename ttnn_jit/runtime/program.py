@@ -18,15 +18,16 @@ from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.image import Image
 from ttnn_jit.runtime.launch_bounds import signature_of
+from ttnn_jit.runtime.launches import Launch, Repeat
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.panels import Factor, factors_of
-from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-__all__ = ["Launch", "Program", "ProgramPlan"]
+__all__ = ["Launch", "Program", "ProgramPlan", "Repeat"]
 
 
 class Program:
@@ -217,7 +218,7 @@ class Program:
         if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
         made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
-        for launch in self.plan.launches:
+        for launch in self.plan.each_launch:
             if signature_of(launch, self.plan.buffers).to_json() != made_for[launch.kernel]:
                 raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
 
@@ -275,7 +276,7 @@ class Program:
         return found
 
     def __repr__(self) -> str:
-        return f"<Program {self.name}: kernels={len(self.plan.kernels)}, launches={len(self.plan.launches)}>"
+        return f"<Program {self.name}: kernels={len(self.plan.kernels)}, launches={self.plan.runs}>"
 
 
 def _signature_in(symbol: str, code: bytes) -> Any:

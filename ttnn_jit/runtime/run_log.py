@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.launches import Launch, runs_of
+from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.specs.options import TRACE, requested_log_level
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -26,7 +27,7 @@ def run_lines(plan: ProgramPlan) -> Iterator[str]:
     """A line for each launch of a run: the program, the kernel, and the tensors that it is given."""
     if not plan.launches:
         yield f"{plan.name} launches nothing"
-    for number, launch in enumerate(plan.launches):
+    for number, (launch, _) in enumerate(runs_of(plan.launches)):
         yield f"{plan.name}[{number}] {launch.kernel} {', '.join(_operands(plan, launch))}"
 
 

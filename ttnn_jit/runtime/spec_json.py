@@ -78,6 +78,17 @@ def numbers(values: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
+def text_of(value: Any) -> str:
+    """A JSON text.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return value
+
+
 _INT = frozenset({int})  # and not bool, nor float
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.scf import ForOp
 
-from ttnn_jit.dialects import operation_of, ttnn, verify
+from ttnn_jit.dialects import ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
@@ -47,5 +47,5 @@ def stage_of(module: ModuleOp) -> str:
         if all("d2m.dst_peak" in op.attributes for op in generics):
             return "d2m-op-scheduler"
         return "d2m-generic-tile-compute-loops" if any(isinstance(op, ForOp) for op in ops) else "convert-ttir-to-d2m"
-    in_ttnn = any(op.name.startswith("ttnn.") and operation_of(op) for op in ops)
+    in_ttnn = any(op.name.startswith("ttnn.") for op in ops)
     return pipeline.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"

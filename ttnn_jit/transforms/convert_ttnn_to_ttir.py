@@ -58,6 +58,16 @@ class ConvertTTNNToTTIR(ModulePass):
         return statics
 
 
+def full_in_ttir(op: ttnn.FullOp) -> ttir.FullOp:
+    """The same tensor, of no device."""
+    return ttir.FullOp.create(
+        result_types=op.result_types,
+        properties={"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)},
+        attributes=op.attributes,
+        location=op.location,
+    )
+
+
 def _statics(op: ttnn.TensorOp) -> Sequence[Any]:
     return op.statics
 
@@ -74,12 +84,7 @@ def _to_ttir(
             location=op.location,
         )
     elif isinstance(op, ttnn.FullOp):
-        new_op = ttir.FullOp.create(
-            result_types=op.result_types,
-            properties={"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)},
-            attributes=op.attributes,
-            location=op.location,
-        )
+        new_op = full_in_ttir(op)
     else:
         return () if isinstance(op, (ttnn.GetDeviceOp, ttnn.DeallocateOp)) else None
     values.update(zip(op.results, new_op.results, strict=True))

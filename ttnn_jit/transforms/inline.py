@@ -79,6 +79,7 @@ def _inline(functions: Iterable[FuncOp]) -> set[str]:
                 raise CompileError(
                     f"@{function.sym_name.data} has more than {MAX_OPERATIONS} operations, those of its calls included",
                     location=location_of(call),
+                    help="make what it calls entry points, and run these one after the other",
                 )
         if calls:
             rebuild(function.body.block, partial(_inlined, flat))

@@ -13,6 +13,7 @@ from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.transforms.convert_ttnn_to_ttir import full_in_ttir
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import erase_tile_inits
 
@@ -29,10 +30,8 @@ def inline_kernels(module: ModuleOp) -> None:
     kernels = {function.sym_name.data: function for function in functions if is_kernel(function)}
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-        if isinstance(op, ttnn.DeallocateOp):
-            return ()
         if not isinstance(op, ttnn.GenericOp):
-            return None
+            return _without_device(op, values)
         kernel = kernels.pop(op.kernel, None)
         if kernel is None:
             raise _refusal(op, "is no kernel of the module, or another launch took it")
@@ -47,6 +46,15 @@ def inline_kernels(module: ModuleOp) -> None:
     for function in functions:
         if not is_kernel(function):
             rebuild(function.body.block, inline)
+
+
+def _without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    """An op of the host program as it was before."""
+    if isinstance(op, ttnn.FullOp):
+        full = full_in_ttir(op)
+        values[op.result] = full.result
+        return (full,)
+    return () if isinstance(op, ttnn.DeallocateOp | ttnn.GetDeviceOp) else None
 
 
 _PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

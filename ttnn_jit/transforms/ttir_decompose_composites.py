@@ -90,10 +90,10 @@ class TensorOps(Ops):
         called, own = operation.written(specs, statics)
         if isinstance(called, Decomposed):
             return called.written_out(self, operands, own)
-        (spec,) = operation.results(specs, statics)
-        if not (spec.dtype.is_integer or isinstance(operation, Movement | Routine | Typecast)):
-            spec = spec.with_(dtype=COMPUTE_TYPE)
-        return [self._write(called, own, operands, streamed(spec))]
+        found = operation.results(specs, statics)
+        if not (found[0].dtype.is_integer or isinstance(operation, Movement | Routine | Typecast)):
+            found = tuple(each.with_(dtype=COMPUTE_TYPE) for each in found)
+        return self._write(called, own, operands, *map(streamed, found))
 
     def filled(self, number: float, spec: TensorSpec) -> Value:
         """A tensor of one number."""
@@ -111,25 +111,25 @@ class TensorOps(Ops):
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
             in_columns = axis < len(tensor.shape) - 1 and tensor.shape[axis] > 0  # a loop of none is the innermost
             written = of_integers[in_columns] if of_integers else operation
-            tensor = self._write(written, ((axis,), keepdim), (tensor,), streamed(spec.with_(dtype=own)))
+            (tensor,) = self._write(written, ((axis,), keepdim), (tensor,), streamed(spec.with_(dtype=own)))
         return tensor
 
     def _write(
-        self, operation: Declared, statics: Sequence[Any], operands: Sequence[Operand], spec: TensorSpec
-    ) -> Value:
+        self, operation: Declared, statics: Sequence[Any], operands: Sequence[Operand], *specs: TensorSpec
+    ) -> list[Value]:
         values = [
-            each.handle if isinstance(each, Value) else each if each is None else self._full(each, spec)
+            each.handle if isinstance(each, Value) else each if each is None else self._full(each, specs[0])
             for each in operands
         ]
         op = ttir.OP_OF[operation].make(
             [value for value in values if value is not None],
-            tensor_type(spec),
+            *map(tensor_type, specs),
             properties=properties_of(operation, statics, values),
             attributes=dict(HOISTED) if isinstance(operation, Elementwise) else {},
             location=self._location,
         )
         self.written.append(op)
-        return Value(self, spec, op.results[0])
+        return [Value(self, spec, value) for spec, value in zip(specs, op.results, strict=True)]
 
     def _full(self, number: float, spec: TensorSpec) -> SSAValue:
         exact = spec.dtype.is_integer
@@ -148,11 +148,11 @@ class TensorOps(Ops):
     def finished(self, result: Value, wanted: TensorSpec) -> SSAValue:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
         last = self.written[-1] if self.written else None
-        is_last = last is not None and last.results[0] is result.handle and last.results[0].first_use is None
+        is_last = last is not None and [*last.results] == [result.handle] and last.results[0].first_use is None
         moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
         if last is None or not is_last or moves:
-            copied: SSAValue = self._write(COPY, (), (result,), wanted).handle
-            return copied
+            (copied,) = self._write(COPY, (), (result,), wanted)
+            return copied.handle  # type: ignore[no-any-return]
         return last.results[0] if result.spec == wanted else self._retyped(last, wanted)
 
     def _retyped(self, last: Operation, wanted: TensorSpec) -> SSAValue:

@@ -14,13 +14,10 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
 from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import full
 from ttnn_jit.ttnn.transfers import typecast
-
-
-def _asked(**keywords: Any) -> dict[str, Any]:
-    return {name: value for name, value in keywords.items() if value is not None}
 
 
 @host_function(in_programs=True, of_a_chip="sub_core_grids")
@@ -79,7 +76,7 @@ def bcast(
     if any(one and extent != 1 for one, extent in zip(ones, (1, 1, *shape)[-2:], strict=True)):
         raise ShapeError(f"bcast: a tensor of shape {list(shape)} is not repeated along {dim.name}")
     function: Any = {BcastOpMath.ADD: ttnn.add, BcastOpMath.SUB: ttnn.subtract, BcastOpMath.MUL: ttnn.multiply}[math_op]
-    result: Tensor = function(input_a, input_b, **_asked(memory_config=memory_config, output_tensor=output_tensor))
+    result: Tensor = function(input_a, input_b, memory_config=memory_config, output_tensor=output_tensor)
     return result
 
 
@@ -110,8 +107,7 @@ def unary_chain(
     for each in filter(None, applied):
         x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
     x = x if dtype is COMPUTE_TYPE else typecast(x, dtype)
-    asked = _asked(memory_config=memory_config, output_tensor=output_tensor)
-    return ttnn.identity(x, **asked) if asked else x
+    return placed(x, memory_config, output_tensor)
 
 
 def _filled(
@@ -120,11 +116,11 @@ def _filled(
     part = (*extents[:2], rows, columns)
     if any(not 0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
         raise ShapeError(f"{rows} rows and {columns} columns are no part of {list(extents)}")
-    made = {"dtype": like.dtype, "layout": Layout.ROW_MAJOR, "device": like.device(), "memory_config": config}
-    whole: Tensor = full(tuple(extents), low, **_asked(**made))
+    made = (like.dtype, Layout.ROW_MAJOR, like.device(), config)
+    whole: Tensor = full(tuple(extents), low, *made)
     if not math.prod(part):
         return whole
-    filled: Tensor = full(part, high, **_asked(**made))
+    filled: Tensor = full(part, high, *made)
     return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ttnn_jit.ops.channel_norms import BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_functions import identity
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 
 _INFERENCE = TtnnOperation(BATCH_NORM_INFERENCE.name, (BATCH_NORM_INFERENCE,))
@@ -52,21 +51,14 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
     Raises:
         ArgumentError, CompileError: An argument does not fit; without `training`, one of the two is missing.
     """
-    operands: dict[str, Any] = {
-        "running_mean": running_mean,
-        "running_var": running_var,
-        "weight": weight,
-        "bias": bias,
-        "eps": eps,
-    }
-    given = {name: value for name, value in operands.items() if value is not None}
-    placed: dict[str, Any] = {"memory_config": memory_config, "output_tensor": output}
-    placed = {name: value for name, value in placed.items() if value is not None}
+    norm = {
+        "running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias, "eps": eps,
+    }  # fmt: skip
     if not training:
-        found: Tensor = _INFERENCE(input, **given, **placed)
+        found: Tensor = _INFERENCE(input, **norm, memory_config=memory_config, output_tensor=output)
         return found
-    result, mean, variance = _TRAINING(input, momentum=momentum, **given)
+    result, mean, variance = _TRAINING(input, momentum=momentum, **norm)
     for statistic, new in ((running_mean, mean), (running_var, variance)):
         if statistic is not None:
             identity(new, output_tensor=statistic)
-    return identity(result, **placed) if placed else result
+    return placed(result, memory_config, output)

@@ -15,8 +15,7 @@ from ttnn_jit.ttnn.transfers import to_layout, typecast
 def _turned(name: str, x: Any, memory_config: MemoryConfig | None, dtype: DataType | None) -> Any:
     if len(x.shape) != 4:
         raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
-    given: Any = {} if memory_config is None else {"memory_config": memory_config}
-    found = transpose(x, -2, -1, **given)
+    found = transpose(x, -2, -1, memory_config=memory_config)
     if dtype not in {None, found.dtype}:
         found = typecast(found, dtype)
     return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)

@@ -9,6 +9,7 @@ from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.complex_tensors import ComplexTensor
+from ttnn_jit.ttnn.eager_ops import placed
 
 Parts = tuple[Tensor, Tensor]
 
@@ -32,10 +33,7 @@ def _gradient(
             check_kind(grad_tensor, ComplexTensor, f"`grad_tensor` of {name}_bw")
         else:
             check_tensor(grad_tensor, f"`grad_tensor` of {name}_bw")
-        real, imag = formula(grad_tensor, input_tensor)
-        if memory_config is None:
-            return [ComplexTensor(real, imag)]
-        return [ComplexTensor(*(ttnn.identity(part, memory_config=memory_config) for part in (real, imag)))]
+        return [ComplexTensor(*(placed(part, memory_config) for part in formula(grad_tensor, input_tensor)))]
 
     call.__name__ = call.__qualname__ = f"{name}_bw"
     call.__doc__ = _DOCSTRING.format(name=name)

@@ -63,77 +63,77 @@ def complex_tensor(real: Tensor, imag: Tensor) -> ComplexTensor:
     return ComplexTensor(real, imag)
 
 
-def _asked(memory_config: MemoryConfig | None) -> dict[str, Any]:
-    return {} if memory_config is None else {"memory_config": memory_config}
-
-
 @host_function(observed=False)
 def real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the real parts (ttnn.real)."""
-    return ttnn.identity(input_tensor.real, **_asked(memory_config))
+    return ttnn.identity(input_tensor.real, memory_config=memory_config)
 
 
 @host_function(observed=False)
 def imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy of the imaginary parts (ttnn.imag)."""
-    return ttnn.identity(input_tensor.imag, **_asked(memory_config))
+    return ttnn.identity(input_tensor.imag, memory_config=memory_config)
 
 
 @host_function(observed=False)
 def angle(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """The angles in radians, from -pi to pi (ttnn.angle)."""
-    return ttnn.atan2(input_tensor.imag, input_tensor.real, **_asked(memory_config))
+    return ttnn.atan2(input_tensor.imag, input_tensor.real, memory_config=memory_config)
 
 
 @host_function(observed=False)
 def conj(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The complex conjugates (ttnn.conj)."""
-    z, asked = input_tensor, _asked(memory_config)
-    return ComplexTensor(ttnn.identity(z.real, **asked), ttnn.neg(z.imag, **asked))
+    z = input_tensor
+    return ComplexTensor(
+        ttnn.identity(z.real, memory_config=memory_config), ttnn.neg(z.imag, memory_config=memory_config)
+    )
 
 
 @host_function(observed=False)
 def polar(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
     """The numbers whose lengths are the real parts, and whose angles the imaginary ones (ttnn.polar)."""
-    z, asked = input_tensor, _asked(memory_config)
-    parts = (ttnn.multiply(z.real, function(z.imag), **asked) for function in (ttnn.cos, ttnn.sin))
+    z = input_tensor
+    parts = (ttnn.multiply(z.real, function(z.imag), memory_config=memory_config) for function in (ttnn.cos, ttnn.sin))
     return ComplexTensor(*parts)
 
 
 @host_function(observed=False)
 def is_real(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the imaginary part is 0, else 0 (ttnn.is_real)."""
-    return ttnn.eq(input_tensor.imag, 0.0, **_asked(memory_config))
+    return ttnn.eq(input_tensor.imag, 0.0, memory_config=memory_config)
 
 
 @host_function(observed=False)
 def is_imag(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """1 where the real part is 0, else 0 (ttnn.is_imag)."""
-    return ttnn.eq(input_tensor.real, 0.0, **_asked(memory_config))
+    return ttnn.eq(input_tensor.real, 0.0, memory_config=memory_config)
 
 
 def _length(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
-    return ttnn.hypot(z.real, z.imag, **_asked(memory_config))
+    return ttnn.hypot(z.real, z.imag, memory_config=memory_config)
 
 
 def _reciprocal(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
-    asked = _asked(memory_config)
     scale = ttnn.add(ttnn.square(z.real), ttnn.square(z.imag))
-    return ComplexTensor(ttnn.divide(z.real, scale, **asked), ttnn.divide(ttnn.neg(z.imag), scale, **asked))
+    return ComplexTensor(
+        ttnn.divide(z.real, scale, memory_config=memory_config),
+        ttnn.divide(ttnn.neg(z.imag), scale, memory_config=memory_config),
+    )
 
 
 def _by_parts(function: Callable[..., Tensor]) -> Callable[..., ComplexTensor]:
     def combined(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
-        asked = _asked(memory_config)
-        return ComplexTensor(function(z.real, w.real, **asked), function(z.imag, w.imag, **asked))
+        return ComplexTensor(
+            function(z.real, w.real, memory_config=memory_config), function(z.imag, w.imag, memory_config=memory_config)
+        )
 
     return combined
 
 
 def _product(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
-    asked = _asked(memory_config)
-    real_part = ttnn.subtract(ttnn.multiply(z.real, w.real), ttnn.multiply(z.imag, w.imag), **asked)
-    imaginary = ttnn.add(ttnn.multiply(z.real, w.imag), ttnn.multiply(z.imag, w.real), **asked)
+    real_part = ttnn.subtract(ttnn.multiply(z.real, w.real), ttnn.multiply(z.imag, w.imag), memory_config=memory_config)
+    imaginary = ttnn.add(ttnn.multiply(z.real, w.imag), ttnn.multiply(z.imag, w.real), memory_config=memory_config)
     return ComplexTensor(real_part, imaginary)
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.specs.conv_configs import Conv3dConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.host_function import given, host_function
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
 from ttnn_jit.ttnn.window_arguments import refusals_of, result_dtype, windows_of
 
@@ -94,8 +94,8 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         sizes.check()
         sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
-    keywords = given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
-    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, result_dtype(dtype, x), layout, **keywords)
+    attributes = (*numbers_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
+    found: Tensor = _CONV3D(x, weight, bias, *attributes, memory_config=memory_config)
     return found
 
 

@@ -25,7 +25,7 @@ from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.host_function import given, host_function
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.prepared_weights import (
     in_tiles,
     on_device,
@@ -72,19 +72,21 @@ class _Tensors:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the caller asks of the result, and of what else is returned.
+class _Wanted:
+    """What the caller wants of the result, and of what else is returned.
 
     Attributes:
         dtype: Of the result; None: the input's.
-        keywords: What the operation takes by keyword.
+        memory_config: Where it lies; None: in L1 in shards as the config says, or as the input does, else in DRAM.
+        compute_config: How exactly a chip multiplies.
         extents: The result's, where they are asked for.
         with_weights: Whether prepared weights are asked for.
         is_sliced: Whether the convolution is cut along DRAM, where the result is put together.
     """
 
     dtype: DataType | None
-    keywords: dict[str, Any]
+    memory_config: MemoryConfig | None
+    compute_config: DeviceComputeKernelConfig | None
     extents: Any
     with_weights: bool
     is_sliced: bool
@@ -128,22 +130,22 @@ def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
 
 
 def _convolved(
-    name: str, sizes: Convolution, given: _Tensors, device: Device | None, config: Conv2dConfig | None, asked: _Asked
+    name: str, sizes: Convolution, given: _Tensors, device: Device | None, config: Conv2dConfig | None, wanted: _Wanted
 ) -> Any:
     config = _checked_config(config)
     with refusals_of(name):
         sizes.check()
         sizes.check_operands(*given.shapes)
     tensors = given.there(device, name)
-    if asked.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
+    if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(tensors, sizes, config, lambda weight: prepared(weight, sizes))
     x = tensors.input
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
-    attributes = (*numbers_2d(sizes), *_of_result(x, config, asked))
-    value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, asked), asked)
+    attributes = (*numbers_2d(sizes), *_of_result(x, config, wanted))
+    value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
     _free_input(given.input, tensors.input, config)
-    return asked.result(value, tensors)
+    return wanted.result(value, tensors)
 
 
 def _with_prepared(
@@ -157,15 +159,15 @@ def _with_prepared(
     return _Tensors(tensors.input, weight, bias)
 
 
-def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
-    dtype = config.dtype if asked.dtype is None else asked.dtype
+def _of_result(x: Any, config: Conv2dConfig, wanted: _Wanted) -> tuple[Any, ...]:
+    dtype = config.dtype if wanted.dtype is None else wanted.dtype
     return _activation(config), result_dtype(dtype, x), config.output_layout
 
 
-def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> MemoryConfig | None:
+def _place(x: Any, sizes: Convolution, config: Conv2dConfig, wanted: _Wanted) -> MemoryConfig | None:
     """Where the result lies in L1; None: in DRAM, as slices along it do, where the call says, or on torch's side."""
     lies = x.memory_config()
-    if asked.is_sliced or "memory_config" in asked.keywords or lies.buffer_type is BufferType.SYSTEM_MEMORY:
+    if wanted.is_sliced or wanted.memory_config is not None or lies.buffer_type is BufferType.SYSTEM_MEMORY:
         return None
     is_product = sizes.windows.are_single_elements and sizes.groups == 1 and not any(map(any, sizes.windows.padding))
     tiled = config.output_layout is Layout.TILE
@@ -174,14 +176,13 @@ def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> M
 
 
 def _placed(
-    operation: TtnnOperation, tensors: _Tensors, attributes: Sequence[Any], place: MemoryConfig | None, asked: _Asked
+    operation: TtnnOperation, tensors: _Tensors, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
 ) -> Any:
     """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
-    program, operands = maker(), (tensors.input, tensors.weight, tensors.bias)
+    program, given = maker(), (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
     if place is None or program is None:
-        keywords = asked.keywords if place is None else {"memory_config": place, **asked.keywords}
-        return operation(*operands, *attributes, **keywords)
-    return program.with_requested_layout(operation(*operands, *attributes, **asked.keywords), place)
+        return operation(*given, memory_config=place or wanted.memory_config)
+    return program.with_requested_layout(operation(*given), place)
 
 
 def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
@@ -253,9 +254,8 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
-    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
-    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
+    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
+    return _convolved("conv2d", sizes, tensors, device, conv_config, wanted)
 
 
 def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
@@ -308,9 +308,8 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
-    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved("conv1d", sizes, tensors, device, conv_config, asked)
+    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
+    return _convolved("conv1d", sizes, tensors, device, conv_config, wanted)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
@@ -365,17 +364,20 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
         transposed.check()
         transposed.check_operands(*tensors.shapes)
     extents = transposed.convolution.counts if return_output_dim else None
-    keywords = given(compute_kernel_config=compute_config, memory_config=memory_config)
-    asked = _Asked(dtype, keywords, extents, return_weights_and_bias, _is_sliced(dram_slice_config))
-    return _transposed(transposed, tensors.there(device, name), config, asked, mirror=mirror_kernel)
+    wanted = _Wanted(
+        dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
+    )
+    return _transposed(transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
 
 
-def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig, asked: _Asked, *, mirror: bool) -> Any:
-    if asked.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
+def _transposed(
+    transposed: Transposed, tensors: _Tensors, config: Conv2dConfig, wanted: _Wanted, *, mirror: bool
+) -> Any:
+    if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(
             tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
         )
-    attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, asked))
-    place = _place(tensors.input, transposed.convolution, config, asked)
-    value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, asked)
-    return asked.result(value, tensors)
+    attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, wanted))
+    place = _place(tensors.input, transposed.convolution, config, wanted)
+    value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, wanted)
+    return wanted.result(value, tensors)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
@@ -31,5 +30,4 @@ def fast_reduce_nc(
         compute_kernel_config: How a chip computes.
         sub_core_grids: On which of its cores.
     """
-    asked: dict[str, Any] = {"output_tensor": output, "memory_config": memory_config}
-    return ttnn.sum(input, dims, True, **{name: value for name, value in asked.items() if value is not None})
+    return ttnn.sum(input, dims, True, output_tensor=output, memory_config=memory_config)

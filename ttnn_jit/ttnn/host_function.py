@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.generated import STALE, define
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
@@ -37,11 +38,6 @@ _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "Iterable[int]": frozenset({tuple, list, Shape}),
 }
 """A type of annotations -> classes of whose instances a body takes each as it is, as those of a class it names."""
-
-
-def given(**keywords: Any) -> dict[str, Any]:
-    """The keywords that are given: those that are not None."""
-    return {name: value for name, value in keywords.items() if value is not None}
 
 
 _ANYTHING = frozenset({"Any", "object", "torch.Tensor"})
@@ -75,6 +71,11 @@ class HostFunction:
     without_effect: Mapping[str, str]
 
     @cached_property
+    def signature(self) -> inspect.Signature:
+        """The body's."""
+        return inspect.signature(self.function)
+
+    @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
@@ -90,16 +91,17 @@ class HostFunction:
                 takes_other_names=each.kind is each.VAR_KEYWORD,
                 without_effect=self.without_effect.get(each.name, self.no_effect),
             )
-            for each in inspect.signature(self.function).parameters.values()
+            for each in self.signature.parameters.values()
         )
 
-    def taken_as_they_are(self) -> Iterator[tuple[str, frozenset[type] | None]]:
+    def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
-        body: Any = inspect.unwrap(self.function)
-        code, home = body.__code__, body.__globals__
-        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-            found = [self._classes(text, home) for text in _text(body.__annotations__[name]).split(" | ")]
-            yield name, None if None in found else frozenset[type]().union(*filter(None, found))
+        home = inspect.unwrap(self.function).__globals__
+        found = {}
+        for each in self.signature.parameters.values():
+            classes = [self._classes(text, home) for text in _text(each.annotation).split(" | ")]
+            found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
+        return found
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
@@ -174,20 +176,24 @@ class HostFunction:
     def _fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether a call has what the signature must have, and nothing else."""
         try:
-            inspect.signature(self.function).bind(*args, **kwargs)
+            self.signature.bind(*args, **kwargs)
         except TypeError:
             return False
         return True
 
-    def not_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: TypeError) -> TypeError:
-        """The error of a call that the function does not take, in Python's words; any other as it is."""
-        if isinstance(error, TtnnJitError):
-            return error
-        if self._fits(args, kwargs):
-            return error
-        known = ", ".join(f"`{name}`" for name in inspect.signature(self.function).parameters)
+    def tell_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
+        """Has an error of a call end at the user's frame.
+
+        Raises:
+            CallError: The call is one that the function does not take; the text is Python's.
+        """
+        if not isinstance(error, TypeError) or isinstance(error, TtnnJitError) or self._fits(args, kwargs):
+            if not is_compiled(args, kwargs):  # what compiles looks at the frames
+                keep_frames_of_a_call(error)
+            return
+        known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
-        return CallError(str(error), location=place_of_the_user(), help=help_)
+        raise CallError(str(error), location=place_of_the_user(), help=help_) from None
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -248,9 +254,16 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
 def _calling(declared: HostFunction) -> Callable[..., Any]:
     """What users call: a call whose arguments need no binding, and that nobody observes, goes straight to the body."""
     function, in_programs = declared.function, declared.in_programs
-    named = dict(declared.taken_as_they_are())
-    places = [*named.values()][: inspect.unwrap(function).__code__.co_argcount]
-    first = places[0] if places and places[0] is not None else frozenset()
+    said = {"python_fully_qualified_name": declared.name, "__ttnn_host_function__": declared}
+    if not (in_programs or declared.is_observed or declared.signature.parameters):
+        vars(function).update(said)  # which has nothing to bind, and nobody to tell
+        return function
+
+    def direct(*args: Any, **kwargs: Any) -> Any:
+        """Is written at the first call."""
+        nonlocal direct
+        direct = _direct(declared)
+        return direct(*args, **kwargs)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -258,42 +271,47 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
             if in_programs and (creator := CREATOR.get()) is not None:
                 return creator(call, args, kwargs)
             if not OBSERVERS:
-                if len(args) == 1 and not kwargs and type(args[0]) in first:  # of the cheapest functions, a third
-                    return function(args[0])
-                if _need_no_binding(args, kwargs, places, named):
-                    return function(*args, **kwargs)
+                found = direct(*args, **kwargs)
+                if found is not STALE:
+                    return found
             return declared.run(call, args, kwargs)
         except BaseException as error:
-            said = declared.not_as_called(args, kwargs, error) if isinstance(error, TypeError) else error
-            if said is not error:
-                raise said from None
-            if not is_compiled(args, kwargs):  # what compiles looks at the frames
-                keep_frames_of_a_call(error)
+            declared.tell_as_called(args, kwargs, error)
             raise
 
     if in_programs:
         vars(call)[CREATES] = call
-    vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
+    vars(call).update(said)
     return call
 
 
-def _need_no_binding(
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    places: Sequence[frozenset[type] | None],
-    named: Mapping[str, frozenset[type] | None],
-) -> bool:
-    for value, classes in zip(args, places, strict=False):
-        if classes is not None and type(value) not in classes:
-            return False
-    for key, value in kwargs.items():
-        classes = named.get(key, _NOTHING)
-        if classes is not None and type(value) not in classes:
-            return False
-    return True
-
-
-_NOTHING: frozenset[type] = frozenset()
+def _direct(declared: HostFunction) -> Callable[..., Any]:
+    """The body, behind a look at the classes of its arguments: STALE where one needs binding, is missing or unknown."""
+    scope: dict[str, Any] = {"_function": declared.function, "_STALE": STALE, "_type": type}
+    heads: list[str] = []
+    passed, stale = [], ["_rest", "_others"]
+    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
+    taken = declared.taken_as_they_are()
+    for each in own:
+        name, classes = each.name, taken[each.name]
+        if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:
+            heads.append("*_rest")
+        heads.append(f"{name}=_{name}")
+        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else name)
+        scope[f"_{name}"], scope[f"_classes_of_{name}"] = each.default, classes
+        is_other = f"{name} is _{name}" if classes is None else f"_type({name}) not in _classes_of_{name}"
+        if each.default is each.empty or (classes is not None and type(each.default) in classes):
+            stale.append(is_other)
+        elif classes is not None:
+            stale.append(f"({name} is not _{name} and {is_other})")
+    heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
+    lines = [
+        f"def direct({', '.join(heads)}):",
+        f"    if {' or '.join(stale)}:",
+        "        return _STALE",
+        f"    return _function({', '.join(passed)})",
+    ]
+    return define("direct", lines, scope, declared.name)
 
 
 def declaration_of(function: Any) -> HostFunction | None:

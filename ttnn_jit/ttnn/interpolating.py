@@ -59,12 +59,12 @@ def upsample(
         ArgumentError: A factor is no number.
         CompileError: The tensor has another rank, nothing is left of it, or there is no such mode.
     """
-    keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
-    given = {name: value for name, value in keywords.items() if value is not None}
     factors = _factors(scale_factor)
     are_whole = all(isinstance(factor, int) for factor in factors)
     call, named = (_UPSAMPLE, factors) if are_whole else (_RESCALE, tuple(map(repr, factors)))
-    found: Tensor = call(input_tensor, *named, mode, **given)
+    found: Tensor = call(
+        input_tensor, *named, mode, memory_config=memory_config, compute_kernel_config=compute_kernel_config
+    )
     return found
 
 
@@ -101,21 +101,15 @@ def grid_sample(
     """
     if padding_mode != "zeros":
         raise ArgumentError(f"`padding_mode` of grid_sample is 'zeros' here, got {padding_mode!r}")
-    keywords = {} if memory_config is None else {"memory_config": memory_config}
     if use_precomputed_grid:
-        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, **keywords)
+        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, memory_config=memory_config)
         return precomputed
-    sampled, dtype = (align_corners, batch_output_channels, mode), input_tensor.dtype
-    if grid.dtype is dtype:
-        return _sampled(input_tensor, grid, *sampled, keywords)
-    found = _sampled(_wide(input_tensor), _wide(grid), *sampled, keywords)
-    return found if dtype is COMPUTE_TYPE else typecast(found, dtype)
+    x, dtype = input_tensor, input_tensor.dtype
+    if grid.dtype is not dtype:
+        x, grid = _wide(x), _wide(grid)
+    found = _GRID_SAMPLE(x, grid, align_corners, batch_output_channels, mode, memory_config=memory_config)
+    return found if found.dtype is dtype else typecast(found, dtype)
 
 
 def _wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)
-
-
-def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, mode: str, keywords: dict[str, Any]) -> Tensor:
-    found: Tensor = _GRID_SAMPLE(x, grid, align_corners, batched, mode, **keywords)
-    return found

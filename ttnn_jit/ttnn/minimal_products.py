@@ -39,13 +39,13 @@ def minimal_matmul(
         ArgumentError: A config of another kind.
         CompileError: The tensors do not fit each other.
     """
-    asked: dict[str, Any] = {
-        "memory_config": memory_config,
-        "dtype": dtype,
-        "compute_kernel_config": compute_kernel_config,
-        "bias": bias_tensor,
-        "activations": None if fused_activation is None else [fused_activation],
-    }
-    given = {name: value for name, value in asked.items() if value is not None}
-    product: Tensor = ttnn.linear(input_tensor, weight_tensor, **given)
+    product: Tensor = ttnn.linear(
+        input_tensor,
+        weight_tensor,
+        bias=bias_tensor,
+        compute_kernel_config=compute_kernel_config,
+        memory_config=memory_config,
+        dtype=dtype,
+        activations=None if fused_activation is None else [fused_activation],
+    )
     return product

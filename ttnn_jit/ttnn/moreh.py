@@ -13,16 +13,12 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.transfers import typecast
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
-
-
-def _placed(output: Tensor | None, memory_config: MemoryConfig | None) -> dict[str, Any]:
-    asked = {"output_tensor": output, "memory_config": memory_config}
-    return {name: value for name, value in asked.items() if value is not None}
 
 
 @host_function(name="operations.moreh.sum", in_programs=True, of_a_chip="compute_kernel_config")
@@ -36,7 +32,7 @@ def sum(  # noqa: A001 - moreh's name
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
-    return ttnn.sum(input, dim, keepdim, **_placed(output, memory_config))
+    return ttnn.sum(input, dim, keepdim, output_tensor=output, memory_config=memory_config)
 
 
 @host_function(name="operations.moreh.mean", in_programs=True, of_a_chip="compute_kernel_config")
@@ -51,10 +47,9 @@ def mean(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
-    placed = _placed(output, memory_config)
     if divisor is None:
-        return ttnn.mean(input, dim, keepdim, **placed)
-    return ttnn.sum(input, dim, keepdim, scalar=1.0 / divisor, **placed)
+        return ttnn.mean(input, dim, keepdim, output_tensor=output, memory_config=memory_config)
+    return ttnn.sum(input, dim, keepdim, scalar=1.0 / divisor, output_tensor=output, memory_config=memory_config)
 
 
 @host_function(name="operations.moreh.cumsum", in_programs=True, of_a_chip="compute_kernel_config")
@@ -67,7 +62,7 @@ def cumsum(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
-    return ttnn.cumsum(input, dim, **_placed(output, memory_config))
+    return ttnn.cumsum(input, dim, output_tensor=output, memory_config=memory_config)
 
 
 moreh_cumsum = cumsum
@@ -85,14 +80,13 @@ def norm(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
-    return ttnn.norm(input, dim, keepdim, p=p, **_placed(output, memory_config))
+    return ttnn.norm(input, dim, keepdim, p=p, output_tensor=output, memory_config=memory_config)
 
 
-def _in_float32(function: Callable[[Tensor], Tensor], x: Tensor, dtype: DataType, placed: dict[str, Any]) -> Tensor:
+def _in_float32(function: Callable[[Tensor], Tensor], x: Tensor, dtype: DataType) -> Tensor:
     """A function of one tensor, computed in float32 and rounded to `dtype` once."""
     result = function(x if x.dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE))
-    result = result if dtype is COMPUTE_TYPE else typecast(result, dtype)
-    return ttnn.identity(result, **placed) if placed else result
+    return result if dtype is COMPUTE_TYPE else typecast(result, dtype)
 
 
 @host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
@@ -105,8 +99,7 @@ def abs_pow(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
-    placed = _placed(output, memory_config)
-    return _in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input, input.dtype, placed)
+    return placed(_in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input, input.dtype), memory_config, output)
 
 
 @host_function(name="operations.moreh.softmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
@@ -120,7 +113,7 @@ def softmax(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """`softmax` along `dim` (ttnn.operations.moreh.softmax); `strategy` says how a chip computes it."""
-    return ttnn.softmax(input, dim, **_placed(output, memory_config))
+    return ttnn.softmax(input, dim, output_tensor=output, memory_config=memory_config)
 
 
 @host_function(name="operations.moreh.softmin", in_programs=True, of_a_chip="strategy compute_kernel_config")
@@ -134,7 +127,7 @@ def softmin(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
-    return ttnn.softmax(ttnn.neg(input), dim, **_placed(output, memory_config))
+    return ttnn.softmax(ttnn.neg(input), dim, output_tensor=output, memory_config=memory_config)
 
 
 @host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
@@ -153,7 +146,7 @@ def logsoftmax(
         x = ttnn.subtract(x, ttnn.max(x, dim, keepdim=True))
         return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), dim, keepdim=True)))
 
-    return _in_float32(computed, input, input.dtype, _placed(output, memory_config))
+    return placed(_in_float32(computed, input, input.dtype), memory_config, output)
 
 
 @host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
@@ -195,16 +188,15 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
     numbers = {"weight": gamma, "bias": beta}
     given: dict[str, Any] = {name: ttnn.reshape(value, (-1,)) for name, value in numbers.items() if value is not None}
     result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=eps, **given), shape)
-    placed = _placed(output, memory_config)
 
     def reciprocal(x: Tensor) -> Tensor:
         return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), eps))
 
-    means = ttnn.mean(flat, -1, **_placed(mean, None))
+    means = ttnn.mean(flat, -1, output_tensor=mean)
     return [
-        ttnn.identity(result, **placed) if placed else result,
+        placed(result, memory_config, output),
         means,
-        _in_float32(reciprocal, flat, input.dtype, _placed(rstd, None)),
+        placed(_in_float32(reciprocal, flat, input.dtype), None, rstd),
     ]
 
 

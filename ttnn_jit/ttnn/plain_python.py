@@ -106,9 +106,7 @@ def _copy(value: Any, device: Device | None) -> Tensor:
 
 def _of_kind(tensor: Tensor, example: Any) -> Any:
     """`tensor` as a torch tensor, or as a numpy array, which holds no bfloat16."""
-    from ttnn_jit.ttnn.torch_conversion import to_torch
-
-    copied = to_torch(tensor)
+    copied = tensor.to_torch()
     if is_torch_tensor(example):
         return copied
     return (copied if tensor.dtype.is_integer else copied.float()).numpy()

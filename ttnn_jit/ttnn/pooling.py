@@ -23,7 +23,7 @@ from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.host_function import given, host_function
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
@@ -119,7 +119,7 @@ def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     _check("max_pool2d", pool, input_tensor)
     attributes = attributes_of(pool)
     wanted = _of_result(input_tensor, dtype, output_layout)
-    found = _MAX_POOL2D(input_tensor, *attributes, *wanted, **given(memory_config=memory_config))
+    found = _MAX_POOL2D(input_tensor, *attributes, *wanted, memory_config=memory_config)
     indices = _indices(input_tensor, pool) if return_indices else None
     _free(input_tensor, deallocate_input)
     return (found, indices) if return_indices else found
@@ -178,7 +178,7 @@ def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     _check("avg_pool2d", pool, input_tensor)
     if divisor_override == 0:
         raise ArgumentError("`divisor_override` of avg_pool2d is 0")
-    keywords = given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
+    keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
     wanted = _of_result(input_tensor, dtype, output_layout)
     found = _AVG_POOL2D(
         input_tensor, *attributes_of(pool), count_include_pad, divisor_override or 0, *wanted, **keywords
@@ -216,7 +216,7 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     counts = per_dimension(output_size, "`output_size` of adaptive_avg_pool2d", 2)
     sizes = (batch_size, input_h, input_w, channels, *counts)
     wanted = _of_result(input_tensor, dtype, output_layout)
-    found = _ADAPTIVE_AVG(input_tensor, *sizes, *wanted, **given(memory_config=memory_config))
+    found = _ADAPTIVE_AVG(input_tensor, *sizes, *wanted, memory_config=memory_config)
     _free(input_tensor, deallocate_input)
     return found
 
@@ -250,7 +250,7 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     counts = per_dimension(output_size, "`output_size` of adaptive_max_pool2d", 2)
     sizes = (batch_size, input_h, input_w, channels, *counts)
     wanted = _of_result(input_tensor, dtype, output_layout)
-    found = _ADAPTIVE_MAX(input_tensor, *sizes, *wanted, **given(memory_config=memory_config))
+    found = _ADAPTIVE_MAX(input_tensor, *sizes, *wanted, memory_config=memory_config)
     _free(input_tensor, deallocate_input)
     return found
 
@@ -273,5 +273,5 @@ def global_avg_pool2d(
         CompileError: The tensor has another rank, or no elements.
     """
     wanted = result_dtype(dtype, input_tensor, "a pool")
-    found: Tensor = _GLOBAL(input_tensor, wanted, **given(memory_config=memory_config))
+    found: Tensor = _GLOBAL(input_tensor, wanted, memory_config=memory_config)
     return found

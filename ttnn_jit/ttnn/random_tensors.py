@@ -22,6 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
 )
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
+from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
@@ -83,8 +84,8 @@ def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device
     """A tensor of random elements that is as `spec` says."""
     place = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
     made = maker()
-    keywords = {} if place is None or made is not None else {"memory_config": place}
-    result = _drawn(call, seed, device, tuple(spec.shape), spec.dtype, spec.layout, *numbers, **keywords)
+    config = place if made is None else None
+    result = _drawn(call, seed, device, tuple(spec.shape), spec.dtype, spec.layout, *numbers, memory_config=config)
     if made is not None and place is not None:
         result = made.laid_out(result, spec)
     tensor: Tensor = result
@@ -154,14 +155,8 @@ def bernoulli(
     if maker() is None:
         _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
-    keywords = {} if memory_config is None else {"memory_config": memory_config}
-    drawn: Tensor = _drawn(_BERNOULLI, seed, _device_of(input), wanted, tensor=input, **keywords)
+    drawn: Tensor = _drawn(_BERNOULLI, seed, place_of(input), wanted, tensor=input, memory_config=memory_config)
     return drawn
-
-
-def _device_of(tensor: Any) -> Device | None:
-    """None inside programs, which know of no devices."""
-    return None if maker() is not None else tensor.device()
 
 
 def _check_probabilities(tensor: Tensor) -> None:
@@ -190,9 +185,10 @@ def dropout(
     """
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
-    keywords = {} if memory_config is None else {"memory_config": memory_config}
-    place = _device_of(input_tensor)
-    dropped: Tensor = _drawn(_DROPOUT, seed, place, probability, scale, tensor=input_tensor, **keywords)
+    place = place_of(input_tensor)
+    dropped: Tensor = _drawn(
+        _DROPOUT, seed, place, probability, scale, tensor=input_tensor, memory_config=memory_config
+    )
     return dropped
 
 

@@ -20,6 +20,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     checked,
 )
+from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 
 EXACT_INTEGERS = 1 << 53
@@ -179,7 +180,7 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
-    own = tensor.device() if maker() is None else None
+    own = place_of(tensor)
     if memory_config is None and (own is not None or maker() is not None):
         memory_config = tensor.memory_config()
     return full(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.eager_ops import place_of, placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.random_tensors import rand
 from ttnn_jit.ttnn.tensor_creation import arange
@@ -62,7 +61,7 @@ def sampling(
     chosen = _drawn(_column(k), _column(p), _column(temp), input_values_tensor, seed)
     tokens = typecast(ttnn.gather(_tiled(typecast(input_indices_tensor, DataType.INT32)), 3, chosen), DataType.UINT32)
     found: Tensor = to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR)
-    return found if output_tensor is None else ttnn.identity(found, output_tensor=output_tensor)
+    return placed(found, None, output_tensor)
 
 
 def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None) -> Tensor:
@@ -81,18 +80,13 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     return ttnn.gather(places, 3, typecast(ttnn.sum(passed, 3, True), places.dtype))
 
 
-def _device_of(tensor: Tensor) -> Device | None:
-    """Where what is made beside `tensor` lies; a program's tensors lie on its device anyway."""
-    return None if maker() is not None else tensor.device()
-
-
 def _numbers(width: int, beside: Tensor) -> Any:
-    return arange(0, width, dtype=COMPUTE_TYPE, device=_device_of(beside))
+    return arange(0, width, dtype=COMPUTE_TYPE, device=place_of(beside))
 
 
 def _uniform(users: int, beside: Tensor, seed: int | None) -> Any:
     """A number from 0 to 1, which it is not, for each user, in a column."""
-    return rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=_device_of(beside), seed=seed)
+    return rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=place_of(beside), seed=seed)
 
 
 def _column(numbers: Tensor) -> Tensor:

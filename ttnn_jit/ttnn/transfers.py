@@ -26,6 +26,7 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
@@ -212,7 +213,7 @@ def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
     spec = unsharded.with_(memory_config=config)
-    return _stored_as(tensor, spec, _place_of(tensor), "to_layout")
+    return _stored_as(tensor, spec, place_of(tensor), "to_layout")
 
 
 def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
@@ -224,7 +225,7 @@ def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> M
     return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
-@host_function(over_meshes=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, over_meshes=True, of_a_chip="sub_core_grids")
 def typecast(
     input_tensor: Tensor,
     dtype: DataType,
@@ -251,17 +252,12 @@ def typecast(
         DTypeError: An element type that torch and numpy alone have.
         DeallocatedError: The tensor was deallocated.
     """
-    tracer = getattr(input_tensor, "__ttnn_call__", None)
-    if tracer is not None:
-        given = {} if memory_config is None else {"memory_config": memory_config}
-        traced: Tensor = tracer(typecast, (input_tensor, dtype), given)
-        return traced
-    check_of_ttnn(dtype)
-    input_tensor.memory(TYPECAST.name)
-    device = input_tensor.device()
-    if device is None:
-        spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
-        return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
+    if type(input_tensor) is Tensor:  # and does not stand for one that is traced
+        check_of_ttnn(dtype)
+        input_tensor.memory(TYPECAST.name)
+        if input_tensor.device() is None:
+            spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
+            return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
     placed = {} if memory_config is None else {"memory_config": memory_config}
     result: Tensor = _ON_DEVICE(input_tensor, dtype, **placed)
     return result
@@ -322,7 +318,7 @@ def clone(
     """A copy (ttnn.clone)."""
     if dtype is not None and dtype is not input.dtype:
         return typecast(input, dtype, memory_config)
-    return _stored_as(input, input.spec.with_(memory_config=memory_config), _place_of(input), "clone")
+    return _stored_as(input, input.spec.with_(memory_config=memory_config), place_of(input), "clone")
 
 
 @host_function()
@@ -400,14 +396,9 @@ def get_memory_config(tensor: Tensor) -> MemoryConfig:
     return tensor.memory_config()
 
 
-def _place_of(tensor: Tensor) -> Device | None:
-    """The device of a tensor; None on the host, and in a program, which is made for no device."""
-    return None if maker() is not None else tensor.device()
-
-
 def _device_of(tensor: Tensor, name: str) -> Device | None:
     """The device of a tensor that must be on one; None in a program."""
-    device = _place_of(tensor)
+    device = place_of(tensor)
     if device is None and maker() is None:
         raise ArgumentError(
             f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device(tensor, device)`"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.guarded import Guarded
-from tests.unit.codegen.programs import emulate_kernel, host_isa, logical, objects_of, run_kernel, stored
+from tests.unit.codegen.programs import emulate_kernel, host_isa, logical, objects_of, run_kernel, stored, unrolled
 from tests.unit.kernels.emulated import is_foreign
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
@@ -36,7 +36,7 @@ def guarded(module, operands, isa, *, start, in_panels=False):
     layouts = {index: each.layout for index, each in factors_of(plan).items()} if in_panels else {}
     values = [_packed(each, layouts[k]) if k in layouts else each for k, each in enumerate(values)]
     memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)
-    for each in plan.launches:
+    for each in unrolled(plan):
         launch, code = _of_panels(each, layouts), objects[each.kernel]
         if is_foreign(code):
             emulate_kernel(launch, plan, code, buffers, start=start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -25,6 +25,7 @@ from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime.buffer import ALIGNMENT
+from ttnn_jit.runtime.launches import Launch, runs_of
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.specs.options import CompileOptions
@@ -106,12 +107,17 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
     buffers += [_fresh(spec) for spec in plan.buffers[len(inputs) :]]
     guards = [buffer.copy() for buffer in buffers]
-    for launch in plan.launches:
+    for launch in unrolled(plan):
         run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
         run(launch, plan, objects[launch.kernel], buffers)
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def unrolled(plan: ProgramPlan) -> list[Launch]:
+    """Every launch of a plan as often as it runs, as one that stands in no repeat."""
+    return [replace(each, offsets=each.offsets_in(rounds), steps=()) for each, rounds in runs_of(plan.launches)]
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:

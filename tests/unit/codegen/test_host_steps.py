@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from xdsl.dialects.builtin import FunctionType
 
-from tests.unit.codegen.programs import host_isa, scheduled
+from tests.unit.codegen.programs import assert_same_bits, host_isa, native, scheduled
 from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.dialects import verify
 from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -35,6 +39,28 @@ def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(specs, call
         assert [each.bound for each in plans[-1].launches] == [launch.bound]
     forms = [*dict.fromkeys(type(each.launches[0].form) for each in plans)]
     assert forms == [*dict.fromkeys((Form, OneLoop, chosen))]
+
+
+UNREAD = [("exp", 0), ("softmax", 0, -1, False), ("permute", 0, (1, 0)), ("sum", 0, (1,), True)]
+
+
+@pytest.mark.parametrize("unread", UNREAD, ids=[name for name, *_ in UNREAD])
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_what_nothing_reads_is_no_launch(unread, target):
+    """No pass leaves such kernels; texts that were edited have them, and so do calls of whose results some are read."""
+    spec = TensorSpec((64, 64), DataType.FLOAT32, Layout.TILE)
+    alone = scheduled([spec], [("neg", 0)], target=target)
+    module = scheduled([spec], [unread, ("neg", 0)], results=(1, 2), target=target)
+    function = module.body.block.first_op
+    returned = function.body.block.last_op
+    returned.operands = [returned.operands[1]]
+    types = FunctionType.from_lists(function.function_type.inputs.data, [returned.operands[0].type])
+    function.properties["function_type"] = types
+    verify(module)
+    x = np.random.default_rng(3).standard_normal((64, 64)).astype(np.float32)
+    for got, wanted in zip(native(module, [x]), interpret(alone, [x]), strict=True):
+        assert_same_bits(got, wanted)
+    assert len(host_plan(module, host_isa()).launches) == 1
 
 
 def test_without_vectors_no_step_changes_a_plan_of_one_launch():

@@ -174,6 +174,17 @@ def test_opaque_operations_have_names_of_their_own():
     assert not computed & {op_class.name for op_class in derive_opaque("ttnn")}
 
 
+def test_every_operation_of_the_other_families_has_examples_but_those_of_pages_and_of_several_sequences():
+    others = [each for each in ops.OPERATIONS if not isinstance(each, ops.Elementwise)]
+    assert {each.name for each in others if not each.examples} == {
+        "experimental.paged_fill_cache",
+        "experimental.rotary_embedding_llama_fused_qk",
+        "transformer.chunked_scaled_dot_product_attention",
+        "transformer.joint_scaled_dot_product_attention",
+        "transformer.paged_scaled_dot_product_attention_decode",
+    }
+
+
 @pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 def test_calls_have_equal_keys_for_equal_specs_and_numbers_only(operation):
     spec, other = (TensorSpec((32, extent), DataType.FLOAT32) for extent in (32, 64))

@@ -72,17 +72,23 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 
-assert "first_row" not in vars(ttnn) and not hasattr(ttnn, "second_row")
+assert "first_rows" not in vars(ttnn) and not hasattr(ttnn, "second_rows")
 told = []
 with ttnn.register_pre_operation_hook(lambda operation, args, kwargs: told.append(operation.__name__)):
-    assert ttnn.first_row(ttnn.from_torch(torch.eye(3))) == [1.0, 0.0, 0.0]
-assert "first_row" in told
-assert ttnn.first_row.__doc__ == "The numbers of the first row."
+    assert ttnn.first_rows(ttnn.from_torch(torch.eye(3)), num_rows=2) == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+assert "first_rows" in told
+assert ttnn.first_rows.__doc__ == "The numbers of the first rows."
+try:
+    ttnn.first_rows(torch.eye(3), "2")
+except ttnn_jit.diagnostics.errors.ArgumentError as error:
+    assert error.message == "`tensor` of first_rows must be a ttnn.Tensor, got a torch.Tensor"
+else:
+    raise AssertionError
 
 
 @ttnn_jit.jit()
 def f(x):
-    return x * ttnn.first_row(x)[0]
+    return x * ttnn.first_rows(x)[0][0]
 
 
 try:
@@ -156,5 +162,5 @@ def test_the_page_adds_a_function_of_the_host_api_with_one_declaration_and_no_ot
         env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
     )
     assert done.returncode == 0, done.stderr
-    assert "return x * ttnn.first_row(x)[0]\n" in done.stdout
-    assert "`ttnn.first_row` runs on the host" in done.stdout
+    assert "return x * ttnn.first_rows(x)[0][0]\n" in done.stdout
+    assert "`ttnn.first_rows` runs on the host" in done.stdout

@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.host_costs import HOST_COSTS
-from ttnn_jit.runtime.plan import Launch
+from ttnn_jit.runtime.launches import Launch
 from ttnn_jit.runtime.structures import Pool
 from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
 from ttnn_jit.specs.options import requested_threads

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
@@ -20,70 +21,69 @@ from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
-class ScoreBlocks:
-    """That launches which follow each other run for some rows after others (codegen/host/score_blocks.py).
+class Again:
+    """Rounds of a launch, in which it does the same further on: a launch's part in a `Repeat` of the program's plan.
 
     Attributes:
-        heads: How many times there are `rows`.
-        rows: Of one head; no block has rows of two.
-        columns: Of a row.
-        size: Rows of a block, of the last one of a head the rest.
-        kept: The values of which a block is in memory at a time.
-        seen: Per block of a head, last rows first, the first of the columns that take part, and how many they are;
-            none: all do, and first rows are first.
+        count: Of rounds, at least one.
+        steps: Per operand, the elements from one round to the next.
+        rounds: What a round is; (): its loops, once.
     """
 
-    heads: int
-    rows: int
-    columns: int
+    count: int
+    steps: tuple[int, ...]
+    rounds: Rounds = ()
+
+
+Rounds = tuple[LaunchLoops | Again, ...]
+"""What a launch runs, one after the other: loops of its kernel that start elsewhere or are shorter, and repeats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """That launches which follow each other run for one block after the other; what a block is of stays in a cache.
+
+    Attributes:
+        producers: What makes a block for others of the launches, by their operations.
+        consumer: Likewise, what reads the last of these.
+        loop: What of the consumer's there are blocks of.
+        size: How many a block has at most.
+        count: Of blocks.
+        share: Of their elements, what is computed; 1: all.
+    """
+
+    producers: tuple[str, ...]
+    consumer: str
+    loop: str
     size: int
-    kept: tuple[PlanValue, ...]
-    seen: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def of_head(self) -> list[tuple[int, int]]:
-        """Per block of a head its first row and how many it has.
-
-        The first one has as many as any: it writes all that the others read, or did not write.
-        """
-        if not self.seen:
-            return [(row, min(self.size, self.rows - row)) for row in range(0, self.rows, self.size)]
-        ends = range(self.rows, 0, -self.size)
-        return [(max(0, end - self.size), min(end, self.size)) for end in ends]
-
-    @property
-    def blocks(self) -> Iterator[tuple[int, int, tuple[int, int] | None]]:
-        """Per block its first row, of all of them, how many it has, and which columns take part; None: all."""
-        for head in range(self.heads):
-            for number, (row, count) in enumerate(self.of_head):
-                whole = not self.seen or (head == 0 and number == 0)
-                yield head * self.rows + row, count, None if whole else self.seen[number]
+    count: int
+    share: float = 1
 
     @property
     def remark(self) -> str:
         """What `explain()` says of it."""
-        text = f"in {self.heads * len(self.of_head)} blocks of {self.size} rows"
-        if not self.seen:
-            return text
-        met = sum(count * own for (_, count), (_, own) in zip(self.of_head, self.seen, strict=True))
-        return f"{text}, {met / (self.rows * self.columns):.0%} of their columns"
+        loop = f"({', '.join(self.producers)}) in the loop of ({self.consumer}) over {self.loop}"
+        part = "" if self.share == 1 else f", {self.share:.0%} of their columns"
+        return f"{loop}, in {self.count} blocks of {self.size} {self.loop}{part}"
 
 
 @dataclass(frozen=True)
 class HostLaunch:
-    """One launch, or one for each of several blocks of rows.
+    """One launch, or one for each of several blocks.
 
     Attributes:
         ops: The module's ops that it runs, in order.
-        kernel: What it reads, computes and writes, over which loops.
+        bound: What it reads, computes and writes, over which loops.
         form: How its body runs.
-        blocks: The blocks of rows that it runs in, with launches beside it; None: all at once.
+        blocks: The blocks that it runs in, with launches beside it; None: all at once.
+        rounds: What it runs for them, alike in number to the others'; (): its kernel's loops, once.
     """
 
     ops: tuple[Operation, ...]
     bound: BoundKernel
     form: Form
-    blocks: ScoreBlocks | None = None
+    blocks: Blocks | None = None
+    rounds: Rounds = ()
 
     @property
     def remark(self) -> str:
@@ -95,6 +95,11 @@ class HostLaunch:
         """Python names of what it runs; a copy, where it only moves elements."""
         names = (name for op in self.ops for name in _names_in(op))
         return tuple(names) or (COPY.name,)
+
+    @property
+    def name(self) -> str:
+        """Its operations as one name."""
+        return " -> ".join(self.operations)
 
 
 Places = Mapping[PlanValue, list[int]]

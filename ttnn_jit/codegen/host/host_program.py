@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -11,12 +13,12 @@ from xdsl.ir import Operation
 from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
-from ttnn_jit.codegen.host.score_blocks import in_order, kept_specs
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel_reader import launches_of
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.codegen.module_reader import ModuleReader
@@ -29,7 +31,8 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.launches import Launch, Repeat
+from ttnn_jit.runtime.plan import ProgramPlan
 
 
 @dataclass(frozen=True)
@@ -77,15 +80,25 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
-    launches = tuple(HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own)
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
+    launches = _read([HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own], results)
     written = tuple(_written(launch.bound for launch in launches))
     read = {operand.value for launch in launches for operand in launch.bound.inputs}
     if not read.union(results) <= {*arguments, *written}:
         raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
     name = function.sym_name.data
     return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
+
+
+def _read(launches: Sequence[HostLaunch], results: Iterable[PlanValue]) -> tuple[HostLaunch, ...]:
+    """The launches of which a result, or one that is read itself, reads something: texts may hold others."""
+    read, kept = {*results}, []
+    for launch in reversed(launches):
+        if any(output.value in read for output in launch.bound.outputs):
+            read.update(operand.value for operand in launch.bound.inputs)
+            kept.append(launch)
+    return tuple(reversed(kept))
 
 
 def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, BoundKernel]]:
@@ -114,33 +127,27 @@ def program_plan(
         named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
         panels: By kernel that has them, as `Launch` does.
     """
-    kernels = [launch.bound for launch in host.launches]
-    written = _written(kernels)
+    groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_place)]
+    written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
-    kept = kept_specs(host.launches)
-    order_of_runs = tuple(in_order(host.launches))
-    touched = [_values(kernels[place]) for place, _ in order_of_runs]
-    between = {value: kept.get(value) or value.spec for value in written if value not in outputs}
-    buffers = buffer_of(touched, between)
+    between = {value: value.spec for value in written if value not in outputs}
+    # What the next round of blocks reads must outlive this one: two rounds say what all of them need.
+    runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
+    buffers = buffer_of([_values(launch.bound) for _, launch in runs], between)
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
-    specs = [between.get(value) or value.spec for value in order]
     inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
-    launches = tuple(
-        Launch(
-            named[place][0],
-            tuple(index[value] for value in values),
-            nest.params,
-            named[place][1],
-            len(kernels[place].outputs),
-            nest.offsets,
-            nest.reduced,
-            panels.get(named[place][0], ()),
+
+    launches: list[Launch | Repeat] = []
+    first_run = {}
+    for group in groups:
+        first_run[group[0][0]] = len(launches)
+        own = [_launch(each.bound, *named[place], index, panels) for place, each in group]
+        launches += _round_by_round(
+            [_runs(run, each.bound.loops, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
         )
-        for (place, nest), values in zip(order_of_runs, touched, strict=True)
-    )
-    run_of = {place: run for run, (place, _) in reversed([*enumerate(order_of_runs)])}
+    specs = [value.spec for value in order]
     in_place = tuple(written_in_place(host))
     return ProgramPlan(
         name=host.name,
@@ -148,16 +155,56 @@ def program_plan(
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
         unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
-        launches=launches,
+        launches=tuple(launches),
         results=tuple(index[value] for value in host.results),
         updates=host.updates,
         in_place=tuple(each.argument for each in in_place),
-        copies=tuple(run_of[each.copy] for each in in_place if each.copy is not None),
+        copies=tuple(first_run[each.copy] for each in in_place if each.copy is not None),
     )
 
 
-def _values(kernel: BoundKernel) -> tuple[PlanValue, ...]:
-    return tuple(each.value for each in (*kernel.inputs, *kernel.outputs))
+def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
+    """Equal for launches that run block by block together."""
+    place, launch = each
+    return launch.blocks or place
+
+
+def _launch(
+    bound: BoundKernel,
+    name: str,
+    picoseconds: int,
+    index: Mapping[PlanValue, int],
+    panels: Mapping[str, tuple[int, ...]],
+) -> Launch:
+    operands, nest = tuple(index[value] for value in _values(bound)), bound.loops
+    own = panels.get(name, ())
+    return Launch(name, operands, nest.params, picoseconds, len(bound.outputs), nest.offsets, nest.reduced, own)
+
+
+def _runs(
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
+) -> tuple[Launch | Repeat, ...]:
+    """What a launch of a kernel over `nest` runs, in repeats of `steps`."""
+    return tuple(
+        Repeat(each.count, _runs(launch, nest, each.rounds, (*steps, each.steps)))
+        if isinstance(each, Again)
+        else replace(launch, params=each.params, offsets=each.offsets, steps=steps)
+        for each in rounds or (nest,)
+    )
+
+
+def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
+    """What launches run, all of them for the first round first."""
+    for own in zip(*together, strict=True):
+        repeats = [each for each in own if isinstance(each, Repeat)]
+        if repeats:
+            yield Repeat(repeats[0].count, tuple(_round_by_round(each.launches for each in repeats)))
+        else:
+            yield from own
+
+
+def _values(bound: BoundKernel) -> tuple[PlanValue, ...]:
+    return tuple(each.value for each in (*bound.inputs, *bound.outputs))
 
 
 def _written(kernels: Iterable[BoundKernel]) -> list[PlanValue]:

@@ -11,22 +11,20 @@ from functools import reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
+from ttnn_jit.codegen.host.compute_at import convert_in_loops
+from ttnn_jit.codegen.host.copy_blocks import block_copies
 from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
-from ttnn_jit.codegen.host.image_blocks import block_images
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
-from ttnn_jit.codegen.host.packed_elements import convert_in_loops
-from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.register_moves import move_in_registers
-from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
+from ttnn_jit.codegen.host.storage_formats import unpack_in_products
 from ttnn_jit.codegen.host.sweeps import Sweep, swept
 from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -119,13 +117,11 @@ HOST_STEPS: tuple[HostStep, ...] = (
     join_loops,
     write_for_copies,
     read_without_padding,
-    block_rows,
-    block_images,
+    block_copies,
     unpack_in_products,
     *map(_on_each, FORM_STEPS),
     move_in_registers,
     convert_in_loops,
-    convert_in_sweeps,
     block_scores,
 )
 """The compile. Without vectors to choose for, all but the first five and the last leave a plan as it is."""

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, ScoreBlocks, places_by_value
+from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+# --- Cost -------------------------------------------------------------------------------------------------------------
 
 BLOCK_BYTES = 1 << 20
 """Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
@@ -35,19 +38,55 @@ def least_bytes() -> float:
     return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
+def _rows_together(scores: _Scores) -> int | None:
+    """The rows of a block; None where blocks do not pay."""
+    bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
+    if scores.count * bytes_of_row < least_bytes():
+        return None
+    size = max(BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS), 1)
+    return min(scores.rows, -(-size // _ROWS) * _ROWS)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """What rows three launches have.
+
+    Attributes:
+        heads: Loops around the rows of one head: how often each runs, and how many rows one step of it passes.
+        rows: Of one head; no block has rows of two.
+        columns: Of a row.
+        kept: What is read by the next of the launches alone, row by row.
+    """
+
+    heads: tuple[tuple[int, int], ...]
+    rows: int
+    columns: int
+    kept: tuple[PlanValue, ...]
+
+    @property
+    def count(self) -> int:
+        """Of all rows."""
+        return math.prod(count for count, _ in self.heads) * self.rows
+
+
+# --- Legality ---------------------------------------------------------------------------------------------------------
+
+
 def block_scores(plan: HostPlan) -> HostPlan:
     """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
     launches = list(plan.launches)
     readers, _ = places_by_value(launches)
+    renamed: dict[PlanValue, PlanValue] = {}
     for place in range(len(launches) - 2):
         group = launches[place : place + 3]
-        if not _may_run_in_blocks(group):
-            continue
-        blocks = _blocks_of(group, place, readers, plan.results)
-        if blocks is not None:
-            blocks = _without_unseen(blocks, group, launches)
-            launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
-    return replace(plan, launches=tuple(launches))
+        scores = _scores_of(group, place, readers, plan.results) if _may_run_in_blocks(group) else None
+        size = _rows_together(scores) if scores else None
+        if scores and size:
+            blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
+            launches[place : place + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
+            renamed |= blocks
+    written = tuple(renamed.get(value, value) for value in plan.written)
+    return replace(plan, launches=tuple(launches), written=written)
 
 
 def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
@@ -57,40 +96,35 @@ def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
 
 
-def _blocks_of(
+def _scores_of(
     group: Sequence[HostLaunch], place: int, readers: Places, returned: Container[PlanValue]
-) -> ScoreBlocks | None:
-    """The blocks that three launches run in, of which the first stands at `place`; None if they are no such."""
+) -> _Scores | None:
+    """What three launches have, of which the first stands at `place`; None if they do not meet rows in one order."""
     first, between, last = (launch.bound for launch in group)
-    kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
+    kept = [each.outputs[0].value for each in (first, between) if len(each.outputs) == 1]
     own = range(place, place + len(group))
-    if len(kept) < 2 or any(each.value in returned or set(readers[each.value]) - set(own) for each in kept):
+    if len(kept) < 2 or any(each in returned or set(readers[each]) - set(own) for each in kept):
         return None
     heads, rows = _rows_of(first.loops)
-    spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
-    if heads < 2 or spans != [each.value.spec.padded_shape[-1] for each in kept]:
+    spans = [_span_of_row(each, group, heads * rows) for each in kept]
+    if heads < 2 or spans != [each.spec.padded_shape[-1] for each in kept]:
         return None
-    if not _differs_by_head(first.loops) or not _differs_by_head(last.loops):
+    loops = _loops_around_rows(group, heads * rows, rows)
+    if not loops or not _differs_by_head(first.loops) or not _differs_by_head(last.loops):
         return None
-    bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
-    if heads * rows * bytes_of_row < least_bytes():
-        return None
-    size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
-    size = min(rows, -(-size // _ROWS) * _ROWS)
-    columns = first.loops.extents[-1]
-    return ScoreBlocks(heads, rows, columns, size, tuple(each.value for each in kept))
+    return _Scores(loops, rows, first.loops.extents[-1], tuple(kept))
 
 
-def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> ScoreBlocks:
-    """The blocks with the columns that take part, unless all do."""
-    if blocks.rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
-        return blocks  # which end, not begin, at whole tiles
-    seen = seen_columns(group, launches)
-    every = (0, blocks.columns)
-    if seen((0, 1)) == every == seen((blocks.rows - 1, 1)):
-        return blocks
-    from_last = replace(blocks, seen=(every,))
-    return replace(blocks, seen=tuple(map(seen, from_last.of_head)))
+def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tuple[tuple[int, int], ...]:
+    """The loops over heads that those of all launches are made of; none where one has rows in several loops."""
+    spans = {total, rows}
+    for launch in group:
+        extents = launch.bound.loops.extents[: _outer_loops(launch.bound.loops, total)]
+        spans.update(itertools.accumulate(reversed(extents), int.__mul__))
+    ordered = sorted(spans)
+    if any(above % below for below, above in itertools.pairwise(ordered)) or ordered[0] != rows:
+        return ()
+    return tuple((above // below, below) for below, above in itertools.pairwise(ordered))[::-1]
 
 
 def _has_packed_rows(product: BoundKernel) -> bool:
@@ -149,35 +183,119 @@ def _outer_loops(nest: LaunchLoops, total: int) -> int:
     return 0
 
 
-def in_order(launches: Sequence[HostLaunch]) -> Iterator[tuple[int, LaunchLoops]]:
-    """What runs one after the other: which launch, and over which loops."""
-    for blocks, group in itertools.groupby(enumerate(launches), key=lambda each: each[1].blocks):
-        own = [[(place, nest) for nest in _nests_of(launch)] for place, launch in group]
-        for runs in own if blocks is None else zip(*own, strict=True):
-            yield from runs
+# --- Blocks -----------------------------------------------------------------------------------------------------------
 
 
-def _nests_of(launch: HostLaunch) -> Iterator[LaunchLoops]:
-    """The loops of a launch, block by block; those that it has, without blocks."""
-    nest, blocks = launch.bound.loops, launch.blocks
-    if blocks is None:
-        yield nest
-        return
-    kept = set(blocks.kept)
-    depth = _outer_loops(nest, blocks.heads * blocks.rows)
-    shifts = [operand.value not in kept for operand in _operands(launch.bound)]
-    across = _loop_of_columns(launch.bound, kept)
-    for start, count, part in blocks.blocks:
-        indices = _indices(start, nest.extents[:depth])
-        inner = list(nest.extents[depth:])
-        first = 0
-        if part is not None:
-            first, inner[across - depth] = part
-        offsets = tuple(
-            offset + sum(map(int.__mul__, indices, strides[:depth])) * shifted + first * strides[across]
-            for offset, strides, shifted in zip(nest.offsets, nest.strides, shifts, strict=True)
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of a head.
+
+    Attributes:
+        first: Of them.
+        count: How many there are.
+        columns: The first of the columns that take part, and how many they are; None: all do.
+    """
+
+    first: int
+    count: int
+    columns: tuple[int, int] | None = None
+
+
+def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
+    """The blocks of a head; if not all columns take part, last rows first.
+
+    The first one has as many rows as any: it writes all that the others read, or did not write.
+    """
+    rows, every = scores.rows, (0, scores.columns)
+    plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
+    if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
+        return plain  # which end, not begin, at whole tiles
+    seen = seen_columns(group, launches)
+    if seen((0, 1)) == every == seen((rows - 1, 1)):
+        return plain
+    from_last = [(max(0, end - size), min(end, size)) for end in range(rows, 0, -size)]
+    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [seen(part)]]
+
+
+def _in_blocks(
+    group: Sequence[HostLaunch], scores: _Scores, parts: Sequence[_Part], kept: Mapping[PlanValue, PlanValue]
+) -> list[HostLaunch]:
+    """The launches block by block; what is `kept` is in memory as another value, of one block."""
+    met = sum(part.count * (part.columns or (0, scores.columns))[1] for part in parts)
+    *producers, consumer = (launch.name for launch in group)
+    count, share = len(parts) * scores.count // scores.rows, met / (scores.rows * scores.columns)
+    blocks = Blocks(tuple(producers), consumer, "rows", parts[0].count, count, share)
+    # The very first block has all columns, so that none that is read is not written.
+    first = [replace(parts[0], columns=None), *parts[1:]]
+    return [
+        replace(
+            launch,
+            bound=_with_values(launch.bound, kept),
+            blocks=blocks,
+            rounds=_Rows(launch.bound, scores.count, kept).of_heads(scores.heads, 0, first, parts),
         )
-        yield replace(nest, extents=(*(1,) * (depth - 1), count, *inner), offsets=offsets)
+        for launch in group
+    ]
+
+
+def _with_values(bound: BoundKernel, others: Mapping[PlanValue, PlanValue]) -> BoundKernel:
+    """A kernel with other values in the place of some."""
+    operands = [Operand(others.get(each.value, each.value), each.view) for each in _operands(bound)]
+    count = len(bound.inputs)
+    return replace(bound, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that a kernel meets.
+
+    Attributes:
+        bound: What meets them.
+        count: Of all.
+        kept: Values of which a block is in memory.
+    """
+
+    bound: BoundKernel
+    count: int
+    kept: Container[PlanValue]
+
+    def of_heads(
+        self, heads: Sequence[tuple[int, int]], start: int, first: Sequence[_Part], others: Sequence[_Part]
+    ) -> Rounds:
+        """The rounds of heads, from row `start` on, of which the first one has other parts than the others."""
+        if not heads:
+            return tuple(self._of_head(start, first))
+        (count, span), *inner = heads
+        if first == others:
+            return (Again(count, self._moves(span), self.of_heads(inner, start, first, others)),)
+        rest = self.of_heads(inner, start + span, others, others)
+        return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
+
+    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
+        """The rounds of one head; of parts that differ in their rows alone, one is repeated."""
+        for _, alike in itertools.groupby(parts, lambda part: (part.count, part.columns)):
+            one, *more = alike
+            nest = self._nest(start, one)
+            yield Again(1 + len(more), self._moves(more[0].first - one.first), (nest,)) if more else nest
+
+    def _nest(self, start: int, part: _Part) -> LaunchLoops:
+        nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
+        inner, offsets = list(nest.extents[depth:]), [*map(int.__add__, nest.offsets, self._moves(start + part.first))]
+        if part.columns is not None:
+            across = _loop_of_columns(self.bound, self.kept)
+            first, inner[across - depth] = part.columns
+            offsets = [offset + first * strides[across] for offset, strides in zip(offsets, nest.strides, strict=True)]
+        return replace(nest, extents=(*(1,) * (depth - 1), part.count, *inner), offsets=tuple(offsets))
+
+    def _moves(self, rows: int) -> tuple[int, ...]:
+        """Per operand, the elements from one row to what is so many rows behind it."""
+        nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
+        indices = [-index if rows < 0 else index for index in _indices(abs(rows), nest.extents[:depth])]
+        operands = zip(_operands(self.bound), nest.strides, strict=True)
+        return tuple(
+            0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
+            for operand, strides in operands
+        )
 
 
 def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
@@ -193,12 +311,6 @@ def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
         flat, index = divmod(flat, extent)
         found.append(index)
     return tuple(reversed(found))
-
-
-def kept_specs(launches: Sequence[HostLaunch]) -> dict[PlanValue, TensorSpec]:
-    """What is in memory of the values of which a block of rows is kept at a time."""
-    blocks = {launch.blocks for launch in launches if launch.blocks is not None}
-    return {value: _rows_as_stored(value.spec, each.size) for each in blocks for value in each.kept}
 
 
 def _rows_as_stored(spec: TensorSpec, count: int) -> TensorSpec:

@@ -184,7 +184,7 @@ def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops,
     digits = [loop for loop in order if other.extents[loop] > 1]
     weights, extents = [strides[loop] for loop in digits], [other.extents[loop] for loop in digits]
     spans = [weight * extent for weight, extent in zip(weights, extents, strict=True)]
-    inner = zip(weights, [*weights[1:], 1], [*spans[1:], 1], strict=True)
+    inner = zip(weights, [*weights, 1][1:], [*spans, 1][1:], strict=True)
     if min(spans, default=1) < 1 or any(weight % next_one or weight < span for weight, next_one, span in inner):
         return None  # its indices are no digits of what lies where
     start = nest.offsets[stream] - other.offsets[written]

@@ -1,0 +1,141 @@
+"""Which functions are programs, and which calls are none: what is wrong, where, and what to do instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects import InvalidModule, parse_module, print_module, verify
+from ttnn_jit.dialects.functions import entry_points
+from ttnn_jit.tools.stage_of_module import schedule
+from ttnn_jit.transforms import inline
+from ttnn_jit.transforms.inline import leave_entry_point
+
+HEAD = """#dram = #ttnn.buffer_type<dram>
+#l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+"""
+T = "tensor<32x32xf32, #l>"
+
+
+def function(name, body="", returned="%arg0", *, visibility="", attributes=""):
+    said = f" attributes {{{attributes}}}" if attributes else ""
+    return f"func.func {visibility} @{name}(%arg0: {T}) -> {T}{said} {{\n{body}\n  return {returned} : {T}\n}}\n"
+
+
+def call(name, result="%0", operand="%arg0"):
+    return f"  {result} = call @{name}({operand}) : ({T}) -> {T}"
+
+
+def module(*texts):
+    return parse_module(f"{HEAD}module {{\n{''.join(texts)}}}\n", "two.mlir")
+
+
+def refused(action, *texts):
+    with pytest.raises(CompileError) as caught:
+        action(module(*texts))
+    assert caught.value.location is not None
+    assert caught.value.location.file == "two.mlir"
+    assert caught.value.help
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("visibility", "attributes", "is_one"),
+    [
+        ("", "", True),
+        ("public", "", True),
+        ("private", "", False),
+        ("nested", "", False),
+        ("", 'tt.function_type = "forward_device"', True),
+        ("", 'tt.function_type = "const_eval"', False),
+        ("", "d2m.kernel", False),
+    ],
+)
+def test_an_entry_point_is_a_public_function_that_is_marked_as_no_other(visibility, attributes, is_one):
+    found = entry_points(module(function("f", visibility=visibility, attributes=attributes)))
+    assert [each.sym_name.data for each in found] == ["f"] * is_one
+
+
+def test_a_module_without_entry_point_says_what_one_is():
+    error = refused(leave_entry_point, function("f", visibility="private"))
+    assert error.message == "the module has no entry point"
+    assert error.help == "a function that has a body and is not private is one"
+
+
+def test_of_several_entry_points_one_is_named():
+    error = refused(leave_entry_point, function("f"), function("g"))
+    assert error.message == "the module has 2 entry points: @f, @g"
+    assert "--entry" in error.help
+    error = refused(lambda each: leave_entry_point(each, "h"), function("f"), function("g", visibility="private"))
+    assert (error.message, error.help) == ("the module has no entry point @h", "it has @f")
+    chosen = module(function("f"), function("g"))
+    leave_entry_point(chosen, "g")
+    assert "@f" not in print_module(chosen)
+
+
+def test_a_call_of_an_unknown_function_names_the_near_one():
+    error = refused(verify, function("f", call("gelo"), "%0"), function("gelu"))
+    assert isinstance(error, InvalidModule)
+    assert "calls @gelo, and the module has no such function" in error.message
+    assert error.help == "did you mean @gelu?"
+    assert error.location.line == 5
+
+
+def test_a_call_with_other_types_says_which():
+    other = "tensor<32x64xf32>"
+    text = f"  %0 = call @g(%arg0) : ({T}) -> {other}"
+    with pytest.raises(
+        InvalidModule, match=r"the result of @g #0 is tensor<32x32xf32.*, the call has tensor<32x64xf32>"
+    ):
+        verify(module(function("f", text), function("g")))
+    text = f"  %0 = call @g(%arg0, %arg0) : ({T}, {T}) -> {T}"
+    with pytest.raises(InvalidModule, match="there are 1 arguments of @g, the call has 2"):
+        verify(module(function("f", text), function("g")))
+
+
+def test_a_declaration_may_stand_in_a_module_and_is_not_called():
+    declared = f"func.func private @host({T}) -> {T}\n"
+    verify(module(function("f"), declared))
+    leave_entry_point(module(function("f"), declared))
+    error = refused(leave_entry_point, function("f", call("host")), declared)
+    assert error.message == "`func.call` calls @host, which has no body"
+
+
+def test_recursion_names_the_way_round():
+    texts = function("f", call("g"), "%0"), function("g", call("h"), "%0"), function("h", call("g"), "%0")
+    error = refused(lambda each: leave_entry_point(each, "f"), *texts)
+    assert error.message == "@g calls itself: @g -> @h -> @g"
+    assert error.location.line == 13
+    for action in (schedule, lambda each: interpret(each, [])):
+        with pytest.raises(CompileError, match="@f calls itself: @f -> @f"):
+            action(module(function("f", call("f"), "%0")))
+
+
+def test_what_an_entry_point_does_not_call_may_be_anything():
+    recursive = function("loop", call("loop"), "%0", visibility="private")
+    chosen = module(function("f", call("g"), "%0"), recursive, function("g", visibility="private"))
+    leave_entry_point(chosen)
+    assert print_module(chosen) == print_module(module(function("f")))
+
+
+def test_calls_of_calls_that_multiply_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(inline, "MAX_OPERATIONS", 10)
+    doubled = [
+        function(f"f{k}", f"{call(f'f{k + 1}')}\n{call(f'f{k + 1}', '%1', '%0')}", "%1", visibility="private" * (k > 0))
+        for k in range(64)
+    ]
+    last = function("f64", f'  %0 = "ttir.exp"(%arg0) : ({T}) -> {T}', "%0", visibility="private")
+    error = refused(leave_entry_point, *doubled, last)
+    assert "has more than" in error.message
+
+
+def test_a_function_that_writes_into_its_argument_is_a_program_and_not_called():
+    writing = (
+        f"func.func @g(%arg0: {T} {{ttcore.updated_by = 0 : i64}}) -> {T} {{\n"
+        f'  %0 = "ttir.exp"(%arg0) : ({T}) -> {T}\n  return %0 : {T}\n}}\n'
+    )
+    error = refused(lambda each: leave_entry_point(each, "f"), function("f", call("g"), "%0"), writing)
+    assert error.message == "`func.call` calls @g, which writes into its argument #0"
+    assert "use result #0" in error.help
+    leave_entry_point(module(function("f"), writing), "g")

@@ -1,0 +1,278 @@
+"""Functions that the builder of LLVM functions makes do what their `with` blocks say."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.kernels.native_loop import host_isa, machine
+from ttnn_jit.kernels.llvm.blocks import Region
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR
+from ttnn_jit.kernels.llvm.values import Work, i64, integer, operand, usual_instructions, zero
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.loop_constants import constants_of
+from ttnn_jit.runtime.executable import mapped
+from ttnn_jit.runtime.image import Image, image_of
+
+
+def native(text: str, name: str, arguments: int):
+    """The function of so many words, and of a word."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    llvm.initialize_native_asmprinter()
+    image = Image.read(image_of(machine(host_isa()).emit_object(module)))
+    address = mapped(image, {}) + image.functions[name]
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(address)
+
+
+def function_of(*names: str) -> FunctionBuilder:
+    return FunctionBuilder("f", ModuleText(), [Parameter(name, I64) for name in names], I64)
+
+
+# --- Programs of numbers, which Python runs too -----------------------------------------------------------------------
+
+
+def wrapped(number: int) -> int:
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+ARITHMETIC = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "bit_and": operator.and_,
+    "bit_or": operator.or_,
+}
+PREDICATES = {"slt": operator.lt, "sge": operator.ge, "eq": operator.eq, "ne": operator.ne}
+
+
+@dataclass(frozen=True)
+class Compute:
+    """A variable more: an operation of two others, or of one and a number."""
+
+    name: str
+    left: int
+    right: int
+    number: int | None
+
+
+@dataclass(frozen=True)
+class If:
+    """A variable more: what a body's last one is under a condition, else another."""
+
+    predicate: str
+    left: int
+    right: int
+    body: tuple[object, ...]
+    otherwise: int
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A variable more, which a body replaces so often; the body sees it and the number of the trip last."""
+
+    trips: int
+    first: int
+    body: tuple[object, ...]
+    tested: str
+
+
+def bodies(statements):
+    return st.lists(statements, max_size=3).map(tuple)
+
+
+PLACES = st.integers(0, 30)
+NUMBERS = st.none() | st.sampled_from([0, 1, -1, 2, 77])
+STATEMENTS = st.recursive(
+    st.builds(Compute, st.sampled_from(sorted(ARITHMETIC)), PLACES, PLACES, NUMBERS),
+    lambda inner: st.one_of(
+        st.builds(If, st.sampled_from(sorted(PREDICATES)), PLACES, PLACES, bodies(inner), PLACES),
+        st.builds(Repeat, st.integers(1, 4), PLACES, bodies(inner), st.sampled_from(["end", "head"])),
+    ),
+    max_leaves=5,
+)
+
+
+BODIES = bodies(STATEMENTS)
+
+
+def build(b: Builder, body, variables: list) -> list:
+    """The variables behind a body."""
+    variables = list(variables)
+
+    def at(place):
+        return variables[place % len(variables)]
+
+    for statement in body:
+        match statement:
+            case Compute(name, left, right, number):
+                made = getattr(b, name)(at(left), at(right) if number is None else number)
+            case If(predicate, left, right, inner, otherwise):
+                with b.when(b.compare(predicate, at(left), at(right)), "some", ("chosen", at(otherwise))) as branch:
+                    branch.give(build(b, inner, variables)[-1])
+                (made,) = branch.values
+            case Repeat(trips, first, inner, "end"):
+                with b.count("i", trips, ("held", at(first))) as loop:
+                    loop.carry(build(b, inner, [*variables, loop.index, *loop.values])[-1])
+                (made,) = loop.values
+            case Repeat(trips, first, inner, _):
+                with b.while_loop("trip", ("i", i64(0)), ("held", at(first))) as loop:
+                    index, held = loop.values
+                    loop.leave_unless(b.compare("slt", index, trips - 1))
+                    loop.again(b.add(index, 1), build(b, inner, [*variables, index, held])[-1])
+                made = loop.values[1]
+        variables.append(made)
+    return variables
+
+
+def run(body, variables: list[int]) -> list[int]:
+    variables = list(variables)
+
+    def at(place):
+        return variables[place % len(variables)]
+
+    for statement in body:
+        match statement:
+            case Compute(name, left, right, number):
+                made = wrapped(ARITHMETIC[name](at(left), at(right) if number is None else number))
+            case If(predicate, left, right, inner, otherwise):
+                holds = PREDICATES[predicate](at(left), at(right))
+                made = run(inner, variables)[-1] if holds else at(otherwise)
+            case Repeat(trips, first, inner, tested):
+                made = at(first)
+                for index in range(trips if tested == "end" else trips - 1):
+                    made = run(inner, [*variables, index, made])[-1]
+        variables.append(made)
+    return variables
+
+
+WORDS = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
+
+
+@given(BODIES, st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_a_function_computes_what_its_blocks_say(body, calls):
+    f = function_of("a", "b")
+    f.give_back(build(f, body, [*f.parameters, i64(5)])[-1])
+    compiled = native(f.text, "f", 2)
+    for a, b in calls:
+        assert compiled(a, b) == run(body, [a, b, 5])[-1]
+
+
+@given(BODIES, BODIES, st.tuples(WORDS, WORDS))
+def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, words):
+    """Taken in twice, so that the names of its blocks and values are those of two pieces."""
+    inner = Builder(ModuleText())
+    parameters = [inner.new(I64, name) for name in ("x", "y")]
+    region = Region(inner.body, parameters, [build(inner, body, [*parameters, i64(5)])[-1]])
+    f = FunctionBuilder("f", ModuleText(), [Parameter("a", I64), Parameter("b", I64)], I64, taking_in=inner.body)
+    first = build(f, before, [*f.parameters, i64(5)])[-1]
+    (result,) = f.take_in(region, [first, f.parameters[1]])
+    f.give_back(result)
+    known = run(before, [*words, 5])[-1]
+    assert native(f.text, "f", 2)(*words) == run(body, [known, words[1], 5])[-1]
+
+
+# --- One by one -------------------------------------------------------------------------------------------------------
+
+
+def test_the_type_of_values_decides_the_instruction():
+    f = FunctionBuilder("f", ModuleText(), [Parameter("x", FLOAT), Parameter("n", I64)])
+    x, n = f.parameters
+    f.add(x, x), f.add(n, n), f.compare("olt", x, x), f.compare("slt", n, n)
+    for instruction in ("fadd float %x, %x", "add i64 %n, %n", "fcmp olt float %x, %x", "icmp slt i64 %n, %n"):
+        assert f" = {instruction}\n" in f"{f.text}\n"
+
+
+def test_constants_fold_and_what_changes_nothing_vanishes():
+    f = function_of("n")
+    (n,) = f.parameters
+    before = len(f.body.code)
+    assert f.add(n, 0) is n
+    assert f.mul(1, n) is n
+    assert f.element(n, I64, 0) is n
+    assert f.sub(i64(3), 5) == "-2"
+    assert f.select(f.compare("slt", i64(3), 5), n, 7) is n
+    assert f.convert("zext", n, I64) is n
+    assert len(f.body.code) == before
+
+
+def test_names_are_hints_as_long_as_they_are_free():
+    f = function_of("n")
+    (n,) = f.parameters
+    assert [f.add(n, 1, "n"), f.add(n, 2, "x"), f.add(n, 3, "x"), f.add(n, 4)] == ["%n.1", "%x", "%x.1", "%v1"]
+
+
+def test_what_is_rare_costs_nothing_on_the_common_path():
+    f = function_of("n")
+    (n,) = f.parameters
+    with f.when(f.compare("eq", n, 0), "rare", ("found", n), is_rare=True) as branch:
+        branch.give(f.mul(f.mul(n, n), n))
+    # The comparison and the branch; the end of the branch, and its phi node.
+    assert usual_instructions(f.body.code) == 4
+    assert "branch_weights" in f.text
+
+
+def test_a_division_says_that_it_takes_long():
+    f = FunctionBuilder("f", ModuleText(), [Parameter("x", FLOAT)])
+    f.div(*f.parameters * 2)
+    assert f.body.code[-1].work is Work.DIVISION
+
+
+def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
+    vector = FLOAT.times(4)
+    inner = Builder(ModuleText())
+    x = inner.new(vector, "x")
+    half = operand("splat (float 5.0)", vector)
+    constant = integer(3, I32.times(4))
+    words = inner.add(inner.bitcast(x, I32.times(4)), constant)
+    region = Region(inner.body, [x], [words])
+    assert constants_of(inner.body.code, most=4) == [constant]
+    assert constants_of(inner.body.code, most=0) is None
+    f = FunctionBuilder("f", ModuleText(), [Parameter("a", vector)], taking_in=inner.body)
+    held = f.freeze(constant, "three")
+    f.take_in(region, f.parameters, {(constant.type, str(constant)): held})
+    f.give_back()
+    assert "add <4 x i32> %v1, %three" in f.text
+    assert half not in f.text
+
+
+def test_declarations_come_by_themselves_once():
+    module = ModuleText()
+    f = FunctionBuilder("f", module, [Parameter("to", PTR), Parameter("n", I64)])
+    to, n = f.parameters
+    for _ in range(2):
+        f.copy_bytes(to, to, n)
+        f.store(zero(FLOAT.times(4)), to, 16, nontemporal=True)
+    assert module.text().count("@llvm.memcpy") == 1
+    assert module.text().count("!0 = ") == 1
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_loop_that_says_not_how_it_ends_is_a_mistake_of_its_writer(ends):
+    f = function_of("n")
+
+    def loop():
+        with f.loop("again", ("i", i64(0))) as trips:
+            if ends:
+                trips.again_if(f.compare("slt", trips.values[0], 3), f.add(trips.values[0], 1))
+
+    if ends:
+        loop()
+    else:
+        with pytest.raises(AssertionError, match="ends with `again_if`"):
+            loop()
+
+
+def test_a_block_takes_as_many_values_as_it_has_arguments():
+    f = function_of("n")
+    block = f.new_block("next", (I64, "x"), (I1, "holds"))
+    with pytest.raises(AssertionError, match="takes 2 arguments"):
+        f.branch(block, *f.parameters)

@@ -1,0 +1,122 @@
+"""Repeats of launches run as their launches would one after the other, and are checked without being written out."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.runtime.kernels import object_code, row_major
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.runtime.launches import MOST_AROUND, launch_to_json
+from ttnn_jit.runtime.plan import Launch, ProgramPlan, Repeat
+from ttnn_jit.runtime.program import Program
+
+X, Y, BLOCK = 0, 1, 2
+
+
+def plan_of(launches, elements, block):
+    return ProgramPlan("test", (row_major(elements),), (row_major(elements),), (row_major(block),), tuple(launches))
+
+
+def run(plan):
+    """What a program makes of 1, 2, 3..."""
+    program = Program(plan, {kernel: object_code(kernel) for kernel in plan.kernels})
+    x = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
+    y = np.full(plan.outputs[0].volume, np.nan, np.float32)
+    program.run(x.ctypes.data, y.ctypes.data)
+    return y
+
+
+@st.composite
+def nests(draw):
+    """Counts of repeats, the outermost first, the size of a block, and how many elements follow the last one."""
+    counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    return counts, draw(st.integers(1, 5)), draw(st.integers(0, 3)), [draw(st.booleans()) for _ in counts]
+
+
+def blocks_in_repeats(counts, size, tail, turned):
+    """Each block negated into memory of its own, and doubled from there; some repeats read from their end on."""
+    spans = [size * int(np.prod(counts[k + 1 :])) for k, _ in enumerate(counts)]
+    first = sum((count - 1) * span for count, span, turn in zip(counts, spans, turned, strict=True) if turn)
+    read = [(-span if turn else span, 0) for span, turn in zip(spans, turned, strict=True)]
+    negate = Launch("t_neg", (X, BLOCK), (size, 1, 1), offsets=(first, 0), steps=tuple(read))
+    double = Launch("t_double", (BLOCK, Y), (size, 1, 1), steps=tuple((0, span) for span in spans))
+    launches = (negate, double)
+    for count in reversed(counts):
+        launches = (Repeat(count, launches),)
+    whole = size * int(np.prod(counts))
+    if tail:
+        rest = {"params": (tail, 1, 1), "steps": ()}
+        launches += replace(negate, offsets=(whole, 0), **rest), replace(double, offsets=(0, whole), **rest)
+    return plan_of(launches, whole + tail, max(size, tail))
+
+
+@settings(max_examples=60, deadline=None)
+@given(nests())
+def test_repeats_in_repeats_meet_what_their_steps_say(nest):
+    counts, size, tail, turned = nest
+    plan = blocks_in_repeats(counts, min(size, 9), min(tail, size), turned)
+    blocks = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
+    whole = blocks[: size * int(np.prod(counts))].reshape(*counts, size)
+    turns = tuple(slice(None, None, -1 if turn else 1) for turn in turned)
+    want = [*(-2 * whole[turns]).ravel(), *(-2 * blocks[whole.size :])]
+    assert run(plan).tolist() == want
+    assert ProgramPlan.from_json(plan.to_json()) == plan
+    assert plan.runs == 2 * int(np.prod(counts)) + 2 * bool(min(tail, size))
+    assert plan.bytes_touched == sum(
+        plan.buffers[index].nbytes
+        for index in itertools.chain([X, BLOCK] * (plan.runs // 2), [BLOCK, Y] * (plan.runs // 2))
+    )
+
+
+NEGATE = Launch("t_neg", (X, BLOCK), (4, 1, 1), steps=((4, 0),))
+DOUBLE = Launch("t_double", (BLOCK, Y), (4, 1, 1), steps=((0, 4),))
+
+
+def test_a_repeat_takes_the_room_of_a_round_in_a_plan_and_in_its_text():
+    few, many = (plan_of([Repeat(count, (NEGATE, DOUBLE))], 4 * count, 4) for count in (2, 200))
+    assert len(few.launches) == len(many.launches) == 1
+    assert len(many.text()) < len(few.text()) + 20
+    assert (few.runs, many.runs) == (4, 400)
+
+
+@pytest.mark.parametrize(
+    ("launches", "reason"),
+    [
+        ([Repeat(5, (NEGATE, DOUBLE))], "leaves the memory of operand 0"),
+        ([Repeat(4, (replace(NEGATE, steps=((-4, 0),)), DOUBLE))], "leaves the memory of operand 0"),
+        ([Repeat(4, (NEGATE, replace(DOUBLE, steps=((1, 4),))))], "leaves the memory of operand 0"),
+        ([Repeat(3, (NEGATE, DOUBLE))], "not all of it"),
+        ([Repeat(0, (NEGATE, DOUBLE))], "repeats 2 launches 0 times"),
+        ([Repeat(4, ())], "repeats 0 launches 4 times"),
+        ([Repeat(4, (replace(NEGATE, steps=()), DOUBLE))], "for 2 operands in 1 repeats"),
+        ([Repeat(4, (replace(NEGATE, steps=((4,),)), DOUBLE))], "for 2 operands in 1 repeats"),
+        ([NEGATE, Repeat(4, (DOUBLE,))], "for 2 operands in 0 repeats"),
+        ([Repeat(4, (DOUBLE, NEGATE))], "reads buffer 2 before it is written"),
+        ([Repeat(4, (replace(NEGATE, steps=((1 << 63, 0),)), DOUBLE))], "numbers that are none of its words"),
+        ([Repeat(1 << 16, (replace(NEGATE, steps=((0, 0),)), replace(DOUBLE, steps=((0, 0),))))], "run 131072 times"),
+    ],
+)
+def test_a_repeat_that_its_memory_does_not_bear_is_refused(launches, reason):
+    with pytest.raises(InternalError, match=reason):
+        plan_of(launches, 16, 4)
+
+
+def test_a_block_that_is_written_in_part_is_not_read_before_later_rounds_have_written_the_rest():
+    parts = replace(NEGATE, params=(2, 1, 1), steps=((4, 2),))
+    with pytest.raises(InternalError, match="reads buffer 2 before it is written"):
+        plan_of([Repeat(2, (parts, DOUBLE))], 16, 4)
+
+
+def test_repeats_stand_in_each_other_to_a_limit():
+    fields = launch_to_json(replace(NEGATE, steps=()))
+    for _ in range(MOST_AROUND + 1):
+        fields = [1, [fields]]
+    plan = plan_of([Repeat(4, (NEGATE, DOUBLE))], 16, 4).to_json()
+    with pytest.raises(ValueError, match="stand in each other"):
+        ProgramPlan.from_json({**plan, "launches": [fields]})

@@ -1,0 +1,147 @@
+"""The launches of a program: runs of kernels on numbered buffers, and repeats of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.spec_json import numbers, text_of
+
+MOST_AROUND = 8
+"""Repeats that may stand in each other."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A run of a kernel.
+
+    Attributes:
+        kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
+        operands: Buffer index of each of its pointers, in order.
+        params: The i64 words of its second argument: extents and strides (codegen/launch.py).
+        picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
+        written: How many of its operands, the last ones, it writes; it reads the others.
+        offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
+            zeros.
+        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
+            and they are not cut among threads.
+        panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, and the terms of a
+            word; () where none may.
+        steps: Per repeat that it stands in, outermost first, and per operand: the elements from where it meets the
+            operand in one round to where in the next.
+    """
+
+    kernel: str
+    operands: tuple[int, ...]
+    params: tuple[int, ...]
+    picoseconds: int = 0
+    written: int = 1
+    offsets: tuple[int, ...] = ()
+    reduced: tuple[int, ...] = ()
+    panels: tuple[int, ...] = ()
+    steps: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def loops(self) -> int:
+        """How many loops there are."""
+        return len(self.params) // (1 + len(self.operands))
+
+    def __post_init__(self) -> None:
+        if not self.offsets:
+            object.__setattr__(self, "offsets", (0,) * len(self.operands))
+
+    def offsets_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
+        """The offsets in one round of each repeat that it stands in, outermost first."""
+        if not rounds:
+            return self.offsets
+        moves = zip(
+            *([number * step for step in own] for number, own in zip(rounds, self.steps, strict=True)), strict=True
+        )
+        return tuple(offset + sum(own) for offset, own in zip(self.offsets, moves, strict=True))
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Launches that run one after the other, all of them in each of several rounds: blocks of what they compute.
+
+    Attributes:
+        count: Of rounds, at least one.
+        launches: Of a round, in order.
+    """
+
+    count: int
+    launches: tuple[Launch | Repeat, ...]
+
+
+def launches_in(
+    launches: Sequence[Launch | Repeat], counts: tuple[int, ...] = ()
+) -> Iterator[tuple[Launch, tuple[int, ...]]]:
+    """Every launch once, with the rounds of each repeat that it stands in, outermost first, behind `counts`."""
+    for each in launches:
+        if isinstance(each, Repeat):
+            yield from launches_in(each.launches, (*counts, each.count))
+        else:
+            yield each, counts
+
+
+def runs_of(
+    launches: Sequence[Launch | Repeat], rounds: tuple[int, ...] = ()
+) -> Iterator[tuple[Launch, tuple[int, ...]]]:
+    """Every launch as often as it runs, in order, with the number of the round of each repeat, behind `rounds`."""
+    for each in launches:
+        if isinstance(each, Repeat):
+            for number in range(each.count):
+                yield from runs_of(each.launches, (*rounds, number))
+        else:
+            yield each, rounds
+
+
+def launch_to_json(each: Launch | Repeat) -> list[Any]:
+    """A launch, or a repeat, as JSON values; equal ones give equal values."""
+    if isinstance(each, Repeat):
+        return [each.count, [*map(launch_to_json, each.launches)]]
+    return [
+        each.kernel,
+        list(each.operands),
+        list(each.params),
+        each.picoseconds,
+        each.written,
+        list(each.offsets) if any(each.offsets) else [],
+        list(each.reduced),
+        *([list(each.panels)] if each.panels or each.steps else []),
+        *([[*map(list, each.steps)]] if each.steps else []),
+    ]
+
+
+def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
+    """The inverse of `launch_to_json`, of what stands in so many repeats.
+
+    Raises:
+        LookupError, TypeError, ValueError: The fields describe neither.
+    """
+    if isinstance(fields[0], str):
+        return _launch(fields)
+    if around == MOST_AROUND:
+        raise ValueError(f"more than {MOST_AROUND} repeats stand in each other")
+    count, launches = fields
+    (rounds,) = numbers([count])
+    return Repeat(rounds, tuple(launch_from_json(each, around + 1) for each in launches))
+
+
+def _launch(fields: Sequence[Any]) -> Launch:
+    kernel, operands, params, picoseconds, written, offsets, reduced, *more = fields
+    given: list[Any] = [[], []]
+    panels, steps = [*more, *given[len(more) :]]
+    time, outputs = numbers([picoseconds, written])
+    return Launch(
+        text_of(kernel),
+        numbers(operands),
+        numbers(params),
+        time,
+        outputs,
+        numbers(offsets),
+        numbers(reduced),
+        numbers(panels),
+        tuple(map(numbers, steps)),
+    )
