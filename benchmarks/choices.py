@@ -197,9 +197,9 @@ def turned_off(choice: Choice) -> Iterator[None]:
     with ExitStack() as patches:
         for module, name, value in choice.off:
             patches.enter_context(mock.patch.object(module, name, value))
-        host_steps.forget_forms()
+        host_steps.forget_loops()
         yield
-    host_steps.forget_forms()
+    host_steps.forget_loops()
 
 
 def measure(choice: Choice, case: Case) -> list[float] | None:

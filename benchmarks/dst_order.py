@@ -88,10 +88,10 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")
         chosen = body_emitter.emission_order if order == "breadth-first" else in_order
         for isa in (host, AVX2):
-            host_steps.forget_forms()
+            host_steps.forget_loops()
             with mock.patch.object(body_emitter, "emission_order", chosen):
                 yield order, isa, generate(module, isa)
-    host_steps.forget_forms()
+    host_steps.forget_loops()
 
 
 def stack_stores(module: LlvmModule, isa: HostIsa) -> int:

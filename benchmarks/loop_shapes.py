@@ -79,6 +79,22 @@ def _convolution(x: Any, weight: Any) -> Any:
     )
 
 
+def _convolution_of_few_channels(x: Any, weight: Any) -> Any:
+    return ttnn.conv2d(
+        input_tensor=x,
+        weight_tensor=weight,
+        device=None,
+        in_channels=4,
+        out_channels=32,
+        batch_size=1,
+        input_height=224,
+        input_width=224,
+        kernel_size=(3, 3),
+        stride=(1, 1),
+        padding=(1, 1),
+    )
+
+
 def _attention(query: Any, key: Any, value: Any) -> Any:
     return ttnn.transformer.scaled_dot_product_attention(query, key, value, is_causal=True)
 
@@ -111,6 +127,8 @@ LOOP_SHAPES = (
     LoopShape("window product", _convolution, ((1, 1, 3136, 64), (64, 64, 3, 3)), PRODUCT, BOTH),
     LoopShape("dot product", lambda x, y: ttnn.matmul(x, y), ((4096, 1, 128), (4096, 128, 1)), "dot products", BOTH),
     LoopShape("attention", _attention, ((1, 8, 512, 64),) * 3, PRODUCT, BOTH),
+    LoopShape("attention in blocks", _attention, ((1, 16, 1024, 64),) * 3, "in the loop of (matmul) over rows"),
+    LoopShape("copy in blocks", _convolution_of_few_channels, ((1, 1, 50176, 4), (32, 4, 3, 3)), "in the loop of"),
     LoopShape("panel product", lambda x, y: ttnn.matmul(x, y), ((256, 1024), (1024, 1024)), PRODUCT, ("bf16 tiles",)),
     LoopShape("pack", lambda x: ttnn.typecast(x, ttnn.bfloat8_b), (MATRIX,), "block floats packed", ("f32 tiles",)),
     LoopShape("unpack", lambda x: ttnn.typecast(x, ttnn.float32), (MATRIX,), "block floats unpacked", (PACKED,)),

@@ -114,6 +114,8 @@ def outlined(draw: st.DrawFn, module: ModuleOp) -> str:
             part = ops[start : draw(st.integers(start + 1, len(ops)))]
             name = draw(st.sampled_from([f"part{number}", f"{MAIN}_kernel{number}"]))
             block.add_op(_outline(draw, part, name))
+    for name, op in _alike(draw, made):
+        block.add_op(_outline(draw, [op], name, is_bare=True))
     _share(made)
     for number in range(draw(st.integers(0, 2))):
         unused = draw(st.sampled_from([each for each in functions_of(made) if not is_kernel(each)])).clone()
@@ -126,19 +128,37 @@ def outlined(draw: st.DrawFn, module: ModuleOp) -> str:
     return print_module(made)
 
 
-def _outline(draw: st.DrawFn, part: Sequence[Operation], name: str) -> FuncOp:
-    """The function that `part`, ops in a row, becomes; a call of it takes their place."""
+def _alike(draw: st.DrawFn, module: ModuleOp) -> list[tuple[str, Operation]]:
+    """Names for ops that do the same with other operands, if there are such, and one of their kinds is drawn."""
+    kinds: dict[object, list[Operation]] = {}
+    for function in functions_of(module):
+        for op in function.body.block.ops:
+            if op.operands and op.results and not isinstance(op, CallOp | ttnn.FullOp):
+                said = (type(op), tuple(op.operand_types), tuple(op.result_types), str(op.properties))
+                kinds.setdefault(said, []).append(op)
+    several = [ops for ops in kinds.values() if len(ops) > 1]
+    chosen = draw(st.sampled_from([None, *several])) or ()
+    return [(f"alike{number}", op) for number, op in enumerate(chosen)]
+
+
+def _outline(draw: st.DrawFn, part: Sequence[Operation], name: str, *, is_bare: bool = False) -> FuncOp:
+    """The function that `part`, ops in a row, becomes; a call of it takes their place.
+
+    Unless it `is_bare`, it may take what it does not need, and return what nobody reads.
+    """
     around = part[0].parent_block()
     assert around is not None
     inside = {result for op in part for result in op.results}
     inputs = dict.fromkeys(value for op in part for value in op.operands if value not in inside)
     device = next((value for value in inputs if isinstance(value.type, ttnn.DeviceType)), None)
     given = [value for value in inputs if value is not device]
-    given += draw(st.lists(st.sampled_from(around.args), max_size=1)) if around.args else []  # that it does not need
+    if around.args and not is_bare:
+        given += draw(st.lists(st.sampled_from(around.args), max_size=1))
     used = [value for value in inside if _is_used_outside(value, part) and value.type != ttnn.DEVICE]
     used.sort(key=lambda value: (part.index(value.owner), value.index))
     body = Block(arg_types=[value.type for value in given])
-    returned = [*used, *draw(st.lists(st.sampled_from([*body.args, *used]), max_size=1))] if used else []
+    more = [*body.args, *used] if used and not is_bare else []
+    returned = [*used, *draw(st.lists(st.sampled_from(more), max_size=1))] if more else used
     call = CallOp(name, given, [value.type for value in returned])
     around.insert_op_before(call, part[0])
     own = dict(zip(given, body.args, strict=False))

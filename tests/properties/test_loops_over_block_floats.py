@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen.host import compute_at
-from ttnn_jit.codegen.host.forms import InStrips
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.kernel import LoopNest, Loops
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.runtime.chunks import chunks_of
@@ -69,6 +69,10 @@ def test_arithmetic_on_block_floats_has_the_interpreters_bits(target, case, seed
         assert_same_bits(got, np.asarray(wanted))
 
 
+def in_strips(launch):
+    return isinstance(launch.bound.kernel, LoopNest) and launch.bound.kernel.loops is Loops.STRIPS
+
+
 ADDED_UP = [
     TensorSpec((64, 288), DataType.BFLOAT8_B, Layout.TILE),
     TensorSpec((64, 288), DataType.BFLOAT16, Layout.TILE),
@@ -78,7 +82,7 @@ ADDED_UP = [
 def test_a_loop_unpacks_what_it_reads_and_packs_what_it_writes():
     module = scheduled(ADDED_UP, [("add", 0, 1), ("multiply", 2, 0.5)])
     (launch,) = generate(module, host_isa()).host.launches
-    assert isinstance(launch.form, InStrips)
+    assert in_strips(launch)
     assert launch.remark == "block floats unpacked and packed strip by strip"
     operands = [values_of(spec, np.random.default_rng(1)) for spec in ADDED_UP]
     (wanted,), (got,) = interpret(module, operands), native(module, operands, NEON)
@@ -90,8 +94,8 @@ def test_what_another_launch_reads_too_is_unpacked_for_both():
     launches = generate(
         scheduled(ADDED_UP, [*calls, ("max", 0, (0,), True)], results=(-2, -1)), host_isa()
     ).host.launches
-    assert launches[0].bound.kernel.packs_or_unpacks
-    assert not any(isinstance(launch.form, InStrips) for launch in launches)
+    assert launches[0].bound.kernel.repacks
+    assert not any(in_strips(launch) for launch in launches)
 
 
 def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
@@ -107,7 +111,7 @@ def test_strips_of_more_tensors_than_a_stack_holds_are_not_kept_together(count, 
     calls = [("add", 0, 1), *(("add", count + k, k + 2) for k in range(count - 2))]
     module = scheduled([*specs], calls)
     launches = generate(module, host_isa()).host.launches
-    assert any(isinstance(launch.form, InStrips) for launch in launches) is is_joined
+    assert any(in_strips(launch) for launch in launches) is is_joined
     operands = [values_of(spec, np.random.default_rng(k)) for k, spec in enumerate(specs)]
     (wanted,), (got,) = interpret(module, operands), native(module, operands)
     np.testing.assert_array_equal(got, wanted)

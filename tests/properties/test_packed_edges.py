@@ -11,6 +11,7 @@ from tests.properties.test_backends_agree import by_numba
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS
@@ -75,8 +76,8 @@ def test_rows_that_are_reduced_are_one_launch_before_they_are_packed_however_man
     spec = TensorSpec((8, 197, 197), DataType.FLOAT32, Layout.TILE)
     calls = [("softmax", 0, -1, True), ("typecast", 1, DataType.BFLOAT8_B)]
     softmax, *packing = generate(scheduled([spec], calls), host_isa()).host.launches
-    assert not softmax.bound.kernel.packs_or_unpacks
-    assert [launch.bound.kernel.packs_or_unpacks for launch in packing] == [True] * 4
+    assert isinstance(softmax.bound.kernel, LoopNest)
+    assert [launch.bound.kernel.repacks for launch in packing] == [True] * 4
 
 
 def test_heads_are_packed_as_they_are_split():

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from tests.unit.codegen.programs import host_isa, native, scheduled
 from ttnn_jit.codegen import bound_kernel
 from ttnn_jit.codegen.host import register_moves
-from ttnn_jit.codegen.host.forms import Transposed
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.kernel import Transposed
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -128,7 +128,7 @@ def test_a_flip_and_a_step_of_two_run_in_vectors():
 def test_rows_of_any_number_are_transposed_in_registers(dtype):
     for shape, axes in (((3, 544, 1024), (0, 2, 1)), ((2, 37, 61), (0, 2, 1)), ((4, 100, 7), (2, 1, 0))):
         (launch,) = generate(scheduled([TensorSpec(shape, dtype)], [("permute", 0, axes)]), host_isa()).host.launches
-        assert isinstance(launch.form, Transposed)
+        assert isinstance(launch.bound.kernel.move, Transposed)
         assert launch.remark == "transposed in registers"
 
 
@@ -136,7 +136,8 @@ def test_rows_of_any_number_are_transposed_in_registers(dtype):
 def test_short_rows_that_follow_each_other_are_written_in_whole_vectors(dtype):
     module = scheduled([TensorSpec((4, 32, 32, 64), dtype)], [("permute", 0, (3, 2, 1, 0))])
     (launch,) = generate(module, host_isa()).host.launches
-    assert launch.form.lanes == 4 * launch.form.together == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
+    move = launch.bound.kernel.move
+    assert move.lanes == 4 * move.together == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
 
 
 def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):

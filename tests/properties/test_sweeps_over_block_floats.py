@@ -18,8 +18,8 @@ from tests.products import assert_bits
 from tests.properties.test_loops_over_block_floats import PACKED, values_of
 from tests.unit.codegen.programs import host_isa, native, scheduled
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host.forms import RowsInStrips
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.kernel import Loops
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, NEON
@@ -100,7 +100,7 @@ def test_a_pass_over_rows_unpacks_what_it_reads_and_packs_what_it_writes(shape, 
     module, spec = softmax_of(shape, packed)
     launches = generate(module, host_isa()).host.launches
     is_whole = shape[-2] % 32 == 0  # else zeros around what is packed are written by launches of their own
-    assert isinstance(launches[0].form, RowsInStrips)
+    assert launches[0].bound.kernel.loops is Loops.TILE_ROWS
     how = "unpacked and packed" if is_whole else "unpacked"
     assert launches[0].remark.endswith(f", block floats {how} for 32 rows at a time")
     assert len(launches) == 1 or not is_whole

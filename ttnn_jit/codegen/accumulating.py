@@ -10,48 +10,27 @@ from ttnn_jit.codegen.contracting import contracted_operands, contracting_steps
 from ttnn_jit.codegen.reduced_operands import ReducedOperands
 from ttnn_jit.codegen.reducing import reduced_operands, reducing_steps
 from ttnn_jit.codegen.steps import Constant, Step
-from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileContractOp, TileReduceOp
+from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileReduceOp
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-class _Family(NamedTuple):
+class Family(NamedTuple):
+    """How the tile ops of a family are read.
+
+    Attributes:
+        steps: Of an op, the steps whose tiles it reads beside its accumulator with their element types, the numbers
+            that it reads, and the number of its first step: its steps, of which the last one makes its result. Raises
+            CompileError if no kernel accumulates that.
+        operands: Of a generic, the op, the dimension that is reduced, and the operands, inputs first and one output:
+            these as views over common dimensions. Raises CompileError if maps, extents and what the op does to its
+            tiles do not fit each other, or padding takes part.
+    """
+
     steps: Callable[[Any, Sequence[tuple[int, DataType]], Sequence[Constant], int], list[Step]]
     operands: Callable[[GenericOp, Any, int, Sequence[Operand]], ReducedOperands]
 
 
-_FAMILIES: dict[type[AccumulatingOp], _Family] = {
-    TileReduceOp: _Family(reducing_steps, reduced_operands),
-    TileContractOp: _Family(contracting_steps, contracted_operands),
-}
-
-
-def accumulating_steps(
-    op: AccumulatingOp, tiles: Sequence[tuple[int, DataType]], numbers: Sequence[Constant], following: int
-) -> list[Step]:
-    """The steps of `op`, the last of which makes its result.
-
-    Args:
-        op: The op.
-        tiles: The steps whose tiles it reads beside its accumulator, and their element types.
-        numbers: The numbers that it reads.
-        following: The number of the first of its steps.
-
-    Raises:
-        CompileError: It reads a tile or a number that no kernel accumulates.
-    """
-    return _family(op).steps(op, tiles, numbers, following)
-
-
-def accumulated_operands(
-    generic: GenericOp, op: AccumulatingOp, dim: int, operands: Sequence[Operand]
-) -> ReducedOperands:
-    """The operands of a kernel that holds `op` and reduces its dimension `dim`, inputs first and one output.
-
-    Raises:
-        CompileError: Maps, extents and what the op does to its tiles do not fit each other, or padding takes part.
-    """
-    return _family(op).operands(generic, op, dim, operands)
-
-
-def _family(op: AccumulatingOp) -> _Family:
-    return next(family for kind, family in _FAMILIES.items() if isinstance(op, kind))
+def family_of(op: AccumulatingOp) -> Family:
+    """The family of an op."""
+    reduces = isinstance(op, TileReduceOp)
+    return Family(reducing_steps, reduced_operands) if reduces else Family(contracting_steps, contracted_operands)

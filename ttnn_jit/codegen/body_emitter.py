@@ -18,14 +18,12 @@ from ttnn_jit.codegen.body_analysis import (
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
-    Call,
     Cast,
     Constant,
-    Contract,
     KernelBody,
     Load,
     LookUp,
-    Repack,
+    Product,
     Store,
     operands_of,
 )
@@ -101,8 +99,8 @@ class BodyEmitter:
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case Accumulate():
                     values[index] = values[step.operand]  # the loop reduces what is stored of it
-                case Contract() | Call() | Repack():
-                    raise AssertionError("a call is no vector code")
+                case Product():
+                    raise AssertionError("a product is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)
             self.instructions.setdefault(index, usual_instructions(code[before:]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Repack
 from ttnn_jit.codegen.launch import (
     LaunchLoops,
     View,
@@ -23,16 +25,13 @@ from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
     MANY_STREAMS,
     TWO_VECTORS,
-    Accumulate,
     Apply,
-    Call,
     Cast,
     Constant,
-    Contract,
     KernelBody,
     Load,
+    Product,
     Reduced,
-    Repack,
     SizeClass,
     Step,
     Store,
@@ -46,6 +45,7 @@ from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -70,6 +70,19 @@ class Operand:
     def __hash__(self) -> int:
         return hash(self.value)  # few views of one value meet, and steps look operands up often
 
+    @property
+    def access(self) -> Access:
+        """Which element of the tensor each of its own is."""
+        return self.view.access or Access.identity(self.view.shape)
+
+    def viewed(self, access: Access | None) -> Operand:
+        """Other elements of the tensor."""
+        return Operand(self.value, View(self.view.spec, access))
+
+    def through(self, access: Access) -> Operand:
+        """Those of its elements that an access names."""
+        return self.viewed(access if self.view.access is None else access.after(self.view.access))
+
     @staticmethod
     def new(spec: TensorSpec) -> Operand:
         """All elements of a tensor that the module does not have."""
@@ -93,7 +106,7 @@ class BoundKernel:
         axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
     """
 
-    kernel: KernelBody
+    kernel: Kernel
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     loops: LaunchLoops
@@ -103,6 +116,40 @@ class BoundKernel:
     def shape(self) -> tuple[int, ...]:
         """The extents of all operands together."""
         return broadcast_shape(each.view.shape for each in (*self.inputs, *self.outputs))
+
+    @property
+    def is_map(self) -> bool:
+        """Whether every element that it writes is made of one element of each operand."""
+        kernel = self.kernel
+        return isinstance(kernel, Copy) or (isinstance(kernel, LoopNest) and kernel.body.reduced is None)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """What it computes of elements; none of one that converts block floats, or calls a routine."""
+        if isinstance(self.kernel, LoopNest | Contract):
+            return self.kernel.body.steps
+        return COPY if isinstance(self.kernel, Copy) and not isinstance(self.kernel.move, Repack) else ()
+
+    @property
+    def body(self) -> KernelBody:
+        """The steps of a loop nest, or of a product."""
+        assert isinstance(self.kernel, LoopNest | Contract), "it has steps"
+        return self.kernel.body
+
+    @property
+    def product(self) -> Contract:
+        """The kernel of a launch that multiplies."""
+        assert isinstance(self.kernel, Contract), "it contracts"
+        return self.kernel
+
+    def over(self, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel:
+        """The steps of a loop nest, or of a product, over other operands.
+
+        Raises:
+            NotStridedError: No loops walk them.
+        """
+        body = self.body
+        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=self.axis)
 
 
 COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
@@ -117,27 +164,46 @@ def kernel_over(
     *,
     joined: bool = False,
     axis: int | None = None,
+    loops: LaunchLoops | None = None,
 ) -> BoundKernel:
     """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
+
+    `loops` are those over the operands, by default such as walk them all.
 
     Raises:
         NotStridedError: No loops walk all views together.
     """
+    if loops is None:
+        loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
+    if axis is not None and not loops.reduced:  # no result has an element
+        return kernel_over(inputs, outputs, copies_of_nothing(inputs, outputs), numerics, loops=loops)
+    only_moves = all(isinstance(step, Load | Store) for step in steps)
+    streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
+    has_tails = loops.rank > 0 and len(streams) > MANY_STREAMS and loops.extents[-1] % TWO_VECTORS != 0
+    size_class = SizeClass.of(math.prod(loops.extents))
+    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, joined, has_tails=has_tails)
+    if any(isinstance(step, Product) for step in steps):
+        return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
+    if axis is not None:
+        (loop,) = loops.reduced
+        body = replace(body, reduced=Reduced(loop, loops.moves_along(loop), _has_short_rows(loops)))
+    return BoundKernel(LoopNest(body), inputs, outputs, loops, axis)
+
+
+def _loops_and_steps(
+    inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: Sequence[Step], axis: int | None
+) -> tuple[LaunchLoops, Sequence[Step]]:
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
-        nest = launch_loops_of(*views)
+        loops = launch_loops_of(*views)
         if all(isinstance(step, Load | Store) for step in steps):
-            nest = _copying(nest, inputs, outputs)
-        else:
-            nest = blocked(nest)
-    else:
-        every = (*views[0], *views[1])
-        shape = broadcast_shape(view.shape for view in every)
-        if any(isinstance(step, Contract) for step in steps):
-            nest, steps = _contraction(every, shape, steps)
-        else:
-            nest = reduction_loops_of(every, shape, axis)
-    return kernel_of_loops(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+            return _copying(loops, inputs, outputs), steps
+        return blocked(loops), steps
+    every = (*views[0], *views[1])
+    shape = broadcast_shape(view.shape for view in every)
+    if any(isinstance(step, Product) for step in steps):
+        return _contraction(every, shape, steps)
+    return reduction_loops_of(every, shape, axis), steps
 
 
 def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:
@@ -174,52 +240,35 @@ def _contraction(
     turned = contraction_loops_of(operands, shape, right, left)
     if turned.extents[-1] == 1:
         return nest, steps
-    return turned, [step.turned if isinstance(step, Contract) else step for step in steps]
+    return turned, [step.turned if isinstance(step, Product) else step for step in steps]
 
 
-def kernel_of_loops(
-    inputs: tuple[Operand, ...],
-    outputs: tuple[Operand, ...],
-    steps: Sequence[Step],
-    numerics: Numerics,
-    nest: LaunchLoops,
-    *,
-    joined: bool = False,
-    axis: int | None = None,
-) -> BoundKernel:
-    """The kernel of `steps` over the loops of `nest`; see `kernel_over`."""
-    reducing = any(isinstance(step, Accumulate | Contract | Call) for step in steps)
-    if reducing and not nest.reduced:  # no result has an element
-        steps, axis = _copies_of_nothing(len(inputs), outputs), None
-    reduced = _reduced(nest, steps) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
+def streams_of(
+    inputs: Sequence[Operand], outputs: Sequence[Operand], loops: LaunchLoops, *, walks_memory: bool = False
+) -> tuple[Stream, ...]:
+    """A kernel's operands as its loops meet them; what `walks_memory` stores past the caches what they do not hold."""
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    walks_tiles = any(isinstance(step, Repack) for step in steps)
-    copies = all(isinstance(step, Load | Store) for step in steps)
-    walks_memory = walks_tiles or ((nest.rank == 0 or copies) and not nest.reduced)
     far = walks_memory and exceeds_last_cache(read, written)
-    streams = tuple(
+    return tuple(
         Stream(spec.dtype, access, written=False)
         if k < len(inputs)
-        else _written(spec, access, far and _begins_lines(spec, nest, k))
-        for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
+        else _written(spec, access, far and _begins_lines(spec, loops, k))
+        for k, (spec, access) in enumerate(zip((*read, *written), loops.accesses, strict=True))
     )
-    size_class = SizeClass.of(math.prod(nest.extents))
-    has_tails = nest.rank > 0 and len(streams) > MANY_STREAMS and nest.extents[-1] % TWO_VECTORS != 0
-    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced, has_tails)
-    return BoundKernel(body, inputs, outputs, nest, axis)
 
 
-def _reduced(nest: LaunchLoops, steps: Sequence[Step]) -> Reduced:
-    loop, count = nest.reduced[0], len(nest.reduced)
-    is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
-    if not any(isinstance(step, Contract) for step in steps):
-        return Reduced(loop, nest.moves_along(loop), is_short)
+def _has_short_rows(loops: LaunchLoops) -> bool:
+    return all(loops.extents[-1 - each] <= SHORT_ROW for each in loops.reduced)
+
+
+def _contracted(loops: LaunchLoops, steps: Sequence[Step]) -> ContractedLoops:
+    count = len(loops.reduced)
     left, right = contracted_streams(steps)
-    own = row_loops(nest, right)
-    rows = math.prod(nest.extents[-1 - count - own : -1 - count])
-    is_dots = nest.extents[-1] > 1 and nest.strides[left][-1] != 0
-    has_windows = count > 1 and nest.strides[left][-2] == 1
-    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows, is_dots)
+    own = row_loops(loops, right)
+    rows = math.prod(loops.extents[-1 - count - own : -1 - count])
+    is_dots = loops.extents[-1] > 1 and loops.strides[left][-1] != 0
+    has_windows = count > 1 and loops.strides[left][-2] == 1
+    return ContractedLoops(left, right, _has_short_rows(loops), count, own, rows_of_a_tile(rows), has_windows, is_dots)
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
@@ -227,11 +276,12 @@ def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
     return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
 
 
-def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:
+def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
+    """The steps of a kernel of results without elements."""
     if not inputs:
         return filled_with(0, outputs[0].view.spec.dtype)
     casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
-    return (Load(0, None), *casts, *(Store(1 + k, inputs + k) for k, _ in enumerate(casts)))
+    return (Load(0, None), *casts, *(Store(1 + k, len(inputs) + k) for k, _ in enumerate(casts)))
 
 
 def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:

@@ -6,12 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
-from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
 from ttnn_jit.codegen.stages import Stage, StageWriter
-from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
+from ttnn_jit.codegen.steps import Cast, Constant, KernelBody, Load, Product, Step, Store
 from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -34,7 +33,7 @@ def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[BoundKe
     if precision is not None and not names_fidelity(precision):
         raise refusal(op, "its `compute_config` names no fidelity")
     multiplied = multiplication(precision, left.view.spec.dtype, right.view.spec.dtype)
-    steps: list[Step] = [Load(0, None), Load(1, None), Contract(0, 1, multiplication=multiplied)]
+    steps: list[Step] = [Load(0, None), Load(1, None), Product(0, 1, multiplication=multiplied)]
     if result.view.spec.dtype is not COMPUTE_TYPE:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, len(inputs)))
@@ -50,17 +49,17 @@ def contracting_steps(
     numbers: Sequence[Constant],
     following: int,  # noqa: ARG001
 ) -> list[Step]:
-    """As `accumulating_steps` says."""
+    """As `Family.steps` says."""
     if numbers:
         raise refusal(op, "it multiplies by a number")
     (left, first), (right, second) = tiles
-    return [Contract(left, right, multiplication=multiplication(op.precision, first, second))]
+    return [Product(left, right, multiplication=multiplication(op.precision, first, second))]
 
 
 def contracted_operands(
     generic: GenericOp, op: TileContractOp, dim: int, operands: Sequence[Operand]
 ) -> ReducedOperands:
-    """As `accumulated_operands` says: the contracted dimension first, then the result's."""
+    """As `Family.operands` says: the contracted dimension first, then the result's."""
     left, right, result = operands
     rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
     if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):
@@ -82,24 +81,13 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
     places = {label: place for place, label in enumerate(domain)}
     extents = tuple(extent if label in kept else 1 for label, extent in domain.items())
     access = Access(extents, tuple(Dim(places[label]) if label in kept else Const(0) for label in own))
-    through = access if operand.view.access is None else access.after(operand.view.access)
-    return Operand(operand.value, View(operand.view.spec, through))
-
-
-def in_pairs(body: KernelBody) -> bool:
-    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 and block floats are.
-
-    Where a part of every product is left out, what remains is added one by one.
-    """
-    if body.multiplication is not None and body.multiplication.dropped is not None:
-        return False
-    return all(body.streams[k].dtype.unpacked.is_upper_half for k in body.contracted_streams)
+    return operand.through(access)
 
 
 def epilogue(body: KernelBody) -> Stage:
     """What a body that contracts does with the result, as rows of float32 in a buffer after its streams."""
-    assert body.contraction is not None, "it contracts"
+    (product,) = (index for index, step in enumerate(body.steps) if isinstance(step, Product))
     streams = [*body.streams, Stream(COMPUTE_TYPE, InnerAccess.CONTIGUOUS)]
-    writer = StageWriter(body, streams, {body.contraction: len(body.streams)}, rank=1)
-    stage = writer.stage([k for k, step in enumerate(body.steps) if not isinstance(step, Load | Contract)])
+    writer = StageWriter(body, streams, {product: len(body.streams)}, rank=1)
+    stage = writer.stage([k for k, step in enumerate(body.steps) if not isinstance(step, Load | Product)])
     return Stage(replace(stage.body, size_class=body.size_class), stage.operands)

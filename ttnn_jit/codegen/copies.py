@@ -26,7 +26,7 @@ def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
     kernels = _filling(op, result, numerics)
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
-        place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
+        place = result if is_whole else result.viewed(part.place)
         try:
             kernels += copies_of(reader.operand(value), part.access, place, numerics)
         except NotStridedError:
@@ -49,11 +49,7 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundK
     if background is None:
         return []
     (part,) = op.parts
-    spec = result.view.spec
-    return [
-        _fill(Operand(result.value, View(spec, slab.place)), background.number, numerics)
-        for slab in around(part, background.extents)
-    ]
+    return [_fill(result.viewed(slab.place), background.number, numerics) for slab in around(part, background.extents)]
 
 
 def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
@@ -76,11 +72,9 @@ def copies_of(source: Operand, access: Access, place: Operand, numerics: Numeric
     Raises:
         NotStridedError: No loops walk it, nor a dense copy.
     """
-    through = access if source.view.access is None else access.after(source.view.access)
     try:
-        return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), COPY, numerics)]
+        return [kernel_over((source.through(access),), (place,), COPY, numerics)]
     except NotStridedError:
-        dense = TensorSpec(source.view.shape, source.view.spec.dtype)
-        copied = Operand.new(dense)
-        moved = Operand(copied.value, View(dense, access))
-        return [kernel_over((source,), (copied,), COPY, numerics), kernel_over((moved,), (place,), COPY, numerics)]
+        copied = Operand.new(TensorSpec(source.view.shape, source.view.spec.dtype))
+        copy = kernel_over((source,), (copied,), COPY, numerics)
+        return [copy, kernel_over((copied.viewed(access),), (place,), COPY, numerics)]

@@ -17,7 +17,7 @@ from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ttnn_jit.codegen.accumulating import accumulated_operands, accumulating_steps
+from ttnn_jit.codegen.accumulating import family_of
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
 from ttnn_jit.codegen.copies import copy_of
 from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
@@ -67,7 +67,7 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
     reader = ModuleReader(system_desc_of(module).numerics)
-    return tuple(launches_of(op, reader)[-1][1].kernel for op in module.walk() if isinstance(op, GenericOp))
+    return tuple(launches_of(op, reader)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
 
 
 def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, BoundKernel]]:
@@ -117,7 +117,8 @@ def _kernel(
     outputs = tuple(map(reader.operand, generic.results or generic.outputs))
     if reading.accumulated is None:
         return kernel_over(inputs, outputs, reading.steps, reader.numerics)
-    inputs, outputs, axis = accumulated_operands(generic, *reading.accumulated, (*inputs, *outputs))
+    op, dim = reading.accumulated
+    inputs, outputs, axis = family_of(op).operands(generic, op, dim, (*inputs, *outputs))
     return kernel_over(inputs, outputs, reading.steps, reader.numerics, axis=axis)
 
 
@@ -346,7 +347,7 @@ class _Reader:
             raise refusal(op, "it must read the tiles of its kernel's inputs, each once and in their order")
         tiles = [(step, self.specs[operand].dtype) for step, operand in loaded]
         numbers = [number for number in operands if isinstance(number, Constant)]
-        *before, last = accumulating_steps(op, tiles, numbers, len(self.steps))
+        *before, last = family_of(op).steps(op, tiles, numbers, len(self.steps))
         self.steps += before
         self._add(op.results[0], last)
         self.accumulation = Accumulation(op, slot, len(self.steps) - 1, filled.loops, tuple(self.open))

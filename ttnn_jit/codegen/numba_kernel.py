@@ -15,16 +15,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
+from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_module import PythonSource
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.codegen.steps import Call, KernelBody, Repack
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan
 
@@ -46,23 +45,23 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
 
 
 @memoized(maxsize=1024)
-def kernel_source(body: KernelBody) -> PythonSource:
+def kernel_source(kernel: Kernel) -> PythonSource:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    (first, *_) = body.steps
-    match first:
-        case Call():
-            return PythonSource(routine_source(body, first))
-        case Repack():
-            return PythonSource(packing_source(body))
-        case _:
-            return _SourceWriter(body).source()
+    match kernel:
+        case Routine():
+            return PythonSource(routine_source(kernel))
+        case Copy():
+            return PythonSource(packing_source(kernel))
+        case LoopNest() | Contract():
+            return _SourceWriter(kernel).source()
 
 
 class _SourceWriter:
     """Writes one kernel; stream k is ``x<k>`` if it is read and ``y<k>`` if it is written, buffers are ``b<k>``."""
 
-    def __init__(self, body: KernelBody) -> None:
-        self._body = body
+    def __init__(self, kernel: LoopNest | Contract) -> None:
+        self._kernel = kernel
+        self._body = body = kernel.body
         self._builder = PythonScalar()
         self._loops = body.rank + 1
         self._names = [f"{'y' if stream.written else 'x'}{k}" for k, stream in enumerate(body.streams)]
@@ -81,18 +80,22 @@ class _SourceWriter:
         return PythonSource(text, any(function.is_local for function in self._builder.functions.values()))
 
     def _loop_nest(self) -> list[str]:
-        body = self._body
+        body, kernel = self._body, self._kernel
         places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
+        if isinstance(kernel, Contract):
+            contracted = kernel.contracted
+            lines = self._around(self._beside(1, contracted.count), chain(kernel, self._builder, places))
+            return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
             StepWriter(body, self._builder, places).write()
             return self._around(range(self._loops), self._builder.lines)
-        first = body.reduced.loop
-        loops = [loop for loop in range(self._loops) if not first <= loop < first + body.reduced.count]
-        rule = f"# rows of {'at most' if body.reduced.is_short else 'more than'} {SHORT_ROW} elements"
-        if body.contraction is not None:
-            return [rule, *self._around(loops, chain(body, self._builder, places))]
-        memory, rows = SweepWriter(body, self._builder, places, body.reduced.loop).text()
-        return [rule, *memory, *self._around(loops, rows)]
+        memory, rows = SweepWriter(kernel, self._builder, places, body.reduced.loop).text()
+        lines = self._around(self._beside(body.reduced.loop, 1), rows)
+        return [f"# {rows_text(is_short=body.reduced.is_short)}", *memory, *lines]
+
+    def _beside(self, first: int, count: int) -> list[int]:
+        """The loops but for `count` from `first` on."""
+        return [loop for loop in range(self._loops) if not first <= loop < first + count]
 
     def _around(self, loops: Sequence[int], lines: Sequence[str]) -> list[str]:
         """`lines` in loops, the innermost of which comes first."""

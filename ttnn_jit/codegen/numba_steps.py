@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
-    Call,
     Cast,
     Constant,
-    Contract,
     KernelBody,
     Load,
     LookUp,
-    Repack,
+    Product,
     Step,
     Store,
 )
 from ttnn_jit.kernels.python_scalar import PythonScalar
+
+
+def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
+    """The statements that `write` adds to the builder, which does not keep them."""
+    before, builder.lines = builder.lines, []
+    write()
+    written, builder.lines = builder.lines, before
+    return written
 
 
 class StepWriter:
@@ -43,7 +49,7 @@ class StepWriter:
             values.append(self._step(step, values))
 
     def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp | Accumulate | Contract | Call | Repack), "no steps of one element"
+        assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
         builder, body = self._builder, self._body
         match step:
             case Load():

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
-from ttnn_jit.codegen.host.sweeps import Fold, Sweep, swept
-from ttnn_jit.codegen.numba_steps import StepWriter
-from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.kernel import LoopNest
+from ttnn_jit.codegen.numba_steps import StepWriter, statements
+from ttnn_jit.codegen.sweep import Fold, Sweep
 from ttnn_jit.kernels.python_scalar import PythonScalar
-from ttnn_jit.nest.buffers import LEVELS, BufferKind
+from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
@@ -23,34 +22,33 @@ class SweepWriter:
     Buffer k is ``b<k>``; of the reduction into it, the chains are ``c<k>`` and the blocks that wait ``l<k>``.
 
     Args:
-        body: What is swept.
+        nest: The sweeps.
         builder: Gets the statements.
         places: By stream, the element that is loaded or stored.
         loop: The number of the loop: its index is ``i<loop>``, and its extent ``n<loop>``.
     """
 
-    def __init__(self, body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> None:
+    def __init__(self, nest: LoopNest, builder: PythonScalar, places: Sequence[str], loop: int) -> None:
         self._builder = builder
         self._index, self._extent = f"i{loop}", f"n{loop}"
-        # One element at a time, whichever loop it is.
-        assert body.reduced is not None, "it reduces a loop"
-        self._swept = swept(replace(body, reduced=replace(body.reduced, loop=0)), of_words=False)
+        self._sweeps = [stage for stage in nest.stages if isinstance(stage, Sweep)]
+        self._buffers = [each for each in nest.scratch if isinstance(each, Buffer)]
         self._streams = len(places)
         self._places = list(places)
-        for k, buffer in enumerate(self._swept.buffers, len(places)):
+        for k, buffer in enumerate(self._buffers, len(places)):
             self._places.append(f"b{k}[{self._index if buffer.kind is BufferKind.ROW else 0}]")
 
     def text(self) -> tuple[list[str], list[str]]:
         """The memory of the buffers, and the sweeps over a row."""
         memory = [
             self._memory(f"b{k}", buffer.dtype, buffer.kind.count)
-            for k, buffer in enumerate(self._swept.buffers, self._streams)
+            for k, buffer in enumerate(self._buffers, self._streams)
             if buffer.kind is not BufferKind.TERMS
         ]
-        for fold in (fold for sweep in self._swept.sweeps for fold in sweep.folds):
+        for fold in (fold for sweep in self._sweeps for fold in sweep.folds):
             memory.append(self._memory(f"c{fold.result}", COMPUTE_TYPE, CHAINS))
             memory.append(self._memory(f"l{fold.result}", COMPUTE_TYPE, LEVELS))
-        return memory, [line for sweep in self._swept.sweeps for line in self._sweep(sweep)]
+        return memory, [line for sweep in self._sweeps for line in self._sweep(sweep)]
 
     def _memory(self, name: str, dtype: DataType, count: int) -> str:
         function = f"{dtype.name.lower()}_memory"
@@ -61,7 +59,7 @@ class SweepWriter:
         own = [self._places[k] for k in sweep.stage.operands]
         if sweep.folds:
             return self._reducing(sweep, own)
-        element = self._statements(StepWriter(sweep.stage.body, self._builder, own).write)
+        element = statements(self._builder, StepWriter(sweep.stage.body, self._builder, own).write)
         count = self._extent if sweep.whole_row else "1"
         return [f"for {self._index} in range({count}):", *(_INDENT + line for line in element)]
 
@@ -70,7 +68,7 @@ class SweepWriter:
         terms = {fold.terms: self._places[fold.terms] for fold in sweep.folds}
         terms |= {k: f"term{k}" for k in terms if self._is_block(k)}
         own = [terms.get(k, place) for k, place in zip(sweep.stage.operands, own, strict=True)]
-        element = self._statements(lambda: self._accumulated(sweep, own, terms))
+        element = statements(self._builder, lambda: self._accumulated(sweep, own, terms))
         chains = [f"c{fold.result}[c] = {self._identity(fold)}" for fold in sweep.folds]
         return [
             "first = 0",
@@ -88,14 +86,7 @@ class SweepWriter:
 
     def _is_block(self, number: int) -> bool:
         place = number - self._streams
-        return place >= 0 and self._swept.buffers[place].kind is BufferKind.TERMS
-
-    def _statements(self, write: Callable[[], None]) -> list[str]:
-        """The statements that `write` adds to the builder."""
-        before, self._builder.lines = self._builder.lines, []
-        write()
-        written, self._builder.lines = self._builder.lines, before
-        return written
+        return place >= 0 and self._buffers[place].kind is BufferKind.TERMS
 
     def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
         StepWriter(sweep.stage.body, self._builder, own).write()
@@ -115,8 +106,10 @@ class SweepWriter:
     def _folded(self, fold: Fold) -> list[str]:
         """The chains folded by halving, and the block's result brought to its level; see kernels/swept_loops.py."""
         chains, level = f"c{fold.result}", f"l{fold.result}[place]"
-        halving = self._statements(lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]"))
-        pushing = self._statements(lambda: self._combine(fold, f"{chains}[0]", level, f"{chains}[0]"))
+        halving = statements(
+            self._builder, lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]")
+        )
+        pushing = statements(self._builder, lambda: self._combine(fold, f"{chains}[0]", level, f"{chains}[0]"))
         return [
             f"width = {CHAINS // 2}",
             "while width:",
@@ -133,7 +126,7 @@ class SweepWriter:
     def _finished(self, fold: Fold) -> list[str]:
         """The levels of all blocks folded, the last blocks first."""
         level, result = f"l{fold.result}[place]", f"b{fold.result}[0]"
-        joining = self._statements(lambda: self._combine(fold, result, level, result))
+        joining = statements(self._builder, lambda: self._combine(fold, result, level, result))
         return [
             "place = 0",
             "while not (number >> place) & 1: place += 1",

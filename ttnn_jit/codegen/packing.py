@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
-from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, kernel_of_loops, kernel_over
-from ttnn_jit.codegen.launch import NO_TILES, LaunchLoops, View, tile_loops_of
+from ttnn_jit.codegen.bound_kernel import COPY, BoundKernel, Operand, kernel_over, streams_of
+from ttnn_jit.codegen.kernel import Copy, Repack
+from ttnn_jit.codegen.launch import NO_TILES, LaunchLoops, tile_loops_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
-from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.specs.access import Access, Part
-from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE, DataType
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.strided_walk import NotStridedError
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -84,10 +85,9 @@ def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -
     """
     missing = len(part.origin) - len(source.view.shape)
     block = Access(part.access.extents, part.place.coordinates[missing:])
-    through = block if source.view.access is None else block.after(source.view.access)
     whole = len(_parts(result.view.spec)) == 1
-    read = Operand(source.value, View(source.view.spec, None if whole and source.view.access is None else through))
-    written = Operand(result.value, View(result.view.spec, None if whole else part.place))
+    read = source if whole and source.view.access is None else source.through(block)
+    written = result.viewed(None if whole else part.place)
     return repacking(read, written, numerics)
 
 
@@ -98,7 +98,7 @@ def repacking(source: Operand, result: Operand, numerics: Numerics) -> BoundKern
         NotStridedError: It does not lie in rows of tiles.
     """
     nest = tile_loops_of(source.view, result.view)
-    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
+    return _repacking(source, result, numerics, nest)
 
 
 def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
@@ -106,13 +106,20 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKe
     batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
     rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
-        return kernel_of_loops((source,), (result,), (Repack(),), numerics, NO_TILES)
+        return _repacking(source, result, numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
     read, written = (packed if each.view.spec.dtype.is_block_float else dense for each in (source, result))
     nest = LaunchLoops(extents, (read, written), (0, 0), _OWN_LOOPS)
-    return kernel_of_loops((source,), (result,), (Repack(),), numerics, nest)
+    return _repacking(source, result, numerics, nest)
+
+
+def _repacking(source: Operand, result: Operand, numerics: Numerics, loops: LaunchLoops) -> BoundKernel:
+    streams = streams_of((source,), (result,), loops, walks_memory=True)
+    packs, unpacks = (each.view.spec.dtype.is_block_float for each in (result, source))
+    move = Repack.COPIED if packs and unpacks else Repack.PACKED if packs else Repack.UNPACKED
+    return BoundKernel(Copy(streams, loops.rank, numerics, move), (source,), (result,), loops)
 
 
 def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
@@ -121,65 +128,53 @@ def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
     return math.prod(batch), height, width
 
 
-def packing_source(body: KernelBody) -> str:
+def packing_source(kernel: Copy) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    read, written = (stream.dtype for stream in body.streams)
-    if body.copies_tiles:
-        return _copying_source(body, read)
-    packs = written.is_block_float
-    dense, tiles = (0, 1) if packs else (1, 0)
-    elements, packed = body.streams[dense].dtype, body.streams[tiles].dtype
-    loops = body.rank + 1
-    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
+    read, written = (stream.dtype for stream in kernel.streams)
+    loops = kernel.rank + 1
+    outer = range(kernel.rank, len(_OWN_LOOPS) - 1, -1)
     moves = [" + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer) for k in range(2)]
-    down = f"params[{loops * (dense + 1) + 1}]"
-    element = f"{elements.name.lower()}_at(pointers[{dense}] + {elements.itemsize} * ({moves[dense]}))"
-    tile = f"{packed.name.lower()}_at(pointers[{tiles}] + {packed.stride_bytes} * ({moves[tiles]}))"
+    places = [
+        f"{dtype.name.lower()}_at(pointers[{k}] + {dtype.stride_bytes} * ({moves[k]}))"
+        for k, dtype in enumerate((read, written))
+    ]
+    if kernel.repacks:
+        above, inside = _converting(kernel, places)
+    else:
+        above = []
+        inside = [f"source, target = {', '.join(places)}", f"for byte in range({read.itemsize}):"]
+        inside.append(f"{_INDENT}target[byte] = source[byte]")
+    names = sorted({"called", *(f"{dtype.name.lower()}_at" for dtype in (read, written))})
+    lines = [
+        f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
+        *above,
+        "",
+        "def kernel(pointers, params):",
+        f"{_INDENT}if params[0]:",
+        *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
+        *(_INDENT * (2 + len(outer)) + line for line in inside),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _converting(kernel: Copy, places: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What a kernel that packs or unpacks says above its loops, and inside."""
+    packs = kernel.move is Repack.PACKED
+    dense, tiles = (0, 1) if packs else (1, 0)
+    elements, packed = kernel.streams[dense].dtype, kernel.streams[tiles].dtype
     convert = f"{'upper' if elements.is_upper_half else 'whole'}_{'bits' if packs else 'element'}"
     maker = "packer" if packs else "unpacker"
+    replaces_nan = packs and kernel.numerics is Numerics.DEVICE
+    above = [
+        f"from ttnn_jit.kernels.packed_tiles import {maker}, {convert}, without_nan",
+        "",
+        "@called",
+        "def convert(word):",
+        f"    return {f'without_nan({convert}(word))' if replaces_nan else f'{convert}(word)'}",
+        "",
+        f"repack = {maker}(convert)",
+    ]
+    down = f"params[{(kernel.rank + 1) * (dense + 1) + 1}]"
     bits = packed.traits.magnitude_bits
-    replaces_nan = packs and body.numerics is Numerics.DEVICE
-    return "\n".join(
-        [
-            f"from ttnn_jit.kernels.packed_tiles import {maker}, {convert}, without_nan",
-            f"from ttnn_jit.kernels.scalar_math import called, {read.name.lower()}_at, {written.name.lower()}_at",
-            "",
-            "@called",
-            "def convert(word):",
-            f"    return {f'without_nan({convert}(word))' if replaces_nan else f'{convert}(word)'}",
-            "",
-            f"repack = {maker}(convert)",
-            "",
-            "def kernel(pointers, params):",
-            "    if params[0]:",
-            *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
-            f"{_INDENT * (2 + len(outer))}repack({element}, {down}, {tile}, {bits}, params[0], params[1])",
-            "",
-        ]
-    )
-
-
-def _copying_source(body: KernelBody, dtype: DataType) -> str:
-    """The same of tiles that are copied."""
-    loops = body.rank + 1
-    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
-    source, target = (
-        f"{dtype.name.lower()}_at(pointers[{k}] + {dtype.stride_bytes} * ("
-        + " + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer)
-        + "))"
-        for k in range(2)
-    )
-    inside = _INDENT * (2 + len(outer))
-    return "\n".join(
-        [
-            f"from ttnn_jit.kernels.scalar_math import {dtype.name.lower()}_at",
-            "",
-            "def kernel(pointers, params):",
-            "    if params[0]:",
-            *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
-            f"{inside}source, target = {source}, {target}",
-            f"{inside}for byte in range({dtype.itemsize}):",
-            f"{inside}{_INDENT}target[byte] = source[byte]",
-            "",
-        ]
-    )
+    return above, [f"repack({places[dense]}, {down}, {places[tiles]}, {bits}, params[0], params[1])"]

@@ -30,7 +30,7 @@ def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[BoundKernel]
         raise refusal(op, "it reduces not one dimension", "run the stage `ttir-decompose-composites`")
     source, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if not op.keeps_dimensions:
-        result = Operand(result.value, View(result.view.spec, _without(source.view.shape, op.axes[0])))
+        result = result.viewed(_without(source.view.shape, op.axes[0]))
     steps: list[Step] = [Load(0, None)]
     steps += _accumulating(op.operation.tile_name, 0, source.view.spec.dtype, 1)
     if result.view.spec.dtype is not COMPUTE_TYPE:
@@ -57,14 +57,14 @@ def _accumulating(tile_name: str, loaded: int, dtype: DataType, following: int) 
 def reducing_steps(
     op: TileReduceOp, tiles: Sequence[tuple[int, DataType]], numbers: Sequence[Constant], following: int
 ) -> list[Step]:
-    """As `accumulating_steps` says."""
+    """As `Family.steps` says."""
     if len(tiles) != 1 or list(numbers) != [Constant.of(1.0)]:
         raise refusal(op, "it multiplies elements by another number than 1")
     return _accumulating(op.operation.tile_name, *tiles[0], following)
 
 
 def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: Sequence[Operand]) -> ReducedOperands:
-    """As `accumulated_operands` says: the loops run over the input's dimensions, in the order in which it has them."""
+    """As `Family.operands` says: the loops run over the input's dimensions, in the order in which it has them."""
     source, result = operands
     read, written = (followed(each.data) for each in generic.indexing_maps)
     if read != tuple(range(len(read))):
@@ -81,7 +81,7 @@ def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: S
     if result.view.shape != row:
         own = written[len(written) - len(result.view.shape) :]
         places = (Const(0) if loop is None or loop < missing else Dim(loop - missing) for loop in own)
-        result = Operand(result.value, View(result.view.spec, Access(row, tuple(places))))
+        result = result.viewed(Access(row, tuple(places)))
     return _in_order(source, result, axis)
 
 
@@ -96,9 +96,7 @@ def _in_order(source: Operand, result: Operand, axis: int) -> ReducedOperands:
     ):
         return ReducedOperands((source,), (result,), axis)
     axis = order.index(axis)
-    own = result.view.access or Access.identity(result.view.shape)
+    own = result.access
     places = (Dim(order.index(expr.position)) if isinstance(expr, Dim) else expr for expr in own.coordinates)
     moved = Access(without_axes(spec.shape, (axis,), keep=True), tuple(places))
-    return ReducedOperands(
-        (Operand(source.value, View(spec)),), (Operand(result.value, View(result.view.spec, moved)),), axis
-    )
+    return ReducedOperands((Operand(source.value, View(spec)),), (result.viewed(moved),), axis)

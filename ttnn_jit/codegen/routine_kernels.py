@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_of_loops
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, copies_of_nothing, kernel_over, streams_of
 from ttnn_jit.codegen.copies import copies_of
-from ttnn_jit.codegen.launch import LaunchLoops, View
+from ttnn_jit.codegen.kernel import Routine, rows_text
+from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.packing import copied_tiles
-from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -39,24 +40,21 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
         return _begun(op, reader)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
-    placed = [
-        Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
-        for each, access in zip(operands, loops.accesses, strict=True)
-    ]
-    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
-    call = Call(
-        op.operation.ttir_name,
-        loops.own,
-        _moves(loops),
-        tuple(map(_constant, op.operation.constants(*op.statics))),
-        short,
-        op.operation.native,
-        op.operation.writes_rows,
-        op.operation.loaded,
-    )
+    placed = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    called = kernel_of_loops(inputs, outputs, (call,), reader.numerics, _nest(op, loops, placed))
-    return [*(_begun(op, reader) if op.operation.updates else ()), called]
+    begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, placed)
+    if not walked.reduced:  # no result has an element
+        nothing = copies_of_nothing(inputs, outputs)
+        return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
+    routine = _routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics)
+    return [*begun, BoundKernel(routine, inputs, outputs, walked)]
+
+
+def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], numerics: Numerics) -> Routine:
+    operation, constants = op.operation, tuple(map(_constant, op.operation.constants(*op.statics)))
+    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
+    own = loops.own, _moves(loops), constants, short, operation.native, operation.writes_rows, operation.loaded
+    return Routine(streams, len(loops.extents) - 1, numerics, operation.ttir_name, *own)
 
 
 def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
@@ -65,10 +63,6 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     if op.packs_rows:
         return [copied_tiles(updated, result, reader.numerics)]
     return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, reader.numerics)
-
-
-def _through(access: Access, view: Access | None) -> Access:
-    return access if view is None else access.after(view)
 
 
 def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
@@ -109,23 +103,24 @@ def _strides(spec: TensorSpec) -> tuple[int, ...]:
     return (*(stride // TILE_WIDTH for stride in outer), along)
 
 
-def routine_source(body: KernelBody, call: Call) -> str:
+_PACKING_IMPORTS = ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
+
+
+def routine_source(kernel: Routine) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    source, target = body.streams[call.loaded].dtype, next(stream.dtype for stream in body.streams if stream.written)
+    source = kernel.streams[kernel.loaded].dtype
+    target = next(stream.dtype for stream in kernel.streams if stream.written)
     builder = PythonScalar()
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
-    elements, imported = _packed_elements(target, body.numerics) if target.is_block_float else _stored(target, body)
-    if call.writes_rows and not target.is_block_float:
+    elements, imported = (_packed_elements if target.is_block_float else _stored)(target, kernel.numerics)
+    if kernel.writes_rows and not target.is_block_float:
         elements += ["write = called(written_in_rows(load, store))", ""]
-    kinds = [stream.dtype for stream in body.streams]
+    kinds = [stream.dtype for stream in kernel.streams]
     names = sorted({"called"} | {f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | imported)
     return "\n".join(
         [
-            f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' if call.writes_rows else ''}",
-            *(
-                ["from ttnn_jit.kernels.packed_tiles import row_packer, whole_bits, without_nan"]
-                * target.is_block_float
-            ),
+            f"from ttnn_jit.kernels.compiled_routine import compiled{', written_in_rows' * kernel.writes_rows}",
+            *(_PACKING_IMPORTS * target.is_block_float),
             f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
             "",
             "@called",
@@ -133,22 +128,22 @@ def routine_source(body: KernelBody, call: Call) -> str:
             *(_INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
             *elements,
-            f"routine = compiled({call.routine!r}, {'write' if call.writes_rows else 'load, store'})",
+            f"routine = compiled({kernel.name!r}, {'write' if kernel.writes_rows else 'load, store'})",
             "",
             "def kernel(pointers, params):",
-            f"    # rows of {'at most' if call.has_short_rows else 'more than'} {SHORT_ROW} elements",
-            *(_INDENT + line for line in _loops(body, call)),
+            f"    # {rows_text(is_short=kernel.has_short_rows)}",
+            *(_INDENT + line for line in _loops(kernel)),
             "",
         ]
     )
 
 
-def _stored(dtype: DataType, body: KernelBody) -> tuple[list[str], set[str]]:
+def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
     """The function that makes an element of a number, and what it imports."""
     builder, element = PythonScalar(), "number"
     if not dtype.is_integer:
         number = builder.assign(builder.call("f32", "number"))
-        element = str(builder.stored(builder.round_to(number, dtype, body.numerics), dtype))
+        element = str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
     lines = (*builder.lines, f"return {element}")
     return ["@called", "def store(number):", *(_INDENT + line for line in lines), ""], builder.imported
 
@@ -167,24 +162,24 @@ def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], se
     return lines, {"f32"}
 
 
-def _loops(body: KernelBody, call: Call) -> Iterator[str]:
-    loops = body.rank + 1
-    own = list(reversed(range(call.own)))
-    outer = list(reversed(range(call.own, loops)))
+def _loops(kernel: Routine) -> Iterator[str]:
+    loops = kernel.rank + 1
+    own = list(reversed(range(kernel.own)))
+    outer = list(reversed(range(kernel.own, loops)))
     yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
-    for k, moves in enumerate(call.moves):  # numba takes time for every statement, also for one that is of no use
+    for k, moves in enumerate(kernel.moves):  # numba takes time for every statement, also for one that is of no use
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     for depth, loop in enumerate(outer):
         yield f"{_INDENT * depth}for i{loop} in range(n{loop}):"
     arguments: list[str] = []
-    for k, (stream, moves) in enumerate(zip(body.streams, call.moves, strict=True)):
+    for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
         place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
         address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({place})"
         packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
-    arguments += call.constants
+    arguments += kernel.constants
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
 
 

@@ -7,21 +7,34 @@ from dataclasses import field, replace
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, Load, Step, Store, with_operands
+from ttnn_jit.codegen.vector_loop import VectorLoop
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the loops that a kernel was split into.
+    """A loop over the elements of a part of a loop nest.
 
     Attributes:
-        body: The stage as a kernel.
-        operands: For each of its streams, the number of the original body's stream, or, above those, of a buffer.
+        body: What it computes.
+        operands: For each of its streams, the number of the nest's stream, or, above those, of a buffer.
+        loop: Over vectors of these elements; None where another compiler chooses, or nothing is computed.
     """
 
     body: KernelBody
     operands: tuple[int, ...]
+    loop: VectorLoop | None = None
+
+    def functions(self, name: str, module: ModuleText) -> list[str]:
+        """The definition of its function, which has that name; `module` gets what it uses."""
+        return [self.loop.define(name, module)] if self.loop else []
+
+    @property
+    def picoseconds(self) -> float:
+        """Predicted of an element."""
+        return self.loop.picoseconds if self.loop else 0
 
 
 @dataclass

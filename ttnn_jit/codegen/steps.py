@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
 from ttnn_jit.specs.product_precision import Multiplication
@@ -106,10 +105,10 @@ class Accumulate:
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
-    """The products of two loaded tiles added up along the loop that is reduced (ops/contraction.py), in float32.
+class Product:
+    """The products of two loaded tiles added up along the loops that are contracted (ops/contraction.py), in float32.
 
-    It is one element for all of that loop, and there only when the loop has ended.
+    It is one element for all of these loops, and there only when they have ended.
 
     Attributes:
         multiplication: How a chip multiplies; None: exactly.
@@ -122,43 +121,13 @@ class Contract:
     multiplication: Multiplication | None = None
 
     @property
-    def turned(self) -> Contract:
+    def turned(self) -> Product:
         """The same of the factors in the other order."""
         multiplication = self.multiplication and self.multiplication.turned
         return replace(self, left=self.right, right=self.left, multiplication=multiplication)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A routine over the streams, by itself a body: it loads and stores (ops/routine.py).
-
-    Attributes:
-        routine: Its operation's name in TTIR.
-        own: How many loops, the innermost ones, are its own.
-        moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
-        constants: Numbers that it gets, as Python writes them: 0.0 and -0.0 are two, and so are 1, 1.0 and True.
-        has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
-        native: What it does where that is compiled without numba.
-        writes_rows: Whether it writes whole rows.
-        loaded: The stream whose elements it loads as numbers.
-    """
-
-    routine: str
-    own: int
-    moves: tuple[tuple[int, ...], ...]
-    constants: tuple[str, ...]
-    has_short_rows: bool
-    native: NativeLoop | None = None
-    writes_rows: bool = False
-    loaded: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Repack:
-    """The tiles of the stream that is read packed into block floats, unpacked, or copied packed; by itself a body."""
-
-
-Step = Load | Apply | Cast | LookUp | Accumulate | Contract | Store | Call | Repack
+Step = Load | Apply | Cast | LookUp | Accumulate | Product | Store
 
 
 class SizeClass(enum.Enum):
@@ -187,29 +156,17 @@ _MAX_SMALL_ELEMENTS = 4 * 32 * 32
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The loop that a kernel reduces.
+    """The loop that a body reduces.
 
     Attributes:
         loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
         moving: Per stream, whether it moves along that loop.
         is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
-        count: Of a contraction: how many loops are contracted, from that one outwards.
-        row_loops: Of a contraction: how many loops around those walk rows.
-        tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
-        has_windows: Of a contraction: whether the left operand is windows, whose terms lie beside each other along the
-            innermost of several loops.
-        is_dots: Of a contraction: whether both operands move along the innermost loop, so that each of its steps is a
-            product of one row and one column.
     """
 
     loop: int
     moving: tuple[bool, ...]
     is_short: bool
-    count: int = 1
-    row_loops: int = 1
-    tile_rows: int = 0
-    has_windows: bool = False
-    is_dots: bool = False
 
 
 MANY_STREAMS = 12
@@ -221,7 +178,7 @@ TWO_VECTORS = 32
 
 @dataclass(frozen=True, slots=True)
 class KernelBody:
-    """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
+    """What a kernel computes of one element of each stream, without extents.
 
     Attributes:
         streams: The distinct inputs, then the outputs: dtype, and access along the innermost dimension.
@@ -231,7 +188,7 @@ class KernelBody:
         numerics: How results are rounded.
         size_class: Of its launches.
         joined: Whether loop fusion made it of several of the target's kernels.
-        reduced: The loop that `Accumulate` or `Contract` reduces; None if there is none.
+        reduced: The loop that `Accumulate` reduces; None if there is none.
         has_tails: Of rows of more than `MANY_STREAMS`: whether they are no whole chunks of two vectors.
     """
 
@@ -259,29 +216,9 @@ class KernelBody:
         return peak
 
     @property
-    def packs_or_unpacks(self) -> bool:
-        """Whether it packs, or unpacks, tiles of block floats."""
-        return isinstance(self.steps[0], Repack) and not self.copies_tiles
-
-    @property
-    def copies_tiles(self) -> bool:
-        """Whether it copies tiles of block floats as they lie."""
-        return isinstance(self.steps[0], Repack) and all(stream.dtype.is_block_float for stream in self.streams)
-
-    @property
-    def contraction(self) -> int | None:
-        """The index of the step that contracts; None if there is none."""
-        return next((index for index, step in enumerate(self.steps) if isinstance(step, Contract)), None)
-
-    @property
-    def multiplication(self) -> Multiplication | None:
-        """How a body that contracts multiplies; None: exactly."""
-        return next((step.multiplication for step in self.steps if isinstance(step, Contract)), None)
-
-    @property
-    def contracted_streams(self) -> tuple[int, int]:
-        """The numbers of the streams that a body contracts."""
-        return contracted_streams(self.steps)
+    def only_moves(self) -> bool:
+        """Whether it computes nothing."""
+        return all(isinstance(step, Load | Store) for step in self.steps)
 
     @property
     def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
@@ -304,17 +241,17 @@ class KernelBody:
     def dtype_of(self, index: int) -> DataType:
         """Element type of the tile of the step at `index`."""
         step = self.steps[index]
-        assert not isinstance(step, Store | Call | Repack), "a store makes no tile"
+        assert not isinstance(step, Store), "a store makes no tile"
         return self.streams[step.stream].dtype if isinstance(step, Load) else step.dtype
 
     def _slot(self, index: int) -> int | None:
         step = self.steps[index]
-        return None if isinstance(step, Store | Call | Repack) else step.slot
+        return None if isinstance(step, Store) else step.slot
 
 
 def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
     """The numbers of the streams that are contracted: both tiles are loaded."""
-    step = next(step for step in steps if isinstance(step, Contract))
+    step = next(step for step in steps if isinstance(step, Product))
     left, right = steps[step.left], steps[step.right]
     assert isinstance(left, Load), "it is loaded"
     assert isinstance(right, Load), "it is loaded"
@@ -324,11 +261,11 @@ def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
 def operands_of(step: Step) -> tuple[int, ...]:
     """Indices of the steps whose tiles `step` reads."""
     match step:
-        case Load() | Call() | Repack():
+        case Load():
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
-        case Contract():
+        case Product():
             return step.left, step.right
         case Cast() | LookUp() | Accumulate() | Store():
             return (step.operand,)
@@ -337,12 +274,12 @@ def operands_of(step: Step) -> tuple[int, ...]:
 def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
     """`step` with other operands."""
     match step:
-        case Load() | Call() | Repack():
+        case Load():
             return step
         case Apply():
             operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
             return replace(step, operands=tuple(operands))
-        case Contract():
+        case Product():
             return replace(step, left=renamed(step.left), right=renamed(step.right))
         case Cast() | LookUp() | Accumulate() | Store():
             return replace(step, operand=renamed(step.operand))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
+from dataclasses import field
 from functools import partial
 
 from ttnn_jit.codegen.body_analysis import both_signs, reduction_of_tile
@@ -11,7 +13,7 @@ from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Sto
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.values import Work, usual_instructions, works
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.process.dataclass import dataclass
@@ -33,8 +35,13 @@ REGISTERS_TO_SPARE = 32
 
 _INSTRUCTIONS_OF_A_DIVISION = 8
 
-KERNEL = "kernel"
-"""Symbol of a kernel until its text is complete, whose hash becomes its name."""
+
+class Tier(enum.Enum):
+    """How a loop is compiled."""
+
+    OPTIMISED = "optimised"
+    UNOPTIMISED = "unoptimised"
+    FAST_ISEL = "unoptimised, its instructions selected fast"
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,16 @@ class VectorLoop:
         usual: Instructions of a chunk, without rare paths.
         instructions: The same by step.
         module: Declarations, tables and rare paths that they use.
+        tier: How it is compiled where it is a whole kernel.
+        definition: The text of that; "" until the tier is chosen.
     """
 
     loop: TileLoop
     usual: int
     instructions: Mapping[int, int]
     module: ModuleText
+    tier: Tier = Tier.OPTIMISED
+    definition: str = field(default="", repr=False)
 
     def define(self, name: str, module: ModuleText) -> str:
         """The loop's definition as a function of `module`, which gets what it needs."""

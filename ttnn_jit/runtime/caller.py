@@ -90,50 +90,36 @@ def link(
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     widest = max(len(launch.operands) for launch, _ in runs)
     table = LaunchTable.words(kernels=len(runs), widest=widest)
-    entries = {id(launch): _Entry.of(launch, plan, in_panels) for launch, _ in runs}
-    keeps = [words for each in entries.values() for words in each.keeps]
+    entries = {id(launch): _entry_of(launch, plan, in_panels) for launch, _ in runs}
+    keeps = [words for _, _, own in entries.values() for words in own]
     for launch, rounds in runs:
-        entry_of = entries[id(launch)]
-        offsets = packed_words(list(map(int.__mul__, launch.offsets_in(rounds), entry_of.itemsizes)))
-        fields = {"function": addresses[launch.kernel], "offsets": ctypes.addressof(offsets), **entry_of.fields}
-        table += LaunchEntry.words(**fields)
+        fields, itemsizes, _ = entries[id(launch)]
+        offsets = packed_words(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
+        table += LaunchEntry.words(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
         keeps.append(offsets)
     packed = packed_words(table)
-    gives_lock_away = any(each.fields["wakes"] for each in entries.values()) or plan.bytes_touched >= RELEASE_GIL_BYTES
-    shares = any(each.fields["chunks"] > 1 for each in entries.values())
-    function = entry(gives_lock_away=gives_lock_away)
+    every = [fields for fields, _, _ in entries.values()]
+    gives_lock_away = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
+    shares, function = any(each["chunks"] > 1 for each in every), entry(gives_lock_away=gives_lock_away)
     return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(runs), (packed, *keeps))
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """What the entries of all runs of a launch have in common.
-
-    Attributes:
-        fields: Of a `LaunchEntry`, but for its function and its offsets.
-        itemsizes: Per operand, the bytes of what strides count.
-        keeps: What fields point to.
-    """
-
-    fields: Mapping[str, int]
-    itemsizes: Sequence[int]
-    keeps: Sequence[ctypes.Array[ctypes.c_int64]]
-
-    @staticmethod
-    def of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
-        launch, flagged = _as_packed(as_planned, in_panels)
-        specs = [plan.buffers[index] for index in launch.operands]
-        itemsizes = [spec.dtype.stride_bytes for spec in specs]
-        chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
-        words = [packed_words(launch.operands), packed_words(flagged(launch.params))]
-        if chunks:
-            parts = flagged(chunks.params), flagged(chunks.last_params), chunks.steps
-            words += map(packed_words, parts)
-        pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), words, strict=False)
-        fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
-        if chunks:
-            fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
-        return _Entry(fields | {"operands": len(launch.operands)}, itemsizes, words)
+def _entry_of(
+    as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]
+) -> tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]:
+    """What the `LaunchEntry` of all runs of a launch has in common, its operands' bytes per stride, what is kept."""
+    launch, flagged = _as_packed(as_planned, in_panels)
+    specs = [plan.buffers[index] for index in launch.operands]
+    itemsizes = [spec.dtype.stride_bytes for spec in specs]
+    chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
+    words = [packed_words(launch.operands), packed_words(flagged(launch.params))]
+    if chunks:
+        words += map(packed_words, (flagged(chunks.params), flagged(chunks.last_params), chunks.steps))
+    pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), words, strict=False)
+    fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
+    if chunks:
+        fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
+    return fields | {"operands": len(launch.operands)}, itemsizes, words
 
 
 _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}

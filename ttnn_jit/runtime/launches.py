@@ -101,17 +101,10 @@ def launch_to_json(each: Launch | Repeat) -> list[Any]:
     """A launch, or a repeat, as JSON values; equal ones give equal values."""
     if isinstance(each, Repeat):
         return [each.count, [*map(launch_to_json, each.launches)]]
-    return [
-        each.kernel,
-        list(each.operands),
-        list(each.params),
-        each.picoseconds,
-        each.written,
-        list(each.offsets) if any(each.offsets) else [],
-        list(each.reduced),
-        *([list(each.panels)] if each.panels or each.steps else []),
-        *([[*map(list, each.steps)]] if each.steps else []),
-    ]
+    starts = list(each.offsets) if any(each.offsets) else []
+    fields = [each.kernel, list(each.operands), list(each.params), each.picoseconds, each.written, starts]
+    fields += [list(each.reduced), list(each.panels), [*map(list, each.steps)]]
+    return fields[: 9 if each.steps else 8 if each.panels else 7]
 
 
 def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
@@ -133,15 +126,7 @@ def _launch(fields: Sequence[Any]) -> Launch:
     kernel, operands, params, picoseconds, written, offsets, reduced, *more = fields
     given: list[Any] = [[], []]
     panels, steps = [*more, *given[len(more) :]]
+    operands, params, offsets, reduced, panels = map(numbers, (operands, params, offsets, reduced, panels))
     time, outputs = numbers([picoseconds, written])
-    return Launch(
-        text_of(kernel),
-        numbers(operands),
-        numbers(params),
-        time,
-        outputs,
-        numbers(offsets),
-        numbers(reduced),
-        numbers(panels),
-        tuple(map(numbers, steps)),
-    )
+    moves = tuple(map(numbers, steps))
+    return Launch(text_of(kernel), operands, params, time, outputs, offsets, reduced, panels, moves)

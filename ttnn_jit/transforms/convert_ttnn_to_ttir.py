@@ -9,11 +9,14 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import system_desc_of, ttir, ttnn
 from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.product_precision import ProductPrecision
@@ -58,6 +61,16 @@ class ConvertTTNNToTTIR(ModulePass):
         return statics
 
 
+def _require_no_device(op: Operation) -> None:
+    """Refuses a call that hands a device on, which TTIR has not."""
+    if isinstance(op, CallOp) and any(isinstance(value.type, ttnn.DeviceType) for value in (*op.operands, *op.results)):
+        raise CompileError(
+            f"`func.call` hands a device to @{op.callee.root_reference.data}, and there is none in TTIR",
+            location=location_of(op),
+            help="ask for it there, by `ttnn.get_device`, or run `inline` first",
+        )
+
+
 def full_in_ttir(op: ttnn.FullOp) -> ttir.FullOp:
     """The same tensor, of no device."""
     return ttir.FullOp.create(
@@ -86,6 +99,7 @@ def _to_ttir(
     elif isinstance(op, ttnn.FullOp):
         new_op = full_in_ttir(op)
     else:
+        _require_no_device(op)
         return () if isinstance(op, (ttnn.GetDeviceOp, ttnn.DeallocateOp)) else None
     values.update(zip(op.results, new_op.results, strict=True))
     return (new_op,)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import CallSiteLoc, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -40,10 +40,11 @@ class Inline(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Inlines the calls of every function of the module `op`."""
         functions = [function for function in functions_of(op) if not is_kernel(function)]
-        called = _inline(callees_first(op, functions))
-        for function in functions:
-            if function.sym_name.data in called and _is_private(function):
-                op.body.block.erase_op(function)
+        called = {call.callee.root_reference.data for function in functions for call in calls_of(function)}
+        gone = [function for function in functions if function.sym_name.data in called and _is_private(function)]
+        _inline_into([function for function in functions if function not in gone], callees_first(op, functions))
+        for function in gone:
+            op.body.block.erase_op(function)
 
 
 def leave_entry_point(module: ModuleOp, name: str | None = None) -> None:
@@ -53,7 +54,7 @@ def leave_entry_point(module: ModuleOp, name: str | None = None) -> None:
         CompileError: There is no such entry point, or there are several and no name; or a call cannot be inlined.
     """
     entry = entry_point(module, name)
-    _inline(callees_first(module, (entry,)))
+    _inline_into([entry], callees_first(module, (entry,)))
     for op in ops_of(module.body.block):
         if isinstance(op, FuncOp) and op is not entry:
             module.body.block.erase_op(op)
@@ -63,28 +64,33 @@ def _is_private(function: FuncOp) -> bool:
     return function.sym_visibility is not None and function.sym_visibility.data == "private"
 
 
-def _inline(functions: Iterable[FuncOp]) -> set[str]:
-    """Inline the calls of `functions`, each of which stands behind those that it calls; the names of what is called."""
-    flat: dict[str, FuncOp] = {}
-    called: set[str] = set()
+def _inline_into(callers: Iterable[FuncOp], functions: Sequence[FuncOp]) -> None:
+    """Inline the calls in `callers`; `functions` are these and what they call, each behind what it calls itself."""
+    _require_inlinable(functions)
+    bodies = {function.sym_name.data: function.body.block for function in functions}
+    for caller in callers:
+        if calls_of(caller):
+            bodies[caller.sym_name.data] = rebuild(caller.body.block, partial(_inlined, bodies))
+
+
+def _require_inlinable(functions: Iterable[FuncOp]) -> None:
+    """Refuses a call of what writes into its arguments, and calls that multiply without bound."""
+    counts: dict[str, int] = {}
+    callees: dict[str, FuncOp] = {}
     for function in functions:
-        calls = calls_of(function)
         count = len(ops_of(function.body.block))
-        for call in calls:
-            callee = flat[call.callee.root_reference.data]
+        for call in calls_of(function):
+            callee = callees[call.callee.root_reference.data]
             _require_pure(call, callee)
-            called.add(callee.sym_name.data)
-            count += len(ops_of(callee.body.block))
+            count += counts[callee.sym_name.data]
             if count > MAX_OPERATIONS:
                 raise CompileError(
                     f"@{function.sym_name.data} has more than {MAX_OPERATIONS} operations, those of its calls included",
                     location=location_of(call),
                     help="make what it calls entry points, and run these one after the other",
                 )
-        if calls:
-            rebuild(function.body.block, partial(_inlined, flat))
-        flat[function.sym_name.data] = function
-    return called
+        name = function.sym_name.data
+        callees[name], counts[name] = function, count
 
 
 def _require_pure(call: CallOp, callee: FuncOp) -> None:
@@ -96,16 +102,54 @@ def _require_pure(call: CallOp, callee: FuncOp) -> None:
         )
 
 
-def _inlined(functions: Mapping[str, FuncOp], op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+class _Activation:
+    """A body that is being copied in the place of a call.
+
+    Args:
+        call: The call.
+        operands: What it gives to the body.
+        body: Of the function that it calls.
+        location: Of the call, and of the calls that led to it.
+
+    Attributes:
+        call: As given.
+        location: As given.
+        values: Value of the body -> its copy.
+        ops: Those of the body that are left.
+    """
+
+    def __init__(self, call: CallOp, operands: Sequence[SSAValue], body: Block, location: LocationAttr) -> None:
+        self.call = call
+        self.location = location
+        self.values: dict[SSAValue, SSAValue] = dict(zip(body.args, operands, strict=True))
+        self.ops = iter(ops_of(body))
+
+
+def _inlined(bodies: Mapping[str, Block], op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    """What takes the place of a call: copies, and in the place of calls among these, copies again."""
     if not isinstance(op, CallOp):
         return None
-    body = functions[op.callee.root_reference.data].body.block
-    made: dict[SSAValue, SSAValue] = {
-        argument: values[operand] for argument, operand in zip(body.args, op.operands, strict=True)
-    }
-    *inner, returned = ops_of(body)
-    copies = [each.clone(made) for each in inner]
-    for copied in (each for copy in copies for each in copy.walk()):
-        copied.location = CallSiteLoc(copied.location, op.location)
-    values.update(zip(op.results, (made[value] for value in returned.operands), strict=True))
+    copies: list[Operation] = []
+    active = [_activation(op, values, bodies, op.location)]
+    while active:
+        innermost = active[-1]
+        inner = next(innermost.ops)
+        own = innermost.values
+        if isinstance(inner, ReturnOp):
+            active.pop()
+            around = active[-1].values if active else values
+            around.update(zip(innermost.call.results, (own[value] for value in inner.operands), strict=True))
+        elif isinstance(inner, CallOp):
+            active.append(_activation(inner, own, bodies, CallSiteLoc(inner.location, innermost.location)))
+        else:
+            copies.append(inner.clone(own))
+            for copied in copies[-1].walk():
+                copied.location = CallSiteLoc(copied.location, innermost.location)
     return copies
+
+
+def _activation(
+    call: CallOp, values: Mapping[SSAValue, SSAValue], bodies: Mapping[str, Block], location: LocationAttr
+) -> _Activation:
+    operands = [values[operand] for operand in call.operands]
+    return _Activation(call, operands, bodies[call.callee.root_reference.data], location)

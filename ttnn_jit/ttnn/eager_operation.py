@@ -16,6 +16,7 @@ from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
+from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.ops.parameter import OUTPUT
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options, option_of
 from ttnn_jit.ops.traced_calls import traceable
@@ -36,7 +37,6 @@ from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.eager_warm_calls import may_be_warm, view_call, write_warm
-from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 
@@ -461,7 +461,7 @@ def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
     return operation.golden_function
 
 
-@host_function(in_programs=True, observed=False)
+@interpreted_in_programs
 def get_fallback_function(operation: TtnnOperation) -> TtnnOperation:
     """What runs an operation on the host (ttnn.get_fallback_function): the operation, for every one runs there.
 

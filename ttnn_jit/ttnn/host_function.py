@@ -16,7 +16,7 @@ from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
@@ -253,19 +253,31 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
 
 def _calling(declared: HostFunction) -> Callable[..., Any]:
     """What users call: a call whose arguments need no binding, and that nobody observes, goes straight to the body."""
-    function, in_programs = declared.function, declared.in_programs
-    said = {"python_fully_qualified_name": declared.name, "__ttnn_host_function__": declared}
-    if not (in_programs or declared.is_observed or declared.signature.parameters):
-        vars(function).update(said)  # which has nothing to bind, and nobody to tell
-        return function
+    call: Any
+    if declared.is_observed:
+        call = _observed(declared)
+    elif declared.in_programs or declared.signature.parameters:
+        call = _unobserved(declared)
+    else:
+        call = declared.function  # which has nothing to bind, and nobody to tell
+    if declared.in_programs:
+        vars(call)[CREATES] = call
+    vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
+    return call  # type: ignore[no-any-return]
+
+
+def _observed(declared: HostFunction) -> Callable[..., Any]:
+    in_programs = declared.in_programs
 
     def direct(*args: Any, **kwargs: Any) -> Any:
         """Is written at the first call."""
         nonlocal direct
-        direct = _direct(declared)
+        from ttnn_jit.ttnn import direct_calls
+
+        direct = direct_calls.direct(declared)
         return direct(*args, **kwargs)
 
-    @functools.wraps(function)
+    @functools.wraps(declared.function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             if in_programs and (creator := CREATOR.get()) is not None:
@@ -279,39 +291,27 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
             declared.tell_as_called(args, kwargs, error)
             raise
 
-    if in_programs:
-        vars(call)[CREATES] = call
-    vars(call).update(said)
     return call
 
 
-def _direct(declared: HostFunction) -> Callable[..., Any]:
-    """The body, behind a look at the classes of its arguments: STALE where one needs binding, is missing or unknown."""
-    scope: dict[str, Any] = {"_function": declared.function, "_STALE": STALE, "_type": type}
-    heads: list[str] = []
-    passed, stale = [], ["_rest", "_others"]
-    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
-    taken = declared.taken_as_they_are()
-    for each in own:
-        name, classes = each.name, taken[each.name]
-        if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:
-            heads.append("*_rest")
-        heads.append(f"{name}=_{name}")
-        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else name)
-        scope[f"_{name}"], scope[f"_classes_of_{name}"] = each.default, classes
-        is_other = f"{name} is _{name}" if classes is None else f"_type({name}) not in _classes_of_{name}"
-        if each.default is each.empty or (classes is not None and type(each.default) in classes):
-            stale.append(is_other)
-        elif classes is not None:
-            stale.append(f"({name} is not _{name} and {is_other})")
-    heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
-    lines = [
-        f"def direct({', '.join(heads)}):",
-        f"    if {' or '.join(stale)}:",
-        "        return _STALE",
-        f"    return _function({', '.join(passed)})",
-    ]
-    return define("direct", lines, scope, declared.name)
+def _unobserved(declared: HostFunction) -> Callable[..., Any]:
+    """One function instead of two: its own text is written at the first call."""
+
+    def write() -> None:
+        from ttnn_jit.ttnn import direct_calls
+
+        direct_calls.write(declared, call, scope)
+
+    scope = {"_write": write, "__name__": __name__}
+    call: Any = FunctionType(_unwritten.__code__, scope, declared.function.__name__)
+    scope["_call"] = functools.update_wrapper(call, declared.function)
+    return call  # type: ignore[no-any-return]
+
+
+def _unwritten(*args: Any, **kwargs: Any) -> Any:
+    """The first call of a function whose globals are a scope of `_unobserved`."""
+    globals()["_write"]()
+    return globals()["_call"](*args, **kwargs)
 
 
 def declaration_of(function: Any) -> HostFunction | None:

@@ -16,7 +16,6 @@ ttnn_jit.ttnn.convolving: conv1d conv2d conv_transpose2d get_conv_output_dim
 ttnn_jit.ttnn.core: core.divup core.roundup element_size has_storage_type_of has_tile_padding tile_size
 ttnn_jit.ttnn.device_registry: CloseDevice CloseDevices CreateDevice CreateDevices GetDefaultDevice GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID ReadDeviceProfiler SetDefaultDevice get_device_ids
 ttnn_jit.ttnn.devices: close_device close_mesh_device disable_and_clear_program_cache enable_program_cache get_arch_name get_num_devices get_pcie_device_ids manage_device open_device open_mesh_device synchronize_device using_distributed_env
-ttnn_jit.ttnn.eager_operation: get_fallback_function
 ttnn_jit.ttnn.fabric: set_fabric_config
 ttnn_jit.ttnn.fast_reduce: experimental.fast_reduce_nc
 ttnn_jit.ttnn.found_elements: nonzero unique

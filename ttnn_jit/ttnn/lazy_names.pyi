@@ -344,7 +344,6 @@ from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
 from ttnn_jit.ttnn.transfers import to_layout as to_layout
 from ttnn_jit.ttnn.transfers import to_memory_config as to_memory_config
 from ttnn_jit.ttnn.transfers import typecast as typecast
-from ttnn_jit.ttnn.eager_operation import get_fallback_function as get_fallback_function
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
@@ -571,7 +570,6 @@ __all__ = [
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_device_tensors",
-    "get_fallback_function",
     "get_group_norm_cores_across_channel",
     "get_memory_config",
     "get_memory_view",

@@ -1,11 +1,13 @@
 """The programs that stand for the shapes of loops: each has the loop that it is named after."""
 
+from typing import get_args
 from unittest import mock
 
 import pytest
 
 from benchmarks.loop_shapes import LOOP_SHAPES
-from ttnn_jit.codegen.host import forms, host_program
+from ttnn_jit.codegen.host import host_program
+from ttnn_jit.codegen.kernel import Copy, Kernel, LoopNest, Loops, Move
 from ttnn_jit.runtime import panels
 
 CASES = [(shape, dtype) for shape in LOOP_SHAPES for dtype in shape.dtypes]
@@ -19,13 +21,24 @@ def test_a_program_has_the_loop_that_it_is_named_after(shape, dtype):
     assert shape.form in text
 
 
-def test_every_form_of_loop_has_a_program():
+def way(kernel):
+    """Which loops a kernel is written as."""
+    match kernel:
+        case LoopNest():
+            return kernel.loops, bool(kernel.tables)
+        case Copy():
+            return type(kernel.move)
+        case _:
+            return type(kernel)
+
+
+def test_every_kind_of_kernel_has_a_program():
     with mock.patch.object(host_program, "kernel_of", wraps=host_program.kernel_of) as kernel_of:
         for shape in LOOP_SHAPES:
             shape.jitted().ir(*shape.tensors(shape.dtypes[0]), stage="codegen")
-    found = {type(call.args[0]) for call in kernel_of.call_args_list}
-    every = {each for each in vars(forms).values() if isinstance(each, type) and issubclass(each, forms.Form)}
-    assert found == every - {forms.Form}
+    found = {way(call.args[0]) for call in kernel_of.call_args_list}
+    nests = {(loops, False) for loops in Loops} | {(Loops.ELEMENTS, True)}
+    assert found == nests | set(get_args(Move)) | set(get_args(Kernel)) - {LoopNest, Copy}
 
 
 def test_the_weight_of_the_panel_product_is_packed_while_it_is_timed():

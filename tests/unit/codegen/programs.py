@@ -15,11 +15,11 @@ from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.host import host_steps
-from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_program import GeneratedProgram, generate
-from ttnn_jit.codegen.host.tiers import Tier
+from ttnn_jit.codegen.kernel import LoopNest, Loops
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel
 from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.vector_loop import Tier
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm_module import KernelModules
@@ -157,9 +157,9 @@ def _moves(launch, plan) -> list[int]:
 
 @dataclass(frozen=True)
 class ChosenKernel:
-    """A body's kernel, and the form that was chosen for it."""
+    """A body's kernel, and the loops that were chosen for it."""
 
-    form: Form
+    nest: LoopNest
     kernel: LlvmKernel
 
     @property
@@ -180,21 +180,21 @@ class ChosenKernel:
 
     @property
     def tier(self) -> Tier | None:
-        return self.form.tier if isinstance(self.form, OneLoop) else Tier.OPTIMISED
+        return self.nest.one_loop.tier if self.nest.one_loop else Tier.OPTIMISED
 
     @property
     def stages(self) -> int:
-        return len(self.form.loops) if isinstance(self.form, Staged) else 1
+        return len(self.nest.stages) if self.nest.loops is Loops.BLOCKS else 1
 
     @property
     def looked_up(self) -> tuple[str, ...]:
-        return self.form.looked_up if isinstance(self.form, Tabulated) else ()
+        return tuple(name for table in self.nest.tables for name in table.operations)
 
 
 def kernel_of(body: KernelBody, isa: HostIsa) -> ChosenKernel:
     """The kernel of a body by itself."""
-    form = host_steps.chosen_form(body, isa)
-    return ChosenKernel(form, llvm_kernel.kernel_of(form, isa))
+    nest = host_steps.chosen(body, isa)
+    return ChosenKernel(nest, llvm_kernel.kernel_of(nest, isa))
 
 
 def native(module, inputs, isa=None) -> list[np.ndarray]:

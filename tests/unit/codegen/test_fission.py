@@ -15,8 +15,8 @@ from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, ke
 from ttnn_jit.codegen import steps
 from ttnn_jit.codegen.host import fission, host_steps, lookup
 from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
-from ttnn_jit.codegen.host.forms import OneLoop, Staged
 from ttnn_jit.codegen.host.host_program import host_plan
+from ttnn_jit.codegen.kernel import Loops
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.steps import Apply, Load, SizeClass
 from ttnn_jit.codegen.tile_interpreter import interpret
@@ -62,7 +62,7 @@ def test_stages_read_few_inputs_each_and_do_every_op_once():
         assert 2 <= sum(operand < len(body.streams) - 1 for operand in stage.operands) <= MAX_STAGE_INPUTS
     ops = [step for stage in found.stages for step in stage.body.steps if isinstance(step, Apply)]
     assert len(ops) == 30
-    assert len(found.scratches) == 2
+    assert len(found.scratch) == 2
 
 
 def test_a_tensor_that_two_stages_read_is_loaded_by_both():
@@ -96,13 +96,13 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
     (chip,), (cpu,) = (
         host_plan(scheduled(specs, calls, target=target), host_isa()).launches for target in ("wormhole_b0", "cpu")
     )
-    assert isinstance(chip.form, Staged)
-    assert isinstance(cpu.form, OneLoop)
+    assert chip.bound.kernel.loops is Loops.BLOCKS
+    assert cpu.bound.kernel.one_loop
 
 
 def test_a_scratch_serves_again_once_its_tile_was_read():
     found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=MAX_STAGE_INSTRUCTIONS[1])
-    assert (len(found.stages), len(found.scratches)) == (40, 2)
+    assert (len(found.stages), len(found.scratch)) == (40, 2)
     for stage in found.stages:
         assert len(set(stage.operands)) == len(stage.operands) == 2
 
@@ -174,14 +174,14 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
     body = body_of(tile_specs(2, shape=(256, 256)), calls)
     found = stages_of(body, each=MAX_STAGE_INSTRUCTIONS[2] // 2, vectors=2)
-    assert [stream.forwarded for stream in found.scratches] == [True]
+    assert [stream.forwarded for stream in found.scratch] == [True]
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     shuffles = [line for line in first.splitlines() if "shufflevector" in line]
     assert not [line for line in shuffles if "%tail.lanes" not in line]  # which of a tail's there are
     assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
     assert not any(
-        stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratches
+        stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratch
     )
 
 
@@ -219,9 +219,9 @@ def cut_from(instructions):
         patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)
         patch.setattr(steps, "ENTRIES", 0)
         patch.setattr(lookup, "lookup_candidates", lambda _: ())
-        host_steps.forget_forms()
+        host_steps.forget_loops()
         yield
-    host_steps.forget_forms()
+    host_steps.forget_loops()
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])

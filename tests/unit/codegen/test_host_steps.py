@@ -9,36 +9,37 @@ import pytest
 from xdsl.dialects.builtin import FunctionType
 
 from tests.unit.codegen.programs import assert_same_bits, host_isa, native, scheduled
-from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
-from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import verify
 from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 CHAIN = [("gelu", k) for k in range(4)]
-PROGRAMS = [
-    ([TensorSpec((32, 32), DataType.FLOAT32)], [("abs", 0)], OneLoop),
-    ([TensorSpec((512, 512), DataType.FLOAT32)], CHAIN, Staged),
-    ([TensorSpec((512, 512), DataType.BFLOAT16, Layout.TILE)], [("lgamma", 0)], Tabulated),
-]
+PROGRAMS = {
+    "": ([TensorSpec((32, 32), DataType.FLOAT32)], [("abs", 0)]),
+    "cut into": ([TensorSpec((512, 512), DataType.FLOAT32)], CHAIN),
+    "a table of lgamma": ([TensorSpec((512, 512), DataType.BFLOAT16, Layout.TILE)], [("lgamma", 0)]),
+}
 
 
-@pytest.mark.parametrize(("specs", "calls", "chosen"), PROGRAMS, ids=[chosen.__name__ for *_, chosen in PROGRAMS])
-def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(specs, calls, chosen):
-    unchosen = host_plan(scheduled(specs, calls), None)
-    (launch,) = unchosen.launches
-    own = HostLaunch(launch.ops, launch.bound, Form(launch.bound.kernel))
-    plans = [replace(unchosen, launches=(own,), isa=host_isa())]
+@pytest.mark.parametrize("chosen", PROGRAMS, ids=["one loop", "several", "table"])
+def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
+    plan = host_plan(scheduled(*PROGRAMS[chosen]), None)
+    (launch,) = plan.launches
+    unchosen = replace(launch, bound=replace(launch.bound, kernel=LoopNest(launch.bound.kernel.body)))
+    plans = [replace(plan, launches=(unchosen,), isa=host_isa())]
     for step in HOST_STEPS:
         before = plans[-1].launches
         plans.append(step(plans[-1]))
         assert plans[-2].launches is before
-        assert [each.bound for each in plans[-1].launches] == [launch.bound]
-    forms = [*dict.fromkeys(type(each.launches[0].form) for each in plans)]
-    assert forms == [*dict.fromkeys((Form, OneLoop, chosen))]
+        (found,) = (each.bound for each in plans[-1].launches)
+        assert replace(found, kernel=None) == replace(launch.bound, kernel=None)
+    remarks = [*dict.fromkeys(each.launches[0].remark for each in plans)]
+    assert len(remarks) == len({"", chosen})
+    assert remarks[-1].startswith(chosen)
 
 
 UNREAD = [("exp", 0), ("softmax", 0, -1, False), ("permute", 0, (1, 0)), ("sum", 0, (1,), True)]
@@ -66,14 +67,15 @@ def test_what_nothing_reads_is_no_launch(unread, target):
 def test_without_vectors_no_step_changes_a_plan_of_one_launch():
     plan = host_plan(scheduled([TensorSpec((512, 512), DataType.FLOAT32)] * 2, [("add", 0, 1)]), None)
     assert all(step(plan) == plan for step in HOST_STEPS)
-    assert [type(launch.form) for launch in plan.launches] == [Form]
+    ((stage,),) = (launch.bound.kernel.stages for launch in plan.launches)
+    assert stage.loop is None
 
 
-def test_equal_bodies_have_one_form_and_one_kernel_whatever_the_shapes():
+def test_equal_bodies_have_one_loop_nest_and_one_kernel_whatever_the_shapes():
     one, other = (
         generate(scheduled([TensorSpec((rows, 64), DataType.FLOAT32)], CHAIN), host_isa()) for rows in (32, 40)
     )
-    assert one.host.launches[0].form is other.host.launches[0].form
+    assert one.host.launches[0].bound.kernel is other.host.launches[0].bound.kernel
     assert one.kernels == other.kernels
 
 
@@ -82,4 +84,4 @@ def test_bfloat16_is_reduced_where_it_is_read_not_in_a_loop_before(calls):
     """A sweep of its own would leave two chains to an operation of any order, which read at half the speed."""
     specs = [TensorSpec((64, 2048), DataType.BFLOAT16)]
     (launch,) = host_plan(scheduled(specs, calls), host_isa()).launches
-    assert BufferKind.FOLDED not in {buffer.kind for buffer in launch.form.parts.buffers}
+    assert BufferKind.FOLDED not in {buffer.kind for buffer in launch.bound.kernel.scratch}

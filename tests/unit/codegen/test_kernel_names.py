@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pytest
+
 from tests.unit.codegen.programs import host_isa, lowered
 from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.host.host_program import generate
@@ -31,6 +33,15 @@ def plan_of(routine, shapes, statics):
     ).plan
 
 
+@pytest.fixture
+def no_kernels_kept():
+    """Neither what was written before, nor, afterwards, what the test has written."""
+    llvm_kernel.kernel_of.cache_clear()
+    yield
+    llvm_kernel.kernel_of.cache_clear()
+
+
+@pytest.mark.usefixtures("no_kernels_kept")
 def test_launches_of_one_kernel_are_of_one_kind(monkeypatch):
     monkeypatch.setattr(llvm_kernel, "numba_module", lambda _, source: LlvmModule(source))
     kinds = defaultdict(set)

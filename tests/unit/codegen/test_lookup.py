@@ -57,7 +57,7 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
     isa = isa or host_isa()
     size_class = SizeClass.LARGE if looked_up else SizeClass.MEDIUM
     host = host_plan(module, None)
-    kernels = [kernel_of(replace(launch.bound.kernel, size_class=size_class), isa) for launch in host.launches]
+    kernels = [kernel_of(replace(launch.bound.kernel.body, size_class=size_class), isa) for launch in host.launches]
     assert {has_table(kernel) for kernel in kernels} == {looked_up}
     objects = {kernel.name: assemble(kernel.modules.whole, isa) for kernel in kernels}
     plan = program_plan(host, [(kernel.name, 1) for kernel in kernels])

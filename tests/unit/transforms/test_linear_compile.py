@@ -61,7 +61,7 @@ def request_of(count, target, written):
 def calls_of_a_compile(count, target, written=chain):
     """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
     request = request_of(count, target, written)
-    host_steps.forget_forms()
+    host_steps.forget_loops()
     calls = Counter()
 
     def count_call(frame, event, _):

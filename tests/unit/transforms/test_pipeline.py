@@ -3,11 +3,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+import torch
 from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from tests.unit.transforms.ttnn_modules import Graph, cosh, kernels, lowered, tiled
-from ttnn_jit.diagnostics.errors import ArgumentError, PassError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError
 from ttnn_jit.dialects import parse_module, print_module, ttir, ttnn
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.options import CompileOptions
@@ -47,9 +50,25 @@ class BreaksTheModule(ModulePass):
             del generic.properties["indexing_maps"]
 
 
+@dataclass(frozen=True)
+class MoveIntoAFunction(ModulePass):
+    name = "move-into-a-function"
+
+    def apply(self, ctx, op):  # noqa: ARG002 - xDSL's signature
+        function = op.body.block.first_op
+        body = function.body.block
+        caller = Block(arg_types=body.arg_types)
+        call = CallOp("moved", caller.args, function.function_type.outputs.data)
+        caller.add_ops([call, ReturnOp(*call.results)])
+        moved = FuncOp("moved", function.function_type, function.detach_region(function.body), "private")
+        function.add_region(Region(caller))
+        op.body.block.add_op(moved)
+
+
 @pytest.fixture(autouse=True)
 def own_passes():
     MarkModule.seen.clear()
+    pipeline.register_pass(MoveIntoAFunction, after=pipeline.FRONTEND)
     for cls, stage in ((MarkModule, "d2m-generic-fusion"), (Fails, "cse"), (BreaksTheModule, "convert-ttir-to-d2m")):
         pipeline.register_pass(cls, after=stage)
 
@@ -235,3 +254,26 @@ def test_an_empty_path_as_an_unset_variable_leaves_it_is_no_file():
 def test_the_documents_pipeline_takes_no_other_options(options):
     with pytest.raises(ArgumentError, match=r"takes ttnn-mode=true and system-desc-path=FILE, got `ttir"):
         pipeline.parse_passes(f"ttir-to-ttmetal-pipeline{options}")
+
+
+def test_a_pass_that_moves_ops_into_functions_is_followed_by_inline():
+    import ttnn_jit
+
+    def chain(x):
+        return ttnn_jit.ttnn.exp(x) + 1.0
+
+    x = torch.ones(8, 8)
+    moving = "move-into-a-function"
+    with pytest.raises(CompileError, match="a program is one function, the module has 2") as refused:
+        ttnn_jit.jit(extra_pipeline_options=moving)(chain)(x)
+    assert refused.value.help == "`inline` has calls become what they call"
+    inlined = ttnn_jit.jit(extra_pipeline_options=f"after-frontend{{{moving},inline}}")(chain)
+    assert torch.equal(inlined(x), ttnn_jit.jit()(chain)(x))
+
+
+@pytest.mark.parametrize("name", ["inline", "ttcore-register-device"])
+def test_a_pass_that_is_no_stage_says_what_it_follows(name):
+    with pytest.raises(ArgumentError, match=f"`{name}` follows no stage of its own") as refused:
+        pipeline.extra_passes(name)
+    assert refused.value.help == f"write `after-STAGE{{{name}}}`"
+    assert [*pipeline.extra_passes(f"after-cse{{{name}}}")] == ["cse"]

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import Operand, is_elementwise, kernel_over
+from ttnn_jit.codegen.bound_kernel import Operand, is_elementwise
 from ttnn_jit.codegen.host.copy_folding import only_copies
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
@@ -70,7 +69,7 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
     if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.bound.inputs)
-    return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
+    return _changed(launch, inputs, (output.viewed(access),))
 
 
 def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
@@ -89,7 +88,7 @@ def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
 
 def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
     """An operand that is broadcast to `shape`, as it is over the elements of `access` to that shape."""
-    own = operand.view.access or Access.identity(operand.view.shape)
+    own = operand.access
     missing = len(shape) - len(own.extents)
     spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
     through = access.after(Access(tuple(shape), spread)).after(own)
@@ -101,7 +100,6 @@ def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Ope
     if (inputs, outputs) == (bound.inputs, bound.outputs) or len(set(inputs)) != len(inputs):
         return launch
     try:
-        made = kernel_over(inputs, outputs, bound.kernel.steps, bound.kernel.numerics, joined=bound.kernel.joined)
+        return replace(launch, bound=bound.over(inputs, outputs))
     except NotStridedError:
         return launch
-    return replace(launch, bound=made, form=Form(made.kernel))

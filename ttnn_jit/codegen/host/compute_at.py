@@ -13,16 +13,18 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel
-from ttnn_jit.codegen.host.forms import Form, InStrips, OneLoop, RowsInStrips, Swept
+from ttnn_jit.codegen.conversion import conversions_of
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.storage_formats import Packed, Strides, are_whole, in_tiles, moves_of, with_packed
+from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
+from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack, strips_fit_stack
-from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -55,7 +57,7 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
 def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:
     found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
-        if each.bound.kernel.packs_or_unpacks:
+        if isinstance(each.bound.kernel, Copy) and each.bound.kernel.repacks:
             for operand in (*each.bound.inputs, *each.bound.outputs):
                 found.setdefault(operand.value, []).append(each)
     return found
@@ -91,27 +93,29 @@ def _found_around(
 
 def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIsa) -> HostLaunch:
     """The launch with conversions in its loop from block to block."""
-    bound, body = consumer.bound, consumer.bound.kernel
+    bound, body = consumer.bound, consumer.bound.body
     made = with_packed(bound, {place: packed for place, (_, packed) in found.items()}, blocks.nest)
     # A block is read, or packed, right behind.
     streams = tuple(replace(each, nontemporal=False) for each in made.kernel.streams)
-    whole = replace(made.kernel, streams=streams, joined=True)
-    scratches = tuple(Stream(body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
+    whole = replace(made.body, streams=streams, joined=True)
+    conversions = conversions_of(whole, [body.streams[place].dtype for place in found])
     before, behind = (
         [each.ops for place, (each, _) in found.items() if (place < len(bound.inputs)) is reads]
         for reads in (True, False)
     )
     ops = tuple(dict.fromkeys(itertools.chain(*before, consumer.ops, *behind)))
-    return HostLaunch(ops, replace(made, kernel=whole), blocks.form(whole, scratches, isa))
+    scratch = tuple(each.scratch for each in conversions)
+    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa), *conversions), scratch)
+    return HostLaunch(ops, replace(made, kernel=nest))
 
 
 def _blocks_of(launch: HostLaunch) -> _Blocks | None:
     """The loops of a launch from block to block; None if it has none."""
     bound, nest = launch.bound, launch.bound.loops
-    match launch.form:
-        case OneLoop() if _walks_storage(bound):
+    match launch.bound.kernel:
+        case LoopNest() as loops if loops.one_loop and _walks_storage(bound):
             return _Strips(bound, _strips_of(bound))
-        case Swept() as sweeps if nest.reduced == (0,) and 0 < nest.extents[-1] <= MOST_COLUMNS:
+        case LoopNest(loops=Loops.ROWS) as sweeps if 0 < nest.extents[-1] <= MOST_COLUMNS:
             found = _in_rows_of_tiles(nest)
             return _RowsOfTiles(bound, found, sweeps) if found else None
         case _:
@@ -129,6 +133,7 @@ class _Strips:
 
     bound: BoundKernel
     nest: LaunchLoops
+    loops = Loops.STRIPS
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
@@ -157,14 +162,13 @@ class _Strips:
         fit = strips_fit_stack([self.bound.kernel.streams[place] for place in found])
         return fit and nbytes <= SHARE_OF_LAST_CACHE * last_cache_bytes()
 
-    def form(self, whole: KernelBody, scratches: tuple[Stream, ...], isa: HostIsa) -> Form:
-        """Of the launch that converts."""
+    def stage(self, whole: KernelBody, isa: HostIsa) -> Stage:
+        """What runs between conversions."""
         behind = itertools.count(len(whole.streams))
         numbers = tuple(next(behind) if each.dtype.is_block_float else k for k, each in enumerate(whole.streams))
         streams = tuple(replace(each, nontemporal=False) for each in self.bound.kernel.streams)
-        return InStrips(
-            whole, scratches, numbers, vector_loop(replace(self.bound.kernel, streams=streams, rank=1), isa)
-        )
+        strip = replace(self.bound.body, streams=streams, rank=1)
+        return Stage(strip, numbers, vector_loop(strip, isa))
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,8 @@ class _RowsOfTiles:
 
     bound: BoundKernel
     nest: LaunchLoops
-    sweeps: Swept
+    sweeps: LoopNest
+    loops = Loops.TILE_ROWS
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where its rows are not those of tiles, from their first on.
@@ -200,9 +205,9 @@ class _RowsOfTiles:
         """Whether rows fit a stack."""
         return rows_fit_stack([self.bound.kernel.streams[place] for place in found])
 
-    def form(self, whole: KernelBody, scratches: tuple[Stream, ...], _: HostIsa) -> Form:
-        """Of the launch that converts."""
-        return RowsInStrips(whole, scratches, replace(self.sweeps, body=replace(self.bound.kernel, rank=1)))
+    def stage(self, _: KernelBody, __: HostIsa) -> LoopNest:
+        """What runs between conversions."""
+        return replace(self.sweeps, body=replace(self.bound.body, rank=1))
 
 
 _Blocks = _Strips | _RowsOfTiles

@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import Operand
 from ttnn_jit.codegen.host.copy_folding import only_copies, only_moves
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, places_by_value
+from ttnn_jit.codegen.kernel import Contract
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -99,9 +99,9 @@ def block_copies(plan: HostPlan) -> HostPlan:
 
 def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostLaunch]:
     """The last launches, which copy what a product has as its left operand alone, numbers around it first; or none."""
-    if product.bound.kernel.contraction is None:
+    if not isinstance(product.bound.kernel, Contract):
         return []
-    left = product.bound.inputs[product.bound.kernel.contracted_streams[0]].value
+    left = product.bound.inputs[product.bound.product.contracted.left].value
     found = [*itertools.takewhile(lambda each: [own.value for own in each.bound.outputs] == [left], reversed(before))]
     are_copies = [bool(each.bound.inputs) for each in reversed(found)]
     moves = all(only_moves(each.bound) or not each.bound.inputs for each in found)
@@ -134,21 +134,13 @@ def _repeated(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch
         _Part(each, copied.value, block, axis, cut.axis, cut.count)
         for each, axis in zip((*copies, product), axes, strict=True)
     ]
-    counts, steps = _steps(parts)
+    rounds = _rounds(parts)
     names = tuple(each.name for each in copies if each.bound.inputs)
     blocks = Blocks(names, product.name, cut.unit, extents[cut.axis], cut.count)
     return [
-        replace(part.first, blocks=blocks, rounds=_nested(counts, own)) if part.launch.bound.inputs else part.first
-        for part, own in zip(parts, steps, strict=True)
+        replace(part.first, blocks=blocks, rounds=own) if part.launch.bound.inputs else part.first
+        for part, own in zip(parts, rounds, strict=True)
     ]
-
-
-def _nested(counts: Sequence[int], steps: Sequence[tuple[int, ...]]) -> Rounds:
-    """A launch's own loops within loops over blocks."""
-    rounds: Rounds = ()
-    for count, own in reversed([*zip(counts, steps, strict=True)]):
-        rounds = (Again(count, own, rounds),)
-    return rounds
 
 
 def _divided(extents: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
@@ -196,22 +188,21 @@ class _Part:
 
     def access(self, operand: Operand) -> Access:
         """From the elements of the first block of an operand that moves."""
-        whole = operand.view.access or Access.identity(operand.view.shape)
+        whole = operand.access
         return Access(_divided(whole.extents, self.axis, self.count), whole.coordinates)
 
     @property
     def first(self) -> HostLaunch:
         """The launch for the first block."""
-        bound, body = self.launch.bound, self.launch.bound.kernel
+        bound = self.launch.bound
         operands = tuple(self._of_first(each) if self.moves(each) else each for each in self.operands)
         read, written = operands[: len(bound.inputs)], operands[len(bound.inputs) :]
-        made = kernel_over(read, written, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
-        return HostLaunch(self.launch.ops, made, Form(made.kernel))
+        return HostLaunch(self.launch.ops, bound.over(read, written))
 
     def _of_first(self, operand: Operand) -> Operand:
         access, block = self.access(operand), self.block
         if operand.value is not self.copied:
-            return Operand(operand.value, View(operand.view.spec, access))
+            return operand.viewed(access)
         if not access.stays_inside(block.spec.shape):
             raise NotStridedError
         return Operand(block, View(block.spec, access if operand.view.access else None))
@@ -235,8 +226,8 @@ class _Part:
         return Access(own.extents, (number, *places)).address(together, dense_strides(together))
 
 
-def _steps(parts: Sequence[_Part]) -> tuple[tuple[int, ...], list[list[tuple[int, ...]]]]:
-    """The loops over blocks that all launches agree in, outermost first, and of each launch, per loop, operands' steps.
+def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
+    """Per launch, its loops in the loops over blocks that all launches agree in.
 
     Raises:
         NotStridedError: There are none, or blocks are not those of what is copied.
@@ -248,12 +239,14 @@ def _steps(parts: Sequence[_Part]) -> tuple[tuple[int, ...], list[list[tuple[int
         extents += part.access(operand).extents if part.moves(operand) else ()
     walked = walk(extents, addresses)
     depth = next(k for k, _ in enumerate(walked.extents) if math.prod(walked.extents[: k + 1]) == parts[0].count) + 1
-    counts = walked.extents[:depth]
-    blocks = dense_strides((*counts, *parts[0].block.spec.shape))[:depth]
-    moves = []
+    blocks = dense_strides((*walked.extents[:depth], *parts[0].block.spec.shape))[:depth]
+    moves: dict[int, list[tuple[int, ...]]] = {}
     for (part, operand), own in zip(operands, walked.strides, strict=True):
         if operand.value is part.copied and own[:depth] != blocks:
             raise NotStridedError
-        moves.append((0,) * depth if operand.value is part.copied else own[:depth])
-    found = iter(moves)
-    return counts, [[*zip(*(next(found) for _ in part.operands), strict=True)] for part in parts]
+        moves.setdefault(id(part), []).append((0,) * depth if operand.value is part.copied else own[:depth])
+    found: list[Rounds] = [()] * len(parts)
+    for loop in reversed(range(depth)):
+        steps = [tuple(each[loop] for each in moves[id(part)]) for part in parts]
+        found = [(Again(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
+    return found

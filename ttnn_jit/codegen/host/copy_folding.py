@@ -12,14 +12,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
-from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
+from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.packing import repacking
-from ttnn_jit.codegen.steps import Call, Contract, Load, Store
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.specs.access import Access, reshaped
+from ttnn_jit.specs.access import reshaped
 from ttnn_jit.specs.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
@@ -48,22 +47,22 @@ def only_copies(bound: BoundKernel) -> bool:
 
 def only_moves(bound: BoundKernel) -> bool:
     """Whether a kernel reads one tensor, writes one, and computes nothing."""
-    moves = all(isinstance(step, Load | Store) for step in bound.kernel.steps)
-    return moves and len(bound.inputs) == len(bound.outputs) == 1
+    kernel = bound.kernel
+    return isinstance(kernel, LoopNest) and kernel.body.only_moves and len(bound.inputs) == len(bound.outputs) == 1
 
 
 def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel | None:
     """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
-    body = bound.kernel
-    own = body.copies_tiles or any(isinstance(step, Call) for step in body.steps)
-    if own or len(set(inputs)) != len(inputs):
-        return None
-    if body.packs_or_unpacks and (inputs[0].view.spec.dtype.is_block_float or outputs != bound.outputs):
+    if len(set(inputs)) != len(inputs):
         return None
     try:
-        if body.packs_or_unpacks:
-            return repacking(inputs[0], outputs[0], body.numerics)
-        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=bound.axis)
+        match bound.kernel:
+            case LoopNest() | Contract():
+                return bound.over(inputs, outputs)
+            case Copy(move=Repack.PACKED) as kernel if outputs == bound.outputs:
+                return repacking(inputs[0], outputs[0], kernel.numerics)
+            case _:
+                return None
     except NotStridedError:
         return None
 
@@ -105,20 +104,13 @@ def _folded(
 
 def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     bound, source, value = reader.bound, copy.bound.inputs[0], copy.bound.outputs[0].value
-    inputs = tuple(_through(source, each) if each.value is value else each for each in bound.inputs)
+    inputs = tuple(source.through(each.access) if each.value is value else each for each in bound.inputs)
     found = _changed(bound, inputs, bound.outputs)
     if found is None or _is_cut_short(found, bound, copy.bound):
         return None
     if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
-    return HostLaunch((*copy.ops, *reader.ops), found, Form(found.kernel))
-
-
-def _through(source: Operand, read: Operand) -> Operand:
-    """What `read` is of the tensor that was copied."""
-    own = read.view.access or Access.identity(read.view.shape)
-    inner = source.view.access
-    return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
+    return HostLaunch((*copy.ops, *reader.ops), found)
 
 
 def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
@@ -132,7 +124,7 @@ def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int])
 
     A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
     """
-    if any(isinstance(step, Contract) for step in bound.kernel.steps):
+    if isinstance(bound.kernel, Contract):
         near = all(1 in bound.loops.strides[k][-3:] for k in streams)
         short = len(bound.loops.reduced) > 1 and bound.loops.extents[-2] < _MIN_TERMS
         return near and not short and _packed_again(bound) <= _packed_again(before)
@@ -141,10 +133,9 @@ def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int])
 
 def _packed_again(bound: BoundKernel) -> int:
     """The loops around a product, and around its rows, in which one of its operands stays."""
-    reduced = bound.kernel.reduced
-    assert reduced is not None, "it contracts"
-    read = [bound.loops.strides[k] for k in bound.kernel.contracted_streams]
-    around = len(bound.loops.extents) - 1 - reduced.count - reduced.row_loops
+    product = bound.product
+    read = [bound.loops.strides[k] for k in product.factors]
+    around = len(bound.loops.extents) - 1 - product.contracted.count - product.contracted.row_loops
     return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
 
 
@@ -190,4 +181,4 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
     found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, place),))
     if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
         return None
-    return HostLaunch((*writer.ops, *copy.ops), found, Form(found.kernel))
+    return HostLaunch((*writer.ops, *copy.ops), found)

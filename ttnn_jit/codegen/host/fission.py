@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from ttnn_jit.codegen.stages import Stage, StageWriter
+from ttnn_jit.codegen.kernel import LoopNest, Loops
+from ttnn_jit.codegen.stages import StageWriter
 from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, operands_of
 from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 MAX_STAGE_INPUTS = 8
@@ -29,24 +29,7 @@ tiles it is multiplied by n squared: where many are live, the body is no single 
 sides load from the same input cost nothing."""
 
 
-@dataclass(frozen=True)
-class Fission:
-    """A body split into several loops.
-
-    Attributes:
-        stages: In execution order.
-        scratches: Buffers for the tiles that cross stages.
-        block: Elements that a stage processes before the next one runs.
-        vectors: In a chunk of every stage; None lets each stage choose.
-    """
-
-    stages: tuple[Stage, ...]
-    scratches: tuple[Stream, ...]
-    block: int
-    vectors: int | None
-
-
-def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Fission | None:
+def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> LoopNest | None:
     """The stages to split a body into; None if one loop is better, or the body has outer loops or strided streams.
 
     Args:
@@ -63,12 +46,16 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))
     if len(groups) < 2:
         return None
-    in_pairs = vectors == 2 and body.is_all_bfloat16  # even and odd elements: every stage must use the same order
-    scratches, crossing = _scratches(body, groups, forwarded=in_pairs)
+    scratches, crossing = _scratches(body, groups, forwarded=keeps_pairs(body, vectors))
     streams = (*body.streams, *scratches)
     stages = tuple(StageWriter(body, streams, crossing).stage(group) for group in groups)
     block = MANY_STREAMS_BLOCK if _reads_many_streams(body) else CHAIN_BLOCK
-    return Fission(stages, scratches, block, vectors if in_pairs else None)
+    return LoopNest(body, Loops.BLOCKS, stages, scratches, block)
+
+
+def keeps_pairs(body: KernelBody, vectors: int) -> bool:
+    """Whether vectors are even and odd elements, so that every stage must use the same order."""
+    return vectors == 2 and body.is_all_bfloat16
 
 
 def _reads_many_streams(body: KernelBody) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
-from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp
@@ -74,21 +74,19 @@ class HostLaunch:
     Attributes:
         ops: The module's ops that it runs, in order.
         bound: What it reads, computes and writes, over which loops.
-        form: How its body runs.
         blocks: The blocks that it runs in, with launches beside it; None: all at once.
         rounds: What it runs for them, alike in number to the others'; (): its kernel's loops, once.
     """
 
     ops: tuple[Operation, ...]
     bound: BoundKernel
-    form: Form
     blocks: Blocks | None = None
     rounds: Rounds = ()
 
     @property
     def remark(self) -> str:
         """What became of its loops; "" for one loop over all elements."""
-        return ", ".join(filter(None, (self.form.remark, self.blocks.remark if self.blocks else "")))
+        return ", ".join(filter(None, (self.bound.kernel.remark, self.blocks.remark if self.blocks else "")))
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -171,11 +169,8 @@ class HostPlan:
 
         return read
 
-    def with_forms(self, changed: Callable[[Form, HostIsa], Form]) -> HostPlan:
-        """Every launch in the form that `changed` gives it; itself without vectors to choose it for."""
-        isa = self.isa
-        if isa is None:
-            return self
-        return replace(
-            self, launches=tuple(replace(launch, form=changed(launch.form, isa)) for launch in self.launches)
-        )
+    def with_kernels(self, changed: Callable[[Kernel], Kernel]) -> HostPlan:
+        """Every launch with the kernel that `changed` gives for its own."""
+        bound = (replace(each.bound, kernel=changed(each.bound.kernel)) for each in self.launches)
+        launches = zip(self.launches, bound, strict=True)
+        return replace(self, launches=tuple(replace(launch, bound=own) for launch, own in launches))

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.buffer_reuse import buffer_of
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
@@ -58,7 +57,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     """
     host = host_plan(module, isa)
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
-    written = [kernel_of(launch.form, isa) for launch in launches]
+    written = [kernel_of(launch.bound.kernel, isa) for launch in launches]
     panels = {kernel.name: kernel.panels for kernel in written}
     plan = program_plan(host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
@@ -82,7 +81,7 @@ def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> 
     own = (pair for op in block.ops for pair in _kernels(op, reader))
     returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
     arguments, results = (tuple(map(reader.value, values)) for values in (block.args, returned))
-    launches = _read([HostLaunch((op,), bound, Form(bound.kernel)) for op, bound in own], results)
+    launches = _read([HostLaunch((op,), bound) for op, bound in own], results)
     written = tuple(_written(launch.bound for launch in launches))
     read = {operand.value for launch in launches for operand in launch.bound.inputs}
     if not read.union(results) <= {*arguments, *written}:

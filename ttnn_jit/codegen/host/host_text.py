@@ -7,24 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.host.sweeps import SweptBody, swept
+from ttnn_jit.codegen.kernel import Copy, LoopNest, Repack, Routine
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
-    Call,
     Cast,
     Constant,
-    Contract,
-    KernelBody,
     Load,
     LookUp,
-    Repack,
+    Product,
     Step,
     Store,
 )
-from ttnn_jit.nest.buffers import BufferKind
+from ttnn_jit.codegen.sweep import Sweep
+from ttnn_jit.nest.buffers import Buffer, BufferKind
 
 
 def host_text(plan: HostPlan) -> str:
@@ -47,8 +45,7 @@ def bytes_of(bound: BoundKernel) -> int:
 
 def _bytes_met(bound: BoundKernel, operand: Operand, strides: Sequence[int]) -> int:
     spec = operand.view.spec
-    own = bound.kernel.reduced is not None or any(isinstance(step, (Call, Repack)) for step in bound.kernel.steps)
-    if own or spec.dtype.is_block_float:
+    if not bound.steps or not bound.is_map or spec.dtype.is_block_float:
         return spec.nbytes
     pairs = zip(bound.loops.extents, strides, strict=True)
     elements = math.prod(extent for extent, stride in pairs if stride)
@@ -74,10 +71,7 @@ def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Ite
     operands = (*bound.inputs, *bound.outputs)
     for place, (operand, strides) in enumerate(zip(operands, bound.loops.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, bound, names)}"
-    if bound.kernel.reduced is None or bound.kernel.contraction is not None:
-        yield from (f"  {line}" for line in _steps(bound.kernel, range(len(operands))))
-    else:
-        yield from _sweeps(swept(bound.kernel), len(operands))
+    yield from (f"  {line}" for line in _kernel(bound))
 
 
 def _operand(
@@ -101,35 +95,47 @@ _KEPT = {
 }
 
 
-def _sweeps(body: SweptBody, streams: int) -> Iterator[str]:
-    for k, buffer in enumerate(body.buffers, streams):
-        yield f"  s{k} keeps  {_KEPT[buffer.kind]} of {buffer.dtype.mlir}"
-    for sweep in body.sweeps:
-        yield f"  sweep over {'the row' if sweep.whole_row else 'one element'}"
-        yield from (f"    {line}" for line in _steps(sweep.stage.body, sweep.stage.operands))
-        for fold in sweep.folds:
-            yield f"    s{fold.result} = {fold.tile_name} of s{fold.terms}"
+def _kernel(bound: BoundKernel) -> Iterator[str]:
+    match bound.kernel:
+        case Routine():
+            yield f"call {bound.kernel.name}, whose own loops are the {bound.kernel.own} innermost"
+        case Copy(move=Repack()):
+            yield "pack s0 into s1, unpack it, or copy its tiles"
+        case LoopNest() if bound.kernel.body.reduced:
+            yield from _sweeps(bound.kernel)
+        case _:
+            yield from _steps(bound.steps, range(len(bound.loops.strides)))
 
 
-def _steps(body: KernelBody, numbers: Sequence[int]) -> Iterator[str]:
+def _sweeps(nest: LoopNest) -> Iterator[str]:
+    for stage in nest.stages:
+        if isinstance(stage, LoopNest):
+            yield from _sweeps(stage)
+    for k, buffer in enumerate(nest.scratch, len(nest.streams)):
+        if isinstance(buffer, Buffer):
+            yield f"s{k} keeps  {_KEPT[buffer.kind]} of {buffer.dtype.mlir}"
+    for sweep in nest.stages:
+        if isinstance(sweep, Sweep):
+            yield f"sweep over {'the row' if sweep.whole_row else 'one element'}"
+            yield from (f"  {line}" for line in _steps(sweep.stage.body.steps, sweep.stage.operands))
+            yield from (f"  s{fold.result} = {fold.tile_name} of s{fold.terms}" for fold in sweep.folds)
+
+
+def _steps(steps: Sequence[Step], numbers: Sequence[int]) -> Iterator[str]:
     """The steps of a body whose stream k is number ``numbers[k]``."""
-    for index, step in enumerate(body.steps):
+    for index, step in enumerate(steps):
         yield _step(index, step, numbers)
 
 
 def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
     match step:
-        case Call():
-            return f"call {step.routine}, whose own loops are the {step.own} innermost"
-        case Repack():
-            return "pack s0 into s1, unpack it, or copy its tiles"
         case Store():
             return f"store t{step.operand} to s{numbers[step.stream]}"
         case _:
             return f"t{index} = {_value(step, numbers)}"
 
 
-def _value(step: Load | Cast | LookUp | Accumulate | Contract | Apply, numbers: Sequence[int]) -> str:
+def _value(step: Load | Cast | LookUp | Accumulate | Product | Apply, numbers: Sequence[int]) -> str:
     match step:
         case Load():
             return f"load s{numbers[step.stream]}"
@@ -139,7 +145,7 @@ def _value(step: Load | Cast | LookUp | Accumulate | Contract | Apply, numbers: 
             return f"look up t{step.operand}"
         case Accumulate():
             return f"{step.tile_name} of t{step.operand}"
-        case Contract():
+        case Product():
             how = f", {step.multiplication}" if step.multiplication else ""
             return f"t{step.left} times t{step.right}, added up along the reduced loop{how}"
         case Apply():

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
 from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.kernel import Copy, Kernel, LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps import Accumulate, Call, Contract, Load, Store
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -42,12 +42,12 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
             continue
         if len(writers) == 1:
             yield InPlace(argument, None)
-        elif [operand.value for operand in first.inputs] == [old] and _only_copies(first):
+        elif [operand.value for operand in first.inputs] == [old] and _only_copies(first.kernel):
             yield InPlace(argument, writers[0])
 
 
-def _only_copies(bound: BoundKernel) -> bool:
-    return bound.kernel.copies_tiles or all(isinstance(step, Load | Store) for step in bound.kernel.steps)
+def _only_copies(kernel: Kernel) -> bool:
+    return kernel.body.only_moves if isinstance(kernel, LoopNest) else isinstance(kernel, Copy) and not kernel.repacks
 
 
 def _reads_or_writes(bound: BoundKernel, value: PlanValue, *, written: bool = False) -> bool:
@@ -56,7 +56,7 @@ def _reads_or_writes(bound: BoundKernel, value: PlanValue, *, written: bool = Fa
 
 def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:
     """Whether a kernel makes one tensor of elements, and reads `old` only where it writes."""
-    if len(bound.outputs) != 1 or any(isinstance(step, Accumulate | Call | Contract) for step in bound.kernel.steps):
+    if len(bound.outputs) != 1 or not bound.is_map:
         return False
     nest = bound.loops
     places = list(zip(nest.strides, nest.offsets, strict=True))

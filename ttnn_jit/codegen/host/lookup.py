@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ttnn_jit.codegen.steps import (
-    Apply,
-    Call,
-    Cast,
-    KernelBody,
-    Load,
-    LookUp,
-    Repack,
-    Step,
-    Store,
-    operands_of,
-    with_operands,
-)
+from ttnn_jit.codegen.body_analysis import operation_of_tile
+from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -38,6 +27,12 @@ class LookupSplit:
 
     function: KernelBody
     rest: KernelBody
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of those whose results are looked up."""
+        steps = (step for step in self.function.steps if isinstance(step, Apply))
+        return tuple(operation_of_tile(step.tile_name).name for step in steps)
 
     @property
     def is_whole(self) -> bool:
@@ -80,7 +75,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
         case Load(stream):
             found = body.streams[stream]
             return found.dtype.is_upper_half and found.access is not InnerAccess.SCALAR
-        case Store() | Call() | Repack():
+        case Store():
             return False
         case step:
             return step.dtype.is_upper_half

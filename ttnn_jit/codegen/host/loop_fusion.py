@@ -14,9 +14,9 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.sweeps import fits_stack
+from ttnn_jit.codegen.kernel import Contract, Copy
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
@@ -93,7 +93,7 @@ class _FusedLoop:
     def _as_one(self, readers: Readers) -> HostLaunch:
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
         bound = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
-        return HostLaunch(tuple(ops), bound, Form(bound.kernel))
+        return HostLaunch(tuple(ops), bound)
 
 
 def join_loops(plan: HostPlan) -> HostPlan:
@@ -116,14 +116,15 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
         bound = loop.launch(readers).bound
     except NotStridedError:
         return False
-    if bound.kernel.reduced is None or bound.kernel.contraction is not None:
-        return bound.kernel.live_tiles <= _MAX_LIVE_TILES
+    body = bound.body
+    if body.reduced is None:
+        return body.live_tiles <= _MAX_LIVE_TILES
     if bound.loops.extents[-1] < min(
         SHORT_RUN, *(each.loops.extents[-1] for each in loop.kernels if each.axis is not None)
     ):
         return False  # what is joined cuts its columns into short runs
-    strided = any(stream.access is InnerAccess.STRIDED for stream in bound.kernel.streams)
-    return not strided and fits_stack(bound.kernel, bound.kernel.reduced)
+    strided = any(stream.access is InnerAccess.STRIDED for stream in body.streams)
+    return not strided and fits_stack(body, body.reduced)
 
 
 class _Writers:
@@ -168,7 +169,7 @@ def _joined_where(
     for number, launch in enumerate(launches):
         bound = launch.bound
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
-        contracts = bound.kernel.contraction is not None
+        contracts = isinstance(bound.kernel, Contract)
         if contracts:
             spaces = frozenset(_space(each.view) for each in bound.outputs)
         elif bound.axis is not None:
@@ -188,7 +189,8 @@ def _joined_where(
         for producer in found.producers:
             producer.readers += 1
         writers.loops[number] = found
-        if not bound.kernel.packs_or_unpacks:  # which joins nothing, and waits for nothing that its readers do not
+        # What converts block floats joins nothing, and waits for nothing that its readers do not.
+        if not isinstance(bound.kernel, Copy) or not bound.kernel.repacks:
             writers.write(number, bound)
     return [*writers.loops.values()]
 
@@ -235,7 +237,7 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     for bound in kernels:
         tensors = (*bound.inputs, *bound.outputs)
         places: dict[int, int] = {}
-        for index, step in enumerate(bound.kernel.steps):
+        for index, step in enumerate(bound.steps):
             match step:
                 case Store():
                     stored[tensors[step.stream]] = tile_of[tensors[step.stream]] = places[step.operand]
@@ -255,4 +257,4 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]
     axis = next((bound.axis for bound in kernels if bound.axis is not None), None)
-    return kernel_over(inputs, outputs, steps, kernels[0].kernel.numerics, joined=True, axis=axis)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)

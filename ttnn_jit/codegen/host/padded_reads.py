@@ -18,11 +18,9 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.host.copy_folding import only_moves
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
-from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps import Call, Repack
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
@@ -111,8 +109,8 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
     except NotStridedError:
         return None
     steps = filled_with(padded.number, padded.spec.dtype)
-    fill = kernel_over((), (row,), steps, readers[0].bound.kernel.numerics)
-    return HostLaunch((padded.op,), fill, Form(fill.kernel)), parts
+    fill = kernel_over((), (row,), steps, readers[0].bound.body.numerics)
+    return HostLaunch((padded.op,), fill), parts
 
 
 def _row_of(padded: _Padded) -> Operand:
@@ -126,8 +124,8 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
     Raises:
         NotStridedError: It cannot be cut, or into too many.
     """
-    bound, body = launch.bound, launch.bound.kernel
-    if body.reduced is not None or any(isinstance(step, Call | Repack) for step in body.steps):
+    bound = launch.bound
+    if not isinstance(bound.kernel, LoopNest) or not bound.is_map:
         raise NotStridedError
     shape = bound.shape
     runs = [_runs(extent, _cuts(padded, bound, dim)) for dim, extent in enumerate(shape)]
@@ -138,8 +136,7 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
         inputs = [_part_of(each, ranges) for each in bound.inputs]
         inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
         outputs = tuple(_part_of(each, ranges) for each in bound.outputs)
-        made = kernel_over(tuple(inputs), outputs, body.steps, body.numerics, joined=body.joined)
-        yield HostLaunch((padded.op, *launch.ops), made, Form(made.kernel))
+        yield HostLaunch((padded.op, *launch.ops), bound.over(tuple(inputs), outputs))
 
 
 def _runs(extent: int, cuts: set[int]) -> list[range]:
@@ -158,7 +155,7 @@ def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
         own = dim - len(bound.shape) + len(operand.view.shape)
         if operand.value is not padded.value or own < 0:
             continue
-        access = _access(operand)
+        access = operand.access
         for axis in padded.axes:
             first, step = _line(access.coordinates[axis], own, len(access.extents))
             if step:
@@ -185,27 +182,23 @@ def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
     return first, step
 
 
-def _access(operand: Operand) -> Access:
-    return operand.view.access or Access.identity(operand.view.shape)
-
-
 def _part_of(operand: Operand, ranges: Ranges) -> Operand:
     """An operand in a part of a kernel; it stays where it is broadcast."""
-    access = _access(operand)
+    access = operand.access
     own = ranges[len(ranges) - len(access.extents) :]
     kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
     indices = [total((Dim(axis), Const(part.start))) for axis, part in enumerate(kept)]
     coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
-    return Operand(operand.value, View(operand.view.spec, Access(tuple(map(len, kept)), coordinates)))
+    return operand.viewed(Access(tuple(map(len, kept)), coordinates))
 
 
 def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
     """What is all inside, or all padding, as elements of the tensor or of the row."""
-    access = _access(operand)
+    access = operand.access
     first = (0,) * len(access.extents)
     if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
-        return Operand(row.value, View(row.view.spec, Access(access.extents, access.coordinates[-1:])))
+        return row.viewed(Access(access.extents, access.coordinates[-1:]))
     moved = zip(access.coordinates, padded.ranges, strict=True)
     inside = [total((expr, Const(-own.start))) for expr, own in moved]
-    coordinates = tuple(substitute(expr, inside) for expr in _access(padded.inner).coordinates)
-    return Operand(padded.inner.value, View(padded.inner.view.spec, Access(access.extents, coordinates)))
+    coordinates = tuple(substitute(expr, inside) for expr in padded.inner.access.coordinates)
+    return padded.inner.viewed(Access(access.extents, coordinates))

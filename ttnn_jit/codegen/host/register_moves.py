@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, exceeds_last_cache, is_far_transpose
-from ttnn_jit.codegen.host.forms import OneLoop, Repeated, Stepped, Transposed
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Copy, Kernel, LoopNest, Move, Repeated, Stepped, Transposed
 from ttnn_jit.codegen.launch import LEAST_TRANSPOSED, LaunchLoops
-from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.limits import LINE, STEPS
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
@@ -25,10 +24,7 @@ def move_in_registers(plan: HostPlan) -> HostPlan:
     isa = plan.isa
     if isa is None:
         return plan
-    launches = tuple(
-        _moving(launch, isa) if isinstance(launch.form, OneLoop) and _only_copies(launch.bound) else launch
-        for launch in plan.launches
-    )
+    launches = tuple(_moving(launch, isa) if _only_copies(launch.bound.kernel) else launch for launch in plan.launches)
     return replace(plan, launches=launches)
 
 
@@ -44,11 +40,11 @@ def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     return _stepping(launch, isa) if written[-1] == 1 and read[-1] in STEPS and nest.extents[-1] > 1 else launch
 
 
-def _only_copies(bound: BoundKernel) -> bool:
-    steps, streams = bound.kernel.steps, bound.kernel.streams
-    if not (len(steps) == len(streams) == 2 and isinstance(steps[0], Load) and isinstance(steps[1], Store)):
+def _only_copies(kernel: Kernel) -> bool:
+    if not isinstance(kernel, LoopNest) or not kernel.body.only_moves or len(kernel.streams) != 2:
         return False
-    return streams[0].dtype is streams[1].dtype and streams[0].dtype.itemsize in {1, 2, 4}
+    read, written = (stream.dtype for stream in kernel.streams)
+    return read is written and read.itemsize in {1, 2, 4}
 
 
 def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
@@ -58,11 +54,19 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     if (around := _of_rows_that_follow(nest, most)) is not None:
         row, nest = nest.extents[-1], _with_next_to_block(nest, around)
         together = _power_below(nest.extents[-3], most // row)
-        bound = replace(bound, loops=replace(nest, reduced=(*_BLOCK, 2)))
-        return replace(launch, bound=bound, form=Transposed(bound.kernel, row * together, columns, together))
+        return _moved(launch, Transposed(row * together, columns, together), replace(nest, reduced=(*_BLOCK, 2)))
     lanes = _power_below(nest.extents[-1], most)
-    bound = replace(_stored(bound, lanes, far=is_far_transpose(*_specs(bound))), loops=replace(nest, reduced=_BLOCK))
-    return replace(launch, bound=bound, form=Transposed(bound.kernel, lanes, columns))
+    past = _passes_caches(bound, lanes, far=is_far_transpose(*_specs(bound)))
+    return _moved(launch, Transposed(lanes, columns), replace(nest, reduced=_BLOCK), nontemporal=past)
+
+
+def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: bool | None = None) -> HostLaunch:
+    """The launch as a copy through registers; None leaves its stores as they are."""
+    body = launch.bound.body
+    read, written = body.streams
+    written = written if nontemporal is None else replace(written, nontemporal=nontemporal)
+    copy = Copy((read, written), launch.bound.loops.rank, body.numerics, move)
+    return replace(launch, bound=replace(launch.bound, kernel=copy, loops=loops))
 
 
 def _of_rows_that_follow(nest: LaunchLoops, most: int) -> int | None:
@@ -85,15 +89,14 @@ def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     bound, nest = launch.bound, launch.bound.loops
     lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
     read, written = _specs(bound)
-    bound = _stored(bound, lanes, far=exceeds_last_cache([read], [written]))
-    return replace(launch, bound=bound, form=Stepped(bound.kernel, lanes, nest.strides[0][-1]))
+    past = _passes_caches(bound, lanes, far=exceeds_last_cache([read], [written]))
+    return _moved(launch, Stepped(lanes, nest.strides[0][-1]), nest, nontemporal=past)
 
 
 def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     bound, nest = launch.bound, launch.bound.loops
     lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
-    bound = replace(bound, loops=replace(nest, reduced=_BLOCK))
-    return replace(launch, bound=bound, form=Repeated(bound.kernel, lanes, nest.extents[-2]))
+    return _moved(launch, Repeated(lanes, nest.extents[-2]), replace(nest, reduced=_BLOCK))
 
 
 def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:
@@ -102,13 +105,12 @@ def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:
     return read.view.spec, written.view.spec
 
 
-def _stored(bound: BoundKernel, lanes: int, *, far: bool) -> BoundKernel:
-    """The kernel, which stores past the caches what is `far`, if its vectors are whole lines where they are written."""
-    (read, written), nest = bound.kernel.streams, bound.loops
+def _passes_caches(bound: BoundKernel, lanes: int, *, far: bool) -> bool:
+    """Whether what is `far` is stored past the caches: its vectors are whole lines where they are written."""
+    written, nest = bound.outputs[0].view.spec, bound.loops
     begins = (*nest.strides[1][:-1], nest.offsets[1], nest.extents[-1])
     are_lines = lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
-    past = far and are_lines and _specs(bound)[1].nbytes >= POOLED_RESULT_BYTES
-    return replace(bound, kernel=replace(bound.kernel, streams=(read, replace(written, nontemporal=past))))
+    return far and are_lines and written.nbytes >= POOLED_RESULT_BYTES
 
 
 def _power_below(extent: int, most: int) -> int:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
+from ttnn_jit.codegen.kernel import Contract, LoopNest
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -91,9 +92,11 @@ def block_scores(plan: HostPlan) -> HostPlan:
 
 def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     """Whether launches are a product, a pass over rows, and a product."""
-    bodies = [launch.bound.kernel for launch in group]
-    multiply = [body.contraction is not None for body in bodies] == [True, False, True]
-    return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
+    first, between, last = (launch.bound.kernel for launch in group)
+    passes = isinstance(between, LoopNest) and between.body.reduced is not None
+    return (
+        passes and isinstance(first, Contract) and isinstance(last, Contract) and not any(each.blocks for each in group)
+    )
 
 
 def _scores_of(
@@ -128,7 +131,7 @@ def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tu
 
 
 def _has_packed_rows(product: BoundKernel) -> bool:
-    left, _ = product.kernel.contracted_streams
+    left, _ = product.product.factors
     return product.kernel.streams[left].dtype.is_block_float
 
 
@@ -300,7 +303,7 @@ class _Rows:
 
 def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
     """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
-    writes = bound.kernel.contraction is not None and bound.outputs[0].value in kept
+    writes = isinstance(bound.kernel, Contract) and bound.outputs[0].value in kept
     return len(bound.loops.extents) - 1 - (0 if writes else bound.loops.reduced[0])
 
 

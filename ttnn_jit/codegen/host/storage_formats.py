@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.contracting import in_pairs
-from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.launch import LaunchLoops
-from ttnn_jit.codegen.steps import Contract, Load, operands_of
+from ttnn_jit.codegen.steps import Load, Product, operands_of
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
@@ -45,10 +44,11 @@ def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLo
     for place, each in packed.items():
         operands[place], strides[place] = each.operand, each.strides
         streams[place] = Stream(each.operand.view.spec.dtype, each.access, written=streams[place].written)
-    count = len(bound.inputs)
+    count, kernel = len(bound.inputs), bound.kernel
+    assert isinstance(kernel, LoopNest | Contract), "others have a format of their own"
     return replace(
         bound,
-        kernel=replace(bound.kernel, streams=tuple(streams), rank=nest.rank),
+        kernel=replace(kernel, body=replace(kernel.body, streams=tuple(streams), rank=nest.rank)),
         inputs=tuple(operands[:count]),
         outputs=tuple(operands[count:]),
         loops=replace(nest, strides=tuple(strides)),
@@ -84,7 +84,8 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
         return plan
     launches = plan.launches
     for launch in plan.launches:
-        unpacks = launch.bound.kernel.packs_or_unpacks and launch.bound.inputs[0].view.spec.dtype.is_block_float
+        kernel = launch.bound.kernel
+        unpacks = isinstance(kernel, Copy) and kernel.move is Repack.UNPACKED
         if unpacks and launch.bound.outputs[0].value not in plan.results:
             launches = _without(launch, launches)
     return replace(plan, launches=launches)
@@ -113,21 +114,20 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     if strides is None:
         return None
     access = bound.kernel.streams[place].access
-    if bound.kernel.contracted_streams[0] != place:
+    if bound.product.contracted.left != place:
         access = InnerAccess.CONTIGUOUS if bound.loops.strides[place][-1] == 1 else InnerAccess.STRIDED
     made = with_packed(bound, {place: Packed(packed, strides, access)}, bound.loops)
-    if in_pairs(made.kernel) is not in_pairs(bound.kernel):
+    if made.product.in_pairs is not bound.product.in_pairs:
         return None
-    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made, form=Form(made.kernel))
+    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made)
 
 
 def _is_factor(bound: BoundKernel, place: int) -> bool:
     """Whether a stream is one factor of a product, and nothing else."""
-    body = bound.kernel
-    if body.contraction is None or body.contracted_streams.count(place) != 1:
+    if not isinstance(bound.kernel, Contract) or bound.kernel.factors.count(place) != 1:
         return False
-    loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
-    others = (step for step in body.steps if not isinstance(step, Contract))
+    loads = {k for k, step in enumerate(bound.steps) if isinstance(step, Load) and step.stream == place}
+    others = (step for step in bound.steps if not isinstance(step, Product))
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 
@@ -138,18 +138,17 @@ def _strides_of_factor(bound: BoundKernel, place: int, packed: TensorSpec) -> St
     pair of terms, and no step of the loop around them, may be in two tiles; nor may rows that are in several loops end
     inside of one. A right operand of one tile's columns has the strides of a column, which is none.
     """
-    nest, reduced, width = bound.loops, bound.kernel.reduced, packed.padded_shape[-1]
-    assert reduced is not None, "it contracts"
+    nest, contracted, width = bound.loops, bound.product.contracted, packed.padded_shape[-1]
     moves = moves_of(nest, place, width)
     has_whole_steps = nest.extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) == 0
-    if moves is None or reduced.is_dots or not has_whole_steps:
+    if moves is None or contracted.is_dots or not has_whole_steps:
         return None
     *outer, terms, columns = moves
-    if bound.kernel.contracted_streams[0] != place:
+    if contracted.left != place:
         walks = {terms, columns} == {(0, 1), (1, 0)} and width > STRIDES_OF_A_TILE
     else:
         rows = nest.extents[-2 - len(nest.reduced)]
         down = outer.pop(-len(nest.reduced))
-        ends = reduced.row_loops == 1 or rows % TILE_HEIGHT == 0
+        ends = contracted.row_loops == 1 or rows % TILE_HEIGHT == 0
         walks = (terms, columns) == ((0, 1), (0, 0)) and down == ((0, 0) if rows == 1 else (1, 0)) and ends
     return in_tiles(moves, width) if walks and are_whole(outer) else None

@@ -12,77 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ttnn_jit.codegen.stages import Stage, StageWriter
+from ttnn_jit.codegen.stages import StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
+from ttnn_jit.codegen.sweep import Fold, Sweep
 from ttnn_jit.nest.buffers import LEVEL_BYTES, LEVELS, MAX_STACK_BYTES, Buffer, BufferKind
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-
-
-@dataclass(frozen=True)
-class Fold:
-    """A reduction that a sweep computes.
-
-    Attributes:
-        tile_name: Of its operation.
-        terms: The number of the stream or row buffer that is reduced, or of the buffer that holds a block of what is,
-            or its result.
-        result: The number of the buffer that gets the result.
-        in_registers: Whether the sweep's loop reduces blocks.
-    """
-
-    tile_name: str
-    terms: int
-    result: int
-    in_registers: bool = False
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """One loop over a row, or over the one element that a row's results are.
-
-    Attributes:
-        stage: What it computes.
-        whole_row: Whether it runs over the row.
-        folds: What it reduces.
-    """
-
-    stage: Stage
-    whole_row: bool
-    folds: tuple[Fold, ...]
-
-
-@dataclass(frozen=True)
-class SweptBody:
-    """A kernel's body as sweeps.
-
-    Attributes:
-        sweeps: In execution order.
-        buffers: Numbered after the kernel's streams.
-    """
-
-    sweeps: tuple[Sweep, ...]
-    buffers: tuple[Buffer, ...]
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether values of a row cross sweeps."""
-        return any(buffer.kind is BufferKind.ROW for buffer in self.buffers)
 
 
 def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
     """Whether the buffers of a body that reduces fit on a thread's stack."""
-    parts, in_rows = swept(body), reduced.loop == 0
-    if parts.keeps_rows and not (in_rows and reduced.is_short):
+    sweeps, buffers = swept(body)
+    in_rows = reduced.loop == 0
+    if any(buffer.kind is BufferKind.ROW for buffer in buffers) and not (in_rows and reduced.is_short):
         return False
-    folds = sum(len(sweep.folds) for sweep in parts.sweeps)
-    held = sum(buffer.row_bytes if in_rows else buffer.column_bytes for buffer in parts.buffers)
+    folds = sum(len(sweep.folds) for sweep in sweeps)
+    held = sum(buffer.row_bytes if in_rows else buffer.column_bytes for buffer in buffers)
     return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 
-def swept(body: KernelBody, *, of_words: bool = True, in_registers: bool = False) -> SweptBody:
-    """The sweeps of a body that reduces a loop.
+def swept(
+    body: KernelBody, *, of_words: bool = True, in_registers: bool = False
+) -> tuple[tuple[Sweep, ...], tuple[Buffer, ...]]:
+    """The sweeps of a body that reduces a loop, in execution order, and buffers, numbered after the body's streams.
 
     Args:
         body: Of the kernel.
@@ -106,24 +58,22 @@ def swept(body: KernelBody, *, of_words: bool = True, in_registers: bool = False
     terms: dict[int, int] = {}
     widened: set[int] = set()
     folded: set[int] = set()
-    in_registers = in_registers and body.reduced.loop == 0
+    in_rows = body.reduced.loop == 0
     for index, step in enumerate(body.steps):
-        if isinstance(step, Accumulate):
-            if (
-                in_registers
-                and order.sweep.get(step.operand) == order.sweep[index]
-                and _held_words(body, step.operand) is None
-            ):
-                terms[index] = stored[index] = buffer(BufferKind.FOLDED, index)
-                folded.add(index)
-                continue
-            held = _held(body, step.operand, order, crossing)
-            if held is None and of_words:
-                held = _held_words(body, step.operand)
-                widened |= set() if held is None else {step.operand}
-            if held is None:
-                held = stored[index] = buffer(BufferKind.TERMS, index)
-            terms[index] = held
+        if not isinstance(step, Accumulate):
+            continue
+        words = _held_words(body, step.operand) if in_rows else None
+        held = _held(body, step.operand, order, crossing) if in_rows else None
+        is_computed = order.sweep.get(step.operand) == order.sweep[index]
+        if in_registers and in_rows and is_computed and words is None:
+            held = stored[index] = buffer(BufferKind.FOLDED, index)
+            folded.add(index)
+        elif held is None and of_words and words is not None:
+            held = words
+            widened.add(step.operand)
+        elif held is None:
+            held = stored[index] = buffer(BufferKind.TERMS, index)
+        terms[index] = held
     reduced_alone = widened - {
         operand
         for index, step in enumerate(body.steps)
@@ -139,17 +89,16 @@ def swept(body: KernelBody, *, of_words: bool = True, in_registers: bool = False
         folds = tuple(
             Fold(step.tile_name, terms[index], crossing[index], index in folded) for index, step in reductions
         )
-        in_columns = body.reduced.loop == 1
-        rank = 2 if in_columns and whole_row else 0
-        stage = StageWriter(body, streams, crossing, stored, folded, in_columns, rank).stage(group)
+        rank = 2 if whole_row and not in_rows else 0
+        stage = StageWriter(body, streams, crossing, stored, folded, not in_rows, rank).stage(group)
         sweeps.append(Sweep(stage, whole_row, folds))
-    return SweptBody(tuple(sweeps), tuple(buffers))
+    return tuple(sweeps), tuple(buffers)
 
 
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
     """The number of the stream or row buffer that holds what is reduced, in float32, one element beside the other."""
     step = body.steps[operand]
-    if body.reduced is None or body.reduced.loop or not body.dtype_of(operand).is_compute_type:
+    if not body.dtype_of(operand).is_compute_type:
         return None
     if not isinstance(step, Load):
         return crossing.get(operand) if order.wide[operand] else None
@@ -159,7 +108,7 @@ def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, 
 def _held_words(body: KernelBody, operand: int) -> int | None:
     """The number of the stream that holds what is reduced in bfloat16, one element beside the other."""
     step = body.steps[operand]
-    if body.reduced is None or body.reduced.loop or not isinstance(step, Cast) or not step.dtype.is_compute_type:
+    if not isinstance(step, Cast) or not step.dtype.is_compute_type:
         return None
     source = body.steps[step.operand]
     if not isinstance(source, Load):

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import enum
-
 from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
-from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
+from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, Tier, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.loop_constants import constants_of
 from ttnn_jit.nest.streams import InnerAccess
-
-
-class Tier(enum.Enum):
-    """How a loop is compiled."""
-
-    OPTIMISED = "optimised"
-    UNOPTIMISED = "unoptimised"
-    FAST_ISEL = "unoptimised, its instructions selected fast"
 
 
 def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:

@@ -34,7 +34,7 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
     columns = group[0].bound.loops.extents[-1]
     if columns > SHORT_ROW or not _meet_columns(group, columns):
         return lambda _: (0, columns)
-    ranges = ValueRanges(launches, group[0].bound.kernel.numerics)
+    ranges = ValueRanges(launches, group[0].bound.body.numerics)
     groups = -(-columns // CHAINS)
 
     def seen(rows: Part) -> Part:
@@ -52,7 +52,7 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
 def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
     """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
     _, between, last = (launch.bound for launch in group)
-    factors = {last.inputs[k].value for k in last.kernel.contracted_streams}
+    factors = {last.inputs[k].value for k in last.product.factors}
     along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
     return between.loops.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
 
@@ -84,7 +84,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
-    body = launch.bound.kernel
+    body = launch.bound.body
     wide = _wide(body)
 
     def assumed(index: int) -> Range | None:

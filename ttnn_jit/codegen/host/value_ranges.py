@@ -80,7 +80,7 @@ class ValueRanges:
     def stored(self, launch: HostLaunch, box: Box, known: Mapping[PlanValue, Range]) -> Range:
         """Of what a launch with one output stores."""
         own = self.steps(launch, box, known, lambda _: None)
-        stores = [step for step in launch.bound.kernel.steps if isinstance(step, Store)]
+        stores = [step for step in launch.bound.steps if isinstance(step, Store)]
         return own[stores[0].operand] if stores else ANYTHING  # one that repacks has none
 
     def steps(
@@ -99,7 +99,7 @@ class ValueRanges:
             assumed: Of the index of a step, its range; None: it is computed.
         """
         found: list[Range] = []
-        for index, step in enumerate(launch.bound.kernel.steps):
+        for index, step in enumerate(launch.bound.steps):
             found.append(assumed(index) or self._step(step, found, launch, box, known))
         return found
 
@@ -150,11 +150,11 @@ class ValueRanges:
             return ANYTHING
         outputs = len(writer.bound.inputs)
         place = _same_elements(bound.loops, stream, box, writer.bound.loops, outputs)
-        if place is None or writer.bound.kernel.reduced is not None:
+        if place is None:
             return ANYTHING
         if isinstance(writer.ops[-1], RoutineOp):
             return self._of_routine(writer.ops[-1], value, place)
-        return self.stored(writer, place, {})
+        return self.stored(writer, place, {}) if writer.bound.is_map else ANYTHING
 
     def _of_routine(self, op: RoutineOp, value: PlanValue, place: Box) -> Range:
         if op.operands or len(op.results) != 1 or len(place) != 1:
