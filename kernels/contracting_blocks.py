@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from ttnn_jit.kernels.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contracting_tiles import Tile
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
@@ -137,9 +138,9 @@ class BlockedContraction(ContractingLoops):
             panel.again_if(b.compare("slt", column, width), column, following)
         return b.ended()
 
-    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Sequence[Value], row: Value, height: Value) -> None:
-        """The rows from `row` on by a panel: `tile` is that, the place of the results, and whether they begin."""
-        whole, one = (self._microkernel(rows, PANEL_VECTORS, self._tile, COLUMNS) for rows in (self._tile, 1))
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Tile, row: Value, height: Value) -> None:
+        """The rows from `row` on by a panel."""
+        whole, one = (self._microkernel((rows, PANEL_VECTORS, self._tile, COLUMNS)) for rows in (self._tile, 1))
         (words, steps), (panel, results, is_first) = left, tile
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)

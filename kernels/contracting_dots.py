@@ -77,5 +77,5 @@ class DotContraction(ContractingLoops):
         factors = (Parameter(name, PTR, "noalias readonly") for name in ("left", "right"))
         rest = Parameter("block", PTR, "noalias"), Parameter("is.first", I1), Parameter("steps", I64)
         b = self._function("tile", [*factors, *rest])
-        self._microkernel(1, _VECTORS, self._panel, self._panel, kind=DotMicrokernel).over_steps(b, *b.parameters)
+        self._microkernel((1, _VECTORS, self._panel, self._panel), kind=DotMicrokernel).over_steps(b, *b.parameters)
         return b.ended()

@@ -18,12 +18,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 
 from ttnn_jit.kernels.contracting_packing import Packing
-from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.contracting_tiles import Microkernel, Shape
 from ttnn_jit.kernels.contracting_unpacking import Unpacking, unit
 from ttnn_jit.kernels.cut_factors import FactorCut, factor_cut
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value
@@ -150,9 +151,9 @@ class ContractingLoops:
         return self.multiplication is not None and self.multiplication.rounds_tiles
 
     def _microkernel(
-        self, *shape: int, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
+        self, shape: Shape, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
     ) -> Microkernel:
-        """One with so many rows, vectors of a row, words of the left operand at a step, and results from row to row."""
+        """One that multiplies as this kernel does."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
         cut = self._cut(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
@@ -229,7 +230,7 @@ class Product(KernelFunction):
         count = len(self._streams_of_epilogue)
         self._epilogue = NestedCall(self, kernel.epilogue.function, count, 2 + 2 * count)
         for place, k in enumerate(self._streams_of_epilogue):
-            strides = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
+            strides: Sequence[Operand] = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
             for loop, stride in enumerate(strides):
                 self._epilogue.set_word(2 + 2 * place + loop, stride)
 

@@ -199,7 +199,7 @@ class FewRowsContraction(ContractingLoops):
     def _tile_function(self, name: str, vectors: int, in_place: Type | None = None) -> str:
         words = Parameter("steps", I64), Parameter("along", I64)
         b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *words])
-        self._microkernel(self.tile, vectors, self.tile, COLUMNS, in_place=in_place).over_steps(b, *b.parameters)
+        self._microkernel((self.tile, vectors, self.tile, COLUMNS), in_place).over_steps(b, *b.parameters)
         return b.ended()
 
 

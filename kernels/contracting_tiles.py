@@ -11,7 +11,8 @@ from itertools import product
 
 from ttnn_jit.kernels.cut_factors import FactorCut, added_without, cut_words
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.builder import Builder, Operand
+from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.shuffles import interleaved
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, Type
 from ttnn_jit.kernels.llvm.values import Value, i64, zero
@@ -25,6 +26,10 @@ _AHEAD = 512
 
 Chains = list[Value]
 """The tile's vectors, row by row."""
+Tile = tuple[Value, Value, Value]
+"""Where the first step's words of the right operand are, where the results are, and whether their chains begin."""
+Shape = tuple[int, int, int, int]
+"""The first four attributes of a microkernel."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ class Microkernel:
             return b.add_products(total, *factors)
         if self.dropped is not None:
             return added_without(b, total, factors, self.dropped)
-        return b.fma(*factors, total)  # type: ignore[no-any-return]
+        return b.fma(*factors, total)
 
     @property
     def _word(self) -> Type:

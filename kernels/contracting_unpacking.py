@@ -271,15 +271,15 @@ def _squared(b: Builder, words: Sequence[Value]) -> list[Value]:
     for k, of_four in enumerate(zip(*quarters, strict=True)):
         for own in ([0, 1], [2, 3]):
             order = [*own, *(4 + quarter for quarter in own)]
-            pairs = [_of_quarters(b, *of_four[pair : pair + 2], order) for pair in (0, 2)]
+            pairs = [_of_quarters(b, of_four[pair : pair + 2], order) for pair in (0, 2)]
             for side, quarter in enumerate(own):
-                columns[4 * quarter + k] = _of_quarters(b, *pairs, [side, 2 + side, 4 + side, 6 + side])
+                columns[4 * quarter + k] = _of_quarters(b, pairs, [side, 2 + side, 4 + side, 6 + side])
     return [columns[k] for k in range(_GROUP)]
 
 
-def _of_quarters(b: Builder, first: Value, second: Value, quarters: Sequence[int]) -> Value:
+def _of_quarters(b: Builder, pair: Sequence[Value], quarters: Sequence[int]) -> Value:
     """Four quarters of two vectors."""
-    return b.shuffle(first, second, [4 * quarter + word for quarter in quarters for word in range(4)])
+    return b.shuffle(pair[0], pair[1], [4 * quarter + word for quarter in quarters for word in range(4)])
 
 
 def unit(dtype: DataType) -> Type:

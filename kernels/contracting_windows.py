@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
 from ttnn_jit.kernels.contracting_loops import PANEL_VECTORS, RIGHT, Product
-from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel
+from ttnn_jit.kernels.contracting_tiles import Chains, Microkernel, Tile
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR, type_of
@@ -59,7 +59,7 @@ class WindowContraction(BlockedContraction):
         lists = (Parameter(name, PTR, "noalias readonly") for name in ("left", "offsets", "runs"))
         return *lists, Parameter("count", I64)
 
-    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Sequence[Value], row: Value, height: Value) -> None:
+    def _tile_of(self, b: Builder, left: Sequence[Value], tile: Tile, row: Value, height: Value) -> None:
         start, offsets, runs, count = left
         last = b.sub(height, 1)
         # Rows beyond the block's last one are the last one.

@@ -8,12 +8,42 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 
 _MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
+
+
+KERNEL = "kernel"
+"""Symbol of a kernel until its text is complete, whose hash becomes its name."""
+
+
+class FunctionText(str):
+    """A function's definition.
+
+    Attributes:
+        before: What stands before its name.
+        name: Its symbol.
+        behind: What stands behind that.
+    """
+
+    __slots__ = ("before", "behind", "name")
+    before: str
+    name: str
+    behind: str
+
+    @staticmethod
+    def of(before: str, name: str, behind: str) -> FunctionText:
+        """The definition that is made of these."""
+        text = FunctionText(f"{before}{name}{behind}")
+        text.before, text.name, text.behind = before, name, behind
+        return text
+
+    def named(self, name: str) -> FunctionText:
+        """The function by another name, which nothing calls."""
+        return FunctionText.of(self.before, name, self.behind)
 
 
 @dataclass(frozen=True)
@@ -29,10 +59,6 @@ class LlvmModule:
     text: str
     linked: tuple[str, ...] = ()
     fast_isel: bool = False
-
-    def renamed(self, symbol: str, name: str) -> LlvmModule:
-        """The same with another name for the function `symbol`, which nothing in it calls."""
-        return replace(self, text=self.text.replace(f"@{symbol}(", f"@{name}(", 1))
 
     @property
     def listing(self) -> str:
@@ -58,12 +84,6 @@ class KernelModules:
     def of(whole: LlvmModule) -> KernelModules:
         """Those of a kernel without rare paths."""
         return KernelModules(whole, whole, {})
-
-    def renamed(self, symbol: str, name: str) -> KernelModules:
-        """The same with another name for the function `symbol`, which nothing in them calls."""
-        whole = self.whole.renamed(symbol, name)
-        kernel = whole if self.kernel is self.whole else self.kernel.renamed(symbol, name)
-        return KernelModules(whole, kernel, self.rare_paths)
 
 
 @dataclass(frozen=True)
@@ -146,11 +166,31 @@ class ModuleText:
         """The text of the declarations, variables and rare paths."""
         return "\n".join([*(rare.definition for rare in self._written), *self.declarations, *self.variables])
 
+    def kernel(
+        self, prefix: str, head: Sequence[str], definitions: Sequence[str], *, fast_isel: bool = False
+    ) -> tuple[str, KernelModules]:
+        """The name and the modules of a kernel: of the function `KERNEL` and the others of `definitions`.
+
+        Args:
+            prefix: What its name begins with; a hash of the text follows.
+            head: Comments above all.
+            definitions: Its functions.
+            fast_isel: Whether fast instruction selection is used.
+        """
+        unnamed = self._whole([*head, *definitions], fast_isel=fast_isel)
+        name = f"{prefix}_{hashlib.sha256(unnamed.listing.encode()).hexdigest()[:16]}"
+        named = (
+            each.named(name) if isinstance(each, FunctionText) and each.name == KERNEL else each for each in definitions
+        )
+        return name, self.modules([*head, *named], fast_isel=fast_isel)
+
+    def _whole(self, definitions: Sequence[str], *, fast_isel: bool) -> LlvmModule:
+        return LlvmModule("\n".join([*definitions, self.text()]), tuple(self.linked.values()), fast_isel)
+
     def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
         """The modules of the functions `definitions` and of what they share."""
-        linked = tuple(self.linked.values())
         apart = [rare for rare in self._written if rare.is_alone]  # others would have to be linked to what they call
-        whole = LlvmModule("\n".join([*definitions, self.text()]), linked, fast_isel)
+        whole = self._whole(definitions, fast_isel=fast_isel)
         if not apart:
             return KernelModules.of(whole)
         beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
@@ -158,7 +198,7 @@ class ModuleText:
         needed = "\n".join(self.declarations)
         return KernelModules(
             whole,
-            LlvmModule(kernel, linked, fast_isel),
+            LlvmModule(kernel, whole.linked, fast_isel),
             {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
         )
 

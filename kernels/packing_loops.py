@@ -73,7 +73,7 @@ class PackingLoops:
     nontemporal: bool = False
     is_internal: bool = False
 
-    def text(self) -> str:
+    def definitions(self) -> list[str]:
         """The function, and what it calls."""
         unit, packs = array(self._packed.stride_bytes, I8), self._packs
         dense, packed = (0, 1) if packs else (1, 0)
@@ -98,7 +98,7 @@ class PackingLoops:
         if self.nontemporal:
             b.fence()  # other threads see these stores in no order otherwise
         b.give_back()
-        return f"{self._blocks.text()}\n{b.text}" if packs else b.text
+        return [self._blocks.text(), b.text] if packs else [b.text]
 
     @property
     def _packs(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.types import VOID, Type
 from ttnn_jit.kernels.llvm.values import Body, Value, texts
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import FunctionText, ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -70,10 +70,10 @@ class FunctionBuilder(Builder):
         return self.text
 
     @property
-    def text(self) -> str:
+    def text(self) -> FunctionText:
         """The definition."""
         linkage = "internal " if self._is_internal else ""
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
-        head = f"define {linkage}{self._result} @{self.name}({parameters}) {self._attributes} {{"
-        return "\n".join([head, *texts(self.body.code), "}"])
+        behind = "\n".join([f"({parameters}) {self._attributes} {{", *texts(self.body.code), "}"])
+        return FunctionText.of(f"define {linkage}{self._result} @", self.name, behind)

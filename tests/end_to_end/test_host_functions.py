@@ -211,14 +211,3 @@ def test_a_call_that_a_function_does_not_take_is_refused_in_its_words(device, ca
     with pytest.raises(TtnnJitError) as refused:
         call(x)
     assert said in str(refused.value)
-
-
-def test_every_observed_function_says_which_parameters_it_has():
-    for name in sorted(set(dir(ttnn))):
-        function = getattr(ttnn, name)
-        observed = (
-            type(function) is type(patterns) and "observed" in getattr(function, "__code__", patterns).co_qualname
-        )
-        if observed:
-            with pytest.raises(TtnnJitError):
-                function(no_such_keyword=1)

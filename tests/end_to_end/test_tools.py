@@ -120,14 +120,15 @@ module {
 
 @pytest.mark.parametrize("dialect", ["ttnn", "ttir"])
 @pytest.mark.parametrize("until", ["", "cse", "d2m-generic-fusion", "convert-d2m-to-ttnn"])
+@pytest.mark.parametrize("behind", ["", ",inline"], ids=["with calls", "inlined"])
 @pytest.mark.parametrize("mode", [[], ["--interpret"]], ids=["native", "interpreted"])
-def test_every_entry_point_of_a_text_runs_after_any_stage(of_two_functions, tmp_path, dialect, until, mode):
+def test_every_entry_point_of_a_text_runs_after_any_stage(of_two_functions, tmp_path, dialect, until, behind, mode):
     paths, programs_of_text = of_two_functions
     x = torch.randint(-8, 8, (64, 32)).float()
     torch.save([x], tmp_path / "x.pt")
     path = paths[dialect]
     if until:
-        passes = ",".join(pipeline.STAGES[: pipeline.STAGES.index(until) + 1])
+        passes = ",".join(pipeline.STAGES[: pipeline.STAGES.index(until) + 1]) + behind
         assert main(["opt", "-p", passes, "--verify-each", str(path), "-o", str(path)]) == 0
     for entry, wanted in programs_of_text.items():
         saved = tmp_path / f"{entry}.pt"

@@ -45,7 +45,7 @@ class Conversion:
     def functions(self, module: ModuleText) -> list[str]:
         """The definition of its function; `module` gets what it uses."""
         read, written = (self.packed.dtype, self.scratch.dtype)[:: -1 if self.packed.written else 1]
-        return [PackingLoops(self.symbol, read, written, self.numerics, module, is_internal=True).text()]
+        return PackingLoops(self.symbol, read, written, self.numerics, module, is_internal=True).definitions()
 
 
 def conversions_of(body: KernelBody, dtypes: Iterable[DataType]) -> tuple[Conversion, ...]:

@@ -21,7 +21,7 @@ from ttnn_jit.codegen.kernel import (
 from ttnn_jit.codegen.llvm_nests import Draft, drafted_nest, types_remark
 from ttnn_jit.codegen.numba_module import PythonSource, numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.codegen.vector_loop import KERNEL, Tier
+from ttnn_jit.codegen.vector_loop import Tier
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_dots import DotContraction
 from ttnn_jit.kernels.contracting_loops import ContractingLoops
@@ -30,7 +30,7 @@ from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
+from ttnn_jit.kernels.llvm_module import KERNEL, KernelModules, ModuleText
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.repeating_loops import RepeatingLoops
 from ttnn_jit.kernels.staged_loops import StageCall
@@ -84,9 +84,8 @@ def kernel_of(kernel: Kernel, isa: HostIsa) -> LlvmKernel:
 def _named(draft: Draft) -> LlvmKernel:
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
-    modules = draft.module.modules([*head, *draft.definitions], fast_isel=fast_isel)
-    name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
-    return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)), draft.panels)
+    name, modules = draft.module.kernel("k", head, draft.definitions, fast_isel=fast_isel)
+    return LlvmKernel(name, modules, max(1, round(draft.picoseconds)), draft.panels)
 
 
 _ROUTINE_PICOSECONDS = 1000
@@ -99,9 +98,9 @@ def _routine(routine: Routine, isa: HostIsa) -> LlvmKernel:
     made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # which object code says in its name
     if routine.native is not None:
         module = ModuleText()
-        modules = module.modules([f"; {made_for}", *_native_functions(routine, routine.native, isa, module)])
-        name = f"g_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
-        return LlvmKernel(name, modules.renamed(KERNEL, name), _NATIVE_PICOSECONDS[routine.native])
+        functions = _native_functions(routine, routine.native, isa, module)
+        name, modules = module.kernel("g", [f"; {made_for}"], functions)
+        return LlvmKernel(name, modules, _NATIVE_PICOSECONDS[routine.native])
     source = f"# {made_for}\n{routine_source(routine)}"
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, PythonSource(source)))
@@ -133,12 +132,14 @@ def _copy(copy: Copy) -> Draft:
     """A kernel that copies or converts elements."""
     module, rank, (read, written) = ModuleText(), copy.rank, copy.streams
     moved = KERNEL, written.dtype, rank
-    loops: TileCopies | PackingLoops | TransposingLoops | SteppingLoops | RepeatingLoops
+    loops: TileCopies | TransposingLoops | SteppingLoops | RepeatingLoops
     match copy.move:
         case Repack.COPIED:
             loops = TileCopies(*moved, module)
         case Repack():
-            loops = PackingLoops(KERNEL, read.dtype, written.dtype, copy.numerics, module, rank, written.nontemporal)
+            types = read.dtype, written.dtype
+            packing = PackingLoops(KERNEL, *types, copy.numerics, module, rank, written.nontemporal)
+            return Draft(packing.definitions(), module, PICOSECONDS_OF_PACKING, remarks=[types_remark(copy.streams)])
         case Transposed(lanes, columns, together):
             loops = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together)
         case Stepped(lanes, step):

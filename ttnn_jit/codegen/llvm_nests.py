@@ -10,9 +10,9 @@ from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING, Conversion
 from ttnn_jit.codegen.kernel import LoopNest, Loops, Table, rows_text
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.sweep import Sweep
-from ttnn_jit.codegen.vector_loop import KERNEL, Tier
+from ttnn_jit.codegen.vector_loop import Tier
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.lookup_table import lookup_table
 from ttnn_jit.kernels.row_folds import row_functions
 from ttnn_jit.kernels.row_strips import RowStrips

@@ -13,7 +13,7 @@ from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Sto
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.values import Work, usual_instructions, works
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.process.dataclass import dataclass
@@ -34,9 +34,6 @@ REGISTERS_TO_SPARE = 32
 (benchmarks/choices.py: `software pipelining`, `both signs`)."""
 
 _INSTRUCTIONS_OF_A_DIVISION = 8
-
-KERNEL = "kernel"
-"""Symbol of a kernel until its text is complete, whose hash becomes its name."""
 
 
 class Tier(enum.Enum):

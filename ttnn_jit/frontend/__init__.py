@@ -14,9 +14,9 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
+from ttnn_jit.frontend.frontend_request import FrontendRequest
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.requested_results import activated, results_of
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout

@@ -17,6 +17,7 @@ from ttnn_jit.frontend.attributes import attribute_value
 from ttnn_jit.frontend.cached_functions import tell_forgotten
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
+from ttnn_jit.frontend.frontend_request import FrontendRequest
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import Interpreter, Rules
@@ -25,7 +26,6 @@ from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import compute, computed
 from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
-from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute, generate

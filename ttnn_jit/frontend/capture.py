@@ -23,13 +23,13 @@ from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
+from ttnn_jit.frontend.frontend_request import FrontendRequest
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
-from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import results_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.frontend_request import FrontendRequest
 from ttnn_jit.frontend.read_recorder import ReadRecorder
-from ttnn_jit.frontend.request import FrontendRequest
 from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.families import TTNN, FamilyMark, family_of, mark_of

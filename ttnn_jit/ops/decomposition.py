@@ -8,7 +8,8 @@ what the calls leave: the specs of results (`SpecOps`), ops of TTNN (`ttnn_jit/f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandError, ShapeError
@@ -31,7 +32,7 @@ def _operator(name: str) -> Callable[..., Value]:
 
 
 class Value:
-    """A tensor among the calls of a decomposition: Python's operators on it are calls too.
+    """A tensor among the calls of a decomposition: Python's operators on it are calls too, but for ``==`` and ``!=``.
 
     Attributes:
         ops: Who writes the calls.
@@ -81,9 +82,7 @@ class Ops(ABC):
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Value]:
-        from ttnn_jit.ops import OVERLOADS
-
-        overloads = OVERLOADS.get(name)
+        overloads = _overloads().get(name)
         if overloads is None:
             raise AttributeError(name)
 
@@ -148,6 +147,13 @@ class _Regroupings(SpecOps):
 def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
     """What is known of each of these operands."""
     return [each.spec if isinstance(each, Value) else each for each in operands]
+
+
+@cache
+def _overloads() -> Mapping[str, tuple[Operation, ...]]:
+    from ttnn_jit.ops import OVERLOADS  # which are declared in terms of this module
+
+    return OVERLOADS
 
 
 def _dtype_of(value: Any) -> DataType | None:

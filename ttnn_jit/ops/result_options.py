@@ -177,10 +177,9 @@ class ResultOptions:
             first: Its first operand.
             grid: Rows and columns of cores of the device.
         """
-        config = self.memory_config
-        if config is None:
+        chosen = self.memory_config
+        if chosen is None:
             return None
-        chosen = config
         if not chosen.names_no_cores:
             return lambda _: chosen
         from ttnn_jit.specs.core_sets import core_for_each, with_cores

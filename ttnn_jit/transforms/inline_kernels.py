@@ -24,7 +24,7 @@ def inline_kernels(module: ModuleOp) -> None:
     Nothing is deallocated: codegen finds out by itself how long memory is used.
 
     Raises:
-        CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
+        CompileError: A launch names a function that is no kernel of the module.
     """
     functions = functions_of(module)
     kernels = {function.sym_name.data: function for function in functions if is_kernel(function)}
@@ -32,9 +32,9 @@ def inline_kernels(module: ModuleOp) -> None:
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if not isinstance(op, ttnn.GenericOp):
             return _without_device(op, values)
-        kernel = kernels.pop(op.kernel, None)
+        kernel = kernels.get(op.kernel)
         if kernel is None:
-            raise _refusal(op, "is no kernel of the module, or another launch took it")
+            raise _refusal(op, "is no kernel of the module")
         generic = _generic(kernel, op, values)
         for old, new in zip(op.results, generic.results, strict=True):
             values[old] = new
@@ -67,7 +67,7 @@ def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
 
 
 def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
-    region = kernel.detach_region(kernel.body)
+    region = kernel.body.clone()  # several launches may name one kernel
     erase_tile_inits(region)
     if missing := [name for name in _PROPERTIES if name not in kernel.attributes]:
         raise _refusal(launch, f"has no {', '.join(missing)}")

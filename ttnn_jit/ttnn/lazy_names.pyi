@@ -168,6 +168,7 @@ from ttnn_jit.ttnn.device_registry import GetPCIeDeviceID as GetPCIeDeviceID
 from ttnn_jit.ttnn.device_registry import ReadDeviceProfiler as ReadDeviceProfiler
 from ttnn_jit.ttnn.device_registry import SetDefaultDevice as SetDefaultDevice
 from ttnn_jit.ttnn.device_registry import get_device_ids as get_device_ids
+from ttnn_jit.ttnn.eager_operation import get_fallback_function as get_fallback_function
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.gradients import abs_bw as abs_bw

@@ -12,7 +12,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.frontend.module_builder import ModuleBuilder, ProgramOps
-from ttnn_jit.ops import OPERATIONS, MacroOperation
+from ttnn_jit.ops import OPERATIONS, OVERLOADS, MacroOperation
 from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, SpecOps, Value
 from ttnn_jit.ops.movement import OPERAND
@@ -93,6 +93,11 @@ def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
     assert not ops.calls
     assert [ops.sliced(x, 1, 0, 40).shape, ops.part(x, 1, 2, 5).shape] == [(3, 40), (3, 3)]
     assert [name for name, _ in ops.calls] == ["slice"] * 2
+
+
+def test_no_operation_is_hidden_by_a_method_of_the_protocol():
+    methods = {name for kind in (ProgramOps, SpecOps, TensorOps, EagerOps) for name in dir(kind) if name[0] != "_"}
+    assert not methods & {*OVERLOADS}
 
 
 def macro(decompose, **fields):
