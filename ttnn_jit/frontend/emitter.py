@@ -163,6 +163,8 @@ class Emitter(ABC):
         try:
             return function(*args, **kwargs)
         except ArgumentError as error:
+            if isinstance(error, CompileError) and error.location is not None:
+                raise
             raise CompileError(error.message, location=self.location(), help=error.help) from None
 
     def emit(

@@ -16,6 +16,7 @@ from benchmarks.replay_rendering import called, hashes, render
 from tests.copies import package_with_own
 from ttnn_jit import jit
 from ttnn_jit.codegen import llvm_kernel
+from ttnn_jit.kernels import llvm_module
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -94,7 +95,7 @@ def test_names_of_kernels_are_no_difference(program, combinations, monkeypatch, 
 
     before = render(combination, "host")
     with monkeypatch.context() as renamed:
-        renamed.setattr(llvm_kernel, "hashlib", SimpleNamespace(sha256=sha256))
+        renamed.setattr(llvm_module, "hashlib", SimpleNamespace(sha256=sha256))
         llvm_kernel.kernel_of.cache_clear()
         after = render(combination, "host")
     llvm_kernel.kernel_of.cache_clear()
