@@ -45,9 +45,14 @@ class Table:
             raise ValueError(f"a table has 16 or 32 entries, got {len(self.words)}")
 
     @staticmethod
-    def of_floats(name: str, values: Sequence[float]) -> Table:
+    def of_floats(name: str, *values: float) -> Table:
         """The table of the float32 values nearest to `values`."""
         return Table(name, tuple(float_bits(value) for value in values))
+
+    @staticmethod
+    def by_degree(name: str, *coefficients: Sequence[float]) -> tuple[Table, ...]:
+        """The tables of a piecewise polynomial: of each degree from 0 on, the coefficients of all pieces."""
+        return tuple(Table.of_floats(f"{name}_{degree}", *values) for degree, values in enumerate(coefficients))
 
 
 class Primitives(Emit, Protocol):
