@@ -55,5 +55,4 @@ class RepeatingLoops:
             for part in range(self.times):
                 order = [(part * self.lanes + k) // self.times for k in range(self.lanes)]
                 b.store(b.shuffle(loaded, None, order), b.element(written, kind, part * self.lanes), align)
-        b.give_back()
-        return b.text
+        return b.ended()
