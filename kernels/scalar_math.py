@@ -70,11 +70,7 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
 
 def _pointer_to(elements: Any) -> Any:
     """A function from an address to it as a pointer to `elements`."""
-
-    def pointer(context: Any, address: Any) -> Any:
-        return _conversion(types.int64, types.CPointer(elements), "inttoptr")(context, address)
-
-    return intrinsic(pointer)
+    return intrinsic(_conversion(types.int64, types.CPointer(elements), "inttoptr"))
 
 
 def _stored(dtype: DataType) -> Any:
@@ -98,28 +94,12 @@ def _memory(element: Any) -> Callable[[Any, Any], Any]:
     return typed
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def float32_memory(context: Any, count: Any) -> Any:
-    """A pointer to `count` float32 on the stack."""
-    return _memory(types.float32)(context, count)
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def bfloat16_memory(context: Any, count: Any) -> Any:
-    """A pointer to `count` words of bfloat16 on the stack."""
-    return _memory(types.uint16)(context, count)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bits(context: Any, a: Any) -> Any:
-    """The bits of a float32 as int32."""
-    return _conversion(types.float32, types.int32, "bitcast")(context, a)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def from_bits(context: Any, i: Any) -> Any:
-    """The float32 with these bits."""
-    return _conversion(types.int32, types.float32, "bitcast")(context, i)
+float32_memory = intrinsic(prefer_literal=True)(_memory(types.float32))
+bfloat16_memory = intrinsic(prefer_literal=True)(_memory(types.uint16))
+bits = intrinsic(_conversion(types.float32, types.int32, "bitcast"))
+"""The bits of a float32 as int32."""
+from_bits = intrinsic(_conversion(types.int32, types.float32, "bitcast"))
+"""The float32 with these bits."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
