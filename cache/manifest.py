@@ -16,6 +16,7 @@ from typing import Any
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.key import Difference, Key, differences
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.spec_json import text_of
 
 CANDIDATES_PER_KEY = 16  # the latest; a global that takes more values than this is compiled again now and then
 
@@ -147,7 +148,7 @@ def _candidates(data: bytes | None) -> tuple[_Candidate, ...]:
 
 def _candidate(fields: Any) -> _Candidate:
     reads, content = fields
-    return _Candidate(tuple((_text(path), _text(then)) for path, then in reads), _text(content))
+    return _Candidate(tuple((text_of(path), text_of(then)) for path, then in reads), text_of(content))
 
 
 def _recorded(data: bytes | None) -> tuple[str, Mapping[str, str]]:
@@ -156,12 +157,6 @@ def _recorded(data: bytes | None) -> tuple[str, Mapping[str, str]]:
         return "", {}
     try:
         place, contributions = json.loads(data.partition(b"\n")[2])
-        return _text(place), {_text(name): _text(value) for name, value in contributions.items()}
+        return text_of(place), {text_of(name): text_of(value) for name, value in contributions.items()}
     except _NOT_WRITTEN:
         return "", {}
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError(f"expected a text, got {value!r}")
-    return value

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.elements import computed
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type, type_of
@@ -70,8 +71,7 @@ class FoundPlaces:
                     f.store(f.narrow(f.call(I64, f"{_PLACE}.dense", x, n), I32, "found"), places)
                 else:
                     f.store(_place_of(f, elements, x, n, step), places)
-        f.give_back()
-        return f.text
+        return f.ended()
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,7 @@ class _Elements:
 
     def load(self, f: FunctionBuilder, address: Value, lanes: int = 0) -> Value:
         """The numbers at an address, as they are computed with."""
-        stored = f.load(self.stored.times(lanes) if lanes else self.stored, address, self.dtype.itemsize)
-        if self.stored is self.scalar:
-            return stored
-        words = I32.times(lanes) if lanes else I32
-        if not self.dtype.is_upper_half:
-            return f.convert("sext" if self.dtype.compute.is_signed else "zext", stored, words)
-        bits = f.shift_left(f.zext(stored, words), 16)
-        return f.bitcast(bits, self.scalar.times(lanes) if lanes else self.scalar)
+        return computed(f, f.load(self.stored.times(lanes), address, self.dtype.itemsize), self.dtype)
 
     def load_vector(self, f: FunctionBuilder, base: Value, at: Value, k: int = 0) -> Value:
         """The vector that is number k from element `at` on."""
@@ -161,8 +154,7 @@ def _one_by_one(elements: _Elements, module: ModuleText) -> str:
             further = elements.further(f, value, held)
             each.carry(f.select(further, value, held), f.select(further, each.index, place))
         any_left.give(each.values[1])
-    f.give_back(any_left.values[0])
-    return f.text
+    return f.ended(any_left.values[0])
 
 
 def _in_blocks(elements: _Elements, module: ModuleText) -> str:
@@ -196,8 +188,7 @@ def _in_blocks(elements: _Elements, module: ModuleText) -> str:
     f.begin(done)
     f.give_back(hit)
     held, place = f.begin(rest)
-    f.give_back(f.call(I64, _PLACE, x, n, i64(1), held, place, whole))
-    return f.text
+    return f.ended(f.call(I64, _PLACE, x, n, i64(1), held, place, whole))
 
 
 def _farthest_of(

@@ -5,8 +5,9 @@ Bound: the bytes of the rows that are read, and of the result.
 
 from __future__ import annotations
 
+from ttnn_jit.kernels.llvm.elements import widened
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
-from ttnn_jit.kernels.llvm.types import FLOAT, I32, I64, Type, type_of
+from ttnn_jit.kernels.llvm.types import I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.specs.dtypes import DataType
@@ -49,15 +50,13 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
             rest.leave_unless(b.compare("slt", at, width))
             _copy(b, kind, b.element(source, kind, b.mul(at, across)), b.element(result, kind, b.mul(at, step)))
             rest.again(b.add(at, 1))
-    b.give_back()
-    return b.text
+    return b.ended()
 
 
 def _number(b: KernelFunction, index: DataType, given: Value) -> Value:
     """The index that an element is."""
     if index.is_upper_half:
-        number = b.bitcast(b.shift_left(b.zext(given, I32), 16), FLOAT)
-        return b.intrinsic(I64, "llvm.fptosi.sat.i64.f32", number, hint="number")
+        return b.intrinsic(I64, "llvm.fptosi.sat.i64.f32", widened(b, given), hint="number")
     return b.convert("sext" if index.compute.is_signed else "zext", given, I64, "number")
 
 

@@ -29,6 +29,16 @@ from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.tile_body import ScalarFunction
 
 
+def _calls(function: str) -> Callable[..., Value]:
+    """A method that is an intrinsic of its operands' type."""
+    return lambda self, *operands: self._float_call(function, *operands)
+
+
+def _compares(predicate: str) -> Callable[..., Value]:
+    """A method that is a comparison."""
+    return lambda self, a, b: self.compare(predicate, a, b)
+
+
 class LlvmFloat(Builder, VectorMath):
     """Writes instructions on ``<lanes x float>``; see `ttnn_jit.kernels.llvm_vector`, which adds bfloat16."""
 
@@ -47,14 +57,9 @@ class LlvmFloat(Builder, VectorMath):
     def const(self, value: float) -> Value:
         return real(value, self._float)
 
-    def fma(self, a: Value, b: Value, c: Value) -> Value:
-        return self._float_call("llvm.fma", a, b, c)
-
-    def abs(self, a: Value) -> Value:
-        return self._float_call("llvm.fabs", a)
-
-    def copysign(self, magnitude: Value, sign: Value) -> Value:
-        return self._float_call("llvm.copysign", magnitude, sign)
+    fma = _calls("llvm.fma")
+    abs = _calls("llvm.fabs")
+    copysign = _calls("llvm.copysign")
 
     def sqrt(self, a: Value) -> Value:
         return self._float_call("llvm.sqrt", a, work=Work.DIVISION)
@@ -78,37 +83,18 @@ class LlvmFloat(Builder, VectorMath):
         rest = self.const(0.0), integer(-1, I16), i32(4)
         return self.intrinsic(self._float, f"llvm.x86.avx512.mask.{instruction}.ps.512", *operands, *rest)
 
-    def round_even(self, a: Value) -> Value:
-        return self._float_call("llvm.roundeven", a)
-
-    def floor(self, a: Value) -> Value:
-        return self._float_call("llvm.floor", a)
-
-    def ceil(self, a: Value) -> Value:
-        return self._float_call("llvm.ceil", a)
-
-    def trunc(self, a: Value) -> Value:
-        return self._float_call("llvm.trunc", a)
-
+    round_even = _calls("llvm.roundeven")
+    floor = _calls("llvm.floor")
+    ceil = _calls("llvm.ceil")
+    trunc = _calls("llvm.trunc")
     # masks
 
-    def lt(self, a: Value, b: Value) -> Value:
-        return self.compare("olt", a, b)
-
-    def le(self, a: Value, b: Value) -> Value:
-        return self.compare("ole", a, b)
-
-    def gt(self, a: Value, b: Value) -> Value:
-        return self.compare("ogt", a, b)
-
-    def ge(self, a: Value, b: Value) -> Value:
-        return self.compare("oge", a, b)
-
-    def eq(self, a: Value, b: Value) -> Value:
-        return self.compare("oeq", a, b)
-
-    def ne(self, a: Value, b: Value) -> Value:
-        return self.compare("une", a, b)
+    lt = _compares("olt")
+    le = _compares("ole")
+    gt = _compares("ogt")
+    ge = _compares("oge")
+    eq = _compares("oeq")
+    ne = _compares("une")
 
     def both(self, m: Value, n: Value) -> Value:
         return self.bit_and(m, n)
@@ -161,23 +147,12 @@ class LlvmFloat(Builder, VectorMath):
     def from_bits(self, i: Value) -> Value:
         return self.bitcast(i, self._float)
 
-    def int_add(self, i: Value, j: Value) -> Value:
-        return self.add(i, j)
-
-    def int_sub(self, i: Value, j: Value) -> Value:
-        return self.sub(i, j)
-
-    def int_and(self, i: Value, j: Value) -> Value:
-        return self.bit_and(i, j)
-
-    def int_or(self, i: Value, j: Value) -> Value:
-        return self.bit_or(i, j)
-
-    def int_xor(self, i: Value, j: Value) -> Value:
-        return self.bit_xor(i, j)
-
-    def int_mul(self, i: Value, j: Value) -> Value:
-        return self.mul(i, j)
+    int_add = Builder.add
+    int_sub = Builder.sub
+    int_and = Builder.bit_and
+    int_or = Builder.bit_or
+    int_xor = Builder.bit_xor
+    int_mul = Builder.mul
 
     def multiply_wide(self, i: Value, j: Value) -> tuple[Value, Value]:
         wide = I64.times(self.isa.lanes)
@@ -191,17 +166,10 @@ class LlvmFloat(Builder, VectorMath):
         upper, lower = self.zext(high, wide), self.zext(low, wide)
         return self.bit_or(self.shift_left(upper, 32), lower)
 
-    def int_eq(self, i: Value, j: Value) -> Value:
-        return self.compare("eq", i, j)
-
-    def int_lt(self, i: Value, j: Value) -> Value:
-        return self.compare("slt", i, j)
-
-    def unsigned_lt(self, i: Value, j: Value) -> Value:
-        return self.compare("ult", i, j)
-
-    def int_select(self, m: Value, i: Value, j: Value) -> Value:
-        return self.select(m, i, j)
+    int_eq = _compares("eq")
+    int_lt = _compares("slt")
+    unsigned_lt = _compares("ult")
+    int_select = Builder.select
 
     def to_float(self, i: Value) -> Value:
         return self.convert("sitofp", i, self._float)

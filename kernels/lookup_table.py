@@ -45,8 +45,7 @@ def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> 
         kernel.call(VOID, _FILL)
         kernel.atomic_store(i32(1), filled, "release")
     kernel.call(VOID, look_up, *kernel.parameters)
-    kernel.give_back()
-    return [_filling(function, module), kernel.text]
+    return [_filling(function, module), kernel.ended()]
 
 
 def _filling(function: str, module: ModuleText) -> str:
@@ -59,5 +58,4 @@ def _filling(function: str, module: ModuleText) -> str:
         with b.count("at", _BLOCK) as word:
             b.store(b.narrow(b.add(block.index, word.index), I16), b.element(arguments, I16, word.index))
         call.run(arguments, b.element(table, I16, block.index))
-    b.give_back()
-    return b.text
+    return b.ended()

@@ -18,6 +18,11 @@ from ttnn_jit.specs.tensor_spec import DataType
 Array = np.ndarray[Any, Any]
 
 
+def _plain(function: Callable[..., Any]) -> Any:
+    """A method that is a function of its operands alone."""
+    return staticmethod(function)
+
+
 class NumpyVector(VectorMath):
     """Values are float32 arrays (or scalars) of any shapes that broadcast; integers int32, masks bool.
 
@@ -34,8 +39,7 @@ class NumpyVector(VectorMath):
         """The context in which no floating point warning is given."""
         return np.errstate(all="ignore")
 
-    def const(self, value: float) -> Value:
-        return np.float32(value)
+    const = _plain(np.float32)
 
     def add(self, a: Value, b: Value) -> Value:
         return np.add(a, b, dtype=np.float32)
@@ -62,17 +66,10 @@ class NumpyVector(VectorMath):
         odd = np.where((error != 0) & np.isfinite(error) & (words & 1 == 0), words + away, words)
         return odd.view(np.float64).astype(np.float32)
 
-    def neg(self, a: Value) -> Value:
-        return np.negative(a)
-
-    def abs(self, a: Value) -> Value:
-        return np.abs(a)
-
-    def copysign(self, magnitude: Value, sign: Value) -> Value:
-        return np.copysign(magnitude, sign)
-
-    def sqrt(self, a: Value) -> Value:
-        return np.sqrt(a)
+    neg = _plain(np.negative)
+    abs = _plain(np.abs)
+    copysign = _plain(np.copysign)
+    sqrt = _plain(np.sqrt)
 
     def minimum(self, a: Value, b: Value) -> Value:
         either_zero = self.from_bits(self.bits(a) | self.bits(b))
@@ -82,54 +79,26 @@ class NumpyVector(VectorMath):
         both_zero = self.from_bits(self.bits(a) & self.bits(b))
         return np.where(np.equal(a, b), both_zero, np.maximum(a, b))
 
-    def round_even(self, a: Value) -> Value:
-        return np.rint(a)
-
-    def floor(self, a: Value) -> Value:
-        return np.floor(a)
-
-    def ceil(self, a: Value) -> Value:
-        return np.ceil(a)
-
-    def trunc(self, a: Value) -> Value:
-        return np.trunc(a)
-
-    def lt(self, a: Value, b: Value) -> Mask:
-        return np.less(a, b)
-
-    def le(self, a: Value, b: Value) -> Mask:
-        return np.less_equal(a, b)
-
-    def gt(self, a: Value, b: Value) -> Mask:
-        return np.greater(a, b)
-
-    def ge(self, a: Value, b: Value) -> Mask:
-        return np.greater_equal(a, b)
-
-    def eq(self, a: Value, b: Value) -> Mask:
-        return np.equal(a, b)
-
-    def ne(self, a: Value, b: Value) -> Mask:
-        return np.not_equal(a, b)
-
-    def both(self, m: Mask, n: Mask) -> Mask:
-        return np.logical_and(m, n)
-
-    def either(self, m: Mask, n: Mask) -> Mask:
-        return np.logical_or(m, n)
-
-    def invert(self, m: Mask) -> Mask:
-        return np.logical_not(m)
-
-    def select(self, m: Mask, a: Value, b: Value) -> Value:
-        return np.where(m, a, b)
+    round_even = _plain(np.rint)
+    floor = _plain(np.floor)
+    ceil = _plain(np.ceil)
+    trunc = _plain(np.trunc)
+    lt = _plain(np.less)
+    le = _plain(np.less_equal)
+    gt = _plain(np.greater)
+    ge = _plain(np.greater_equal)
+    eq = _plain(np.equal)
+    ne = _plain(np.not_equal)
+    both = _plain(np.logical_and)
+    either = _plain(np.logical_or)
+    invert = _plain(np.logical_not)
+    select = _plain(np.where)
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         del name
         return np.where(mask, body(self, *arguments), usual) if np.any(mask) else usual
 
-    def int_const(self, value: int) -> Int:
-        return np.int32(value)
+    int_const = _plain(np.int32)
 
     def bits(self, a: Value) -> Int:
         return np.asarray(a, np.float32).view(np.int32)
@@ -137,32 +106,18 @@ class NumpyVector(VectorMath):
     def from_bits(self, i: Int) -> Value:
         return np.asarray(i, np.int32).view(np.float32)
 
-    def int_add(self, i: Int, j: Int) -> Int:
-        return np.add(i, j)
-
-    def int_sub(self, i: Int, j: Int) -> Int:
-        return np.subtract(i, j)
-
-    def int_and(self, i: Int, j: Int) -> Int:
-        return np.bitwise_and(i, j)
-
-    def int_or(self, i: Int, j: Int) -> Int:
-        return np.bitwise_or(i, j)
-
-    def int_xor(self, i: Int, j: Int) -> Int:
-        return np.bitwise_xor(i, j)
-
-    def shift_left(self, i: Int, count: Int) -> Int:
-        return np.left_shift(i, count)
-
-    def shift_right(self, i: Int, count: Int) -> Int:
-        return np.right_shift(i, count)
+    int_add = _plain(np.add)
+    int_sub = _plain(np.subtract)
+    int_and = _plain(np.bitwise_and)
+    int_or = _plain(np.bitwise_or)
+    int_xor = _plain(np.bitwise_xor)
+    shift_left = _plain(np.left_shift)
+    shift_right = _plain(np.right_shift)
 
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         return np.right_shift(_unsigned(i), _unsigned(count)).view(np.int32)
 
-    def int_mul(self, i: Int, j: Int) -> Int:
-        return np.multiply(i, j)
+    int_mul = _plain(np.multiply)
 
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         product = np.multiply(_unsigned(i), _unsigned(j), dtype=np.uint64)
@@ -175,17 +130,13 @@ class NumpyVector(VectorMath):
     def double_word(self, high: Int, low: Int) -> DoubleWord:
         return np.left_shift(np.asarray(high, np.int64), 32) | _unsigned(low).astype(np.int64)
 
-    def int_eq(self, i: Int, j: Int) -> Mask:
-        return np.equal(i, j)
-
-    def int_lt(self, i: Int, j: Int) -> Mask:
-        return np.less(i, j)
+    int_eq = _plain(np.equal)
+    int_lt = _plain(np.less)
 
     def unsigned_lt(self, i: Int, j: Int) -> Mask:
         return np.less(_unsigned(i), _unsigned(j))
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
-        return np.where(m, i, j)
+    int_select = _plain(np.where)
 
     def to_float(self, i: Int) -> Value:
         return np.asarray(i).astype(np.float32)

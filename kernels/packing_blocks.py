@@ -109,8 +109,7 @@ class _Writer:
             self._store_codes(rows)
             block.again_if(b.compare("ult", following, self.height, "more.blocks"), following)
         self._copy_exponents()
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _rows(self, r: Value, following: Value, is_narrow: Value) -> _Rows:
         """Rows from r on: these, or where they are not whole a copy of them."""

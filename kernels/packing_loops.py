@@ -95,10 +95,8 @@ class PackingLoops:
             else:
                 self._unpack(b, strip, down, across)
             loop.again_unless(is_last, strip.beyond)
-        if self.nontemporal:
-            b.fence()  # other threads see these stores in no order otherwise
-        b.give_back()
-        return [self._blocks.text(), b.text] if packs else [b.text]
+        text = b.ended(fences=self.nontemporal)
+        return [self._blocks.text(), text] if packs else [text]
 
     @property
     def _packs(self) -> bool:

@@ -51,8 +51,7 @@ def push(name: str, results: Results, module: ModuleText) -> str:
     f.branch(level, f.shift_right_zero(bits, 1), f.add(place, 1), both)
     f.begin(free)
     results.keep(f, held, at)
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def finish(
@@ -81,8 +80,7 @@ def finish(
     f.begin(full)
     f.branch(level, following, results.combined(f, own, _level(f, levels, following, results)))
     f.begin(done)
-    f.give_back(None if target else own)
-    return f.text
+    return f.ended(None if target else own)
 
 
 def _level(f: FunctionBuilder, levels: Value, place: Value, results: Results) -> Value:

@@ -8,11 +8,10 @@ that backends that implement it give the same bits.
 from __future__ import annotations
 
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.emit import Emit, Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.process.dataclass import dataclass
 
@@ -46,92 +45,24 @@ class Table:
             raise ValueError(f"a table has 16 or 32 entries, got {len(self.words)}")
 
     @staticmethod
-    def of_floats(name: str, values: Sequence[float]) -> Table:
+    def of_floats(name: str, *values: float) -> Table:
         """The table of the float32 values nearest to `values`."""
         return Table(name, tuple(float_bits(value) for value in values))
 
+    @staticmethod
+    def by_degree(name: str, *coefficients: Sequence[float]) -> tuple[Table, ...]:
+        """The tables of a piecewise polynomial: of each degree from 0 on, the coefficients of all pieces."""
+        return tuple(Table.of_floats(f"{name}_{degree}", *values) for degree, values in enumerate(coefficients))
 
-class Primitives(ABC):
-    """Lane-wise operations. Float arithmetic is IEEE 754 binary32: to nearest even, denormals kept, no contraction."""
 
-    # float32
+class Primitives(Emit, Protocol):
+    """Lane-wise operations, and what follows from them.
 
-    @abstractmethod
-    def const(self, value: float) -> Value:
-        """`value`, rounded to float32, in every lane."""
+    What `Emit` says of arithmetic, comparisons and masks holds here: denormals are kept, `sqrt` is correctly rounded.
+    A backend implements the methods without a body, `Emit`'s up to `select` among them; mypy lets nobody make one that
+    lacks any. Functions from `Emit.exp` on are `VectorMath`'s.
+    """
 
-    @abstractmethod
-    def add(self, a: Value, b: Value) -> Value: ...
-    @abstractmethod
-    def sub(self, a: Value, b: Value) -> Value: ...
-    @abstractmethod
-    def mul(self, a: Value, b: Value) -> Value: ...
-    @abstractmethod
-    def div(self, a: Value, b: Value) -> Value: ...
-    @abstractmethod
-    def fma(self, a: Value, b: Value, c: Value) -> Value:
-        """A * b + c, rounded once."""
-
-    @abstractmethod
-    def neg(self, a: Value) -> Value:
-        """`a` with its sign bit flipped, NaN included."""
-
-    @abstractmethod
-    def abs(self, a: Value) -> Value:
-        """`a` with its sign bit cleared, NaN included."""
-
-    @abstractmethod
-    def copysign(self, magnitude: Value, sign: Value) -> Value: ...
-    @abstractmethod
-    def sqrt(self, a: Value) -> Value:
-        """Correctly rounded."""
-
-    @abstractmethod
-    def minimum(self, a: Value, b: Value) -> Value:
-        """IEEE 754-2019 minimum: NaN if either is, -0 below +0."""
-
-    @abstractmethod
-    def maximum(self, a: Value, b: Value) -> Value:
-        """IEEE 754-2019 maximum: NaN if either is, -0 below +0."""
-
-    @abstractmethod
-    def round_even(self, a: Value) -> Value:
-        """To an integral value, ties to even; the sign of zero is kept."""
-
-    @abstractmethod
-    def floor(self, a: Value) -> Value: ...
-    @abstractmethod
-    def ceil(self, a: Value) -> Value: ...
-    @abstractmethod
-    def trunc(self, a: Value) -> Value: ...
-
-    # masks
-
-    @abstractmethod
-    def lt(self, a: Value, b: Value) -> Mask: ...
-    @abstractmethod
-    def le(self, a: Value, b: Value) -> Mask: ...
-    @abstractmethod
-    def gt(self, a: Value, b: Value) -> Mask: ...
-    @abstractmethod
-    def ge(self, a: Value, b: Value) -> Mask: ...
-    @abstractmethod
-    def eq(self, a: Value, b: Value) -> Mask: ...
-    @abstractmethod
-    def ne(self, a: Value, b: Value) -> Mask:
-        """True for NaN, as every comparison but this one is false for it."""
-
-    @abstractmethod
-    def both(self, m: Mask, n: Mask) -> Mask: ...
-    @abstractmethod
-    def either(self, m: Mask, n: Mask) -> Mask: ...
-    @abstractmethod
-    def invert(self, m: Mask) -> Mask: ...
-    @abstractmethod
-    def select(self, m: Mask, a: Value, b: Value) -> Value:
-        """`a` where the mask is true, else `b`."""
-
-    @abstractmethod
     def rarely(self: Self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         """`body(b, *arguments)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
 
@@ -145,80 +76,57 @@ class Primitives(ABC):
 
     # int32
 
-    @abstractmethod
     def int_const(self, value: int) -> Int: ...
-    @abstractmethod
     def bits(self, a: Value) -> Int:
         """The bits of a float32."""
 
-    @abstractmethod
     def from_bits(self, i: Int) -> Value:
         """The float32 with these bits."""
 
-    @abstractmethod
-    def int_add(self, i: Int, j: Int) -> Int: ...
-    @abstractmethod
-    def int_sub(self, i: Int, j: Int) -> Int: ...
-    @abstractmethod
-    def int_and(self, i: Int, j: Int) -> Int: ...
-    @abstractmethod
-    def int_or(self, i: Int, j: Int) -> Int: ...
-    @abstractmethod
-    def int_xor(self, i: Int, j: Int) -> Int: ...
-    @abstractmethod
+    def int_add(self, a: Int, b: Int) -> Int: ...
+    def int_sub(self, a: Int, b: Int) -> Int: ...
+    def int_and(self, a: Int, b: Int) -> Int: ...
+    def int_or(self, a: Int, b: Int) -> Int: ...
+    def int_xor(self, a: Int, b: Int) -> Int: ...
     def shift_left(self, i: Int, count: Int) -> Int:
         """By `count` in [0, 31]."""
 
-    @abstractmethod
     def shift_right(self, i: Int, count: Int) -> Int:
         """By `count` in [0, 31], filling with the sign."""
 
-    @abstractmethod
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         """By `count` in [0, 31], filling with zeros."""
 
-    @abstractmethod
-    def int_mul(self, i: Int, j: Int) -> Int:
+    def int_mul(self, a: Int, b: Int) -> Int:
         """The low word of the product."""
 
-    @abstractmethod
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         """High and low word of the 64-bit product of two unsigned words."""
 
-    @abstractmethod
     def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
         """High and low word of an integer of 64 bits."""
 
-    @abstractmethod
     def double_word(self, high: Int, low: Int) -> DoubleWord:
         """The integer of 64 bits that has these words."""
 
-    @abstractmethod
-    def int_eq(self, i: Int, j: Int) -> Mask: ...
-    @abstractmethod
-    def int_lt(self, i: Int, j: Int) -> Mask:
+    def int_eq(self, a: Int, b: Int) -> Mask: ...
+    def int_lt(self, a: Int, b: Int) -> Mask:
         """Signed."""
 
-    @abstractmethod
-    def unsigned_lt(self, i: Int, j: Int) -> Mask: ...
+    def unsigned_lt(self, a: Int, b: Int) -> Mask: ...
 
-    @abstractmethod
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...
-    @abstractmethod
+    def int_select(self, m: Mask, a: Int, b: Int) -> Int: ...
     def to_float(self, i: Int) -> Value:
         """The signed integer as float32, to nearest even."""
 
-    @abstractmethod
     def truncated(self, a: Value) -> Int:
         """The integer part, for -2**31 <= a < 2**31."""
 
-    @abstractmethod
     def lookup(self, table: Table, index: Int) -> Value:
         """The entry that the low bits of `index` name, as a float32."""
 
     # A user's
 
-    @abstractmethod
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         """What a Python function of the user's returns for each element (kernels/scalar_call.py)."""
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from ttnn_jit.kernels.libm import OF_ONE, OF_TWO
 from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.scalar_call import register
 from ttnn_jit.kernels.vector_math import VectorMath
@@ -18,6 +20,21 @@ from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
+
+
+def _infix(operator: str) -> Callable[..., Any]:
+    """A method that writes an operator between its operands."""
+    return lambda self, a, b: self.assign(f"{a} {operator} {b}")
+
+
+def _integer_infix(operator: str) -> Callable[..., Any]:
+    """Likewise, for a result that is cut to 32 bits: Python's integers are wider."""
+    return lambda self, i, j: self._int(f"{i} {operator} {j}")
+
+
+def _calls(function: str) -> Callable[..., Any]:
+    """A method that writes a call of a function of scalar_math."""
+    return lambda self, *operands: self.call(function, *operands)
 
 
 class PythonScalar(VectorMath):
@@ -64,20 +81,11 @@ class PythonScalar(VectorMath):
             self.limits.add(text.removeprefix("-"))
         return self._cast("f32", text)
 
-    def add(self, a: Value, b: Value) -> Value:
-        return self.assign(f"{a} + {b}")
-
-    def sub(self, a: Value, b: Value) -> Value:
-        return self.assign(f"{a} - {b}")
-
-    def mul(self, a: Value, b: Value) -> Value:
-        return self.assign(f"{a} * {b}")
-
-    def div(self, a: Value, b: Value) -> Value:
-        return self.assign(f"{a} / {b}")
-
-    def fma(self, a: Value, b: Value, c: Value) -> Value:
-        return self.call("fma", a, b, c)
+    add = _infix("+")
+    sub = _infix("-")
+    mul = _infix("*")
+    div = _infix("/")
+    fma = _calls("fma")
 
     def neg(self, a: Value) -> Value:
         return self.assign(f"-{a}")
@@ -85,61 +93,29 @@ class PythonScalar(VectorMath):
     def abs(self, a: Value) -> Value:
         return self.assign(f"abs({a})")
 
-    def copysign(self, magnitude: Value, sign: Value) -> Value:
-        return self.call("copysign", magnitude, sign)
-
-    def sqrt(self, a: Value) -> Value:
-        return self.call("sqrt", a)
-
-    def minimum(self, a: Value, b: Value) -> Value:
-        return self.call("minimum", a, b)
-
-    def maximum(self, a: Value, b: Value) -> Value:
-        return self.call("maximum", a, b)
-
-    def round_even(self, a: Value) -> Value:
-        return self.call("round_even", a)
-
-    def floor(self, a: Value) -> Value:
-        return self.call("floor", a)
-
-    def ceil(self, a: Value) -> Value:
-        return self.call("ceil", a)
-
-    def trunc(self, a: Value) -> Value:
-        return self.call("trunc", a)
-
+    copysign = _calls("copysign")
+    sqrt = _calls("sqrt")
+    minimum = _calls("minimum")
+    maximum = _calls("maximum")
+    round_even = _calls("round_even")
+    floor = _calls("floor")
+    ceil = _calls("ceil")
+    trunc = _calls("trunc")
     # masks
 
-    def lt(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} < {b}")
-
-    def le(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} <= {b}")
-
-    def gt(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} > {b}")
-
-    def ge(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} >= {b}")
-
-    def eq(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} == {b}")
-
-    def ne(self, a: Value, b: Value) -> Mask:
-        return self.assign(f"{a} != {b}")
-
-    def both(self, m: Mask, n: Mask) -> Mask:
-        return self.assign(f"{m} & {n}")
-
-    def either(self, m: Mask, n: Mask) -> Mask:
-        return self.assign(f"{m} | {n}")
+    lt = _infix("<")
+    le = _infix("<=")
+    gt = _infix(">")
+    ge = _infix(">=")
+    eq = _infix("==")
+    ne = _infix("!=")
+    both = _infix("&")
+    either = _infix("|")
 
     def invert(self, m: Mask) -> Mask:
         return self.assign(f"not {m}")
 
-    def select(self, m: Mask, a: Value, b: Value) -> Value:
-        return self.call("select", m, a, b)
+    select = _calls("select")
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         result = self.assign(usual)
@@ -150,7 +126,7 @@ class PythonScalar(VectorMath):
         self._indent = self._indent[4:]
         return result
 
-    # int32: Python's integers are wider, so every result is cut to 32 bits
+    # int32
 
     def _int(self, text: str) -> Int:
         return self.assign(self._cast("i32", text))
@@ -158,38 +134,20 @@ class PythonScalar(VectorMath):
     def int_const(self, value: int) -> Int:
         return self._cast("i32", str(value))
 
-    def bits(self, a: Value) -> Int:
-        return self.call("bits", a)
-
-    def from_bits(self, i: Int) -> Value:
-        return self.call("from_bits", i)
-
-    def int_add(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} + {j}")
-
-    def int_sub(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} - {j}")
-
-    def int_and(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} & {j}")
-
-    def int_or(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} | {j}")
-
-    def int_xor(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} ^ {j}")
-
-    def shift_left(self, i: Int, count: Int) -> Int:
-        return self._int(f"{i} << {count}")
-
-    def shift_right(self, i: Int, count: Int) -> Int:
-        return self._int(f"{i} >> {count}")
+    bits = _calls("bits")
+    from_bits = _calls("from_bits")
+    int_add = _integer_infix("+")
+    int_sub = _integer_infix("-")
+    int_and = _integer_infix("&")
+    int_or = _integer_infix("|")
+    int_xor = _integer_infix("^")
+    shift_left = _integer_infix("<<")
+    shift_right = _integer_infix(">>")
 
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         return self._int(f"{self._cast('u32', i)} >> {self._cast('u32', count)}")
 
-    def int_mul(self, i: Int, j: Int) -> Int:
-        return self._int(f"{i} * {j}")
+    int_mul = _integer_infix("*")
 
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         factors = [self._cast("u64", self._cast("u32", word)) for word in (i, j)]
@@ -203,17 +161,13 @@ class PythonScalar(VectorMath):
         upper, lower = self._cast("i64", high), self._cast("i64", self._cast("u32", low))
         return self.assign(f"({upper} << {self._cast('i64', '32')}) | {lower}")
 
-    def int_eq(self, i: Int, j: Int) -> Mask:
-        return self.assign(f"{i} == {j}")
-
-    def int_lt(self, i: Int, j: Int) -> Mask:
-        return self.assign(f"{i} < {j}")
+    int_eq = _infix("==")
+    int_lt = _infix("<")
 
     def unsigned_lt(self, i: Int, j: Int) -> Mask:
         return self.assign(f"{self._cast('u32', i)} < {self._cast('u32', j)}")
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
-        return self.call("select", m, i, j)
+    int_select = _calls("select")
 
     def to_float(self, i: Int) -> Value:
         return self.assign(self._cast("f32", i))
@@ -230,101 +184,6 @@ class PythonScalar(VectorMath):
         name = register(function)
         self.functions[name] = function
         return self.assign(f"{name}({', '.join(operands)})")
-
-    # libm
-
-    def exp(self, a: Value) -> Value:
-        return self.call("exp", a)
-
-    def log(self, a: Value) -> Value:
-        return self.call("log", a)
-
-    def sin(self, a: Value) -> Value:
-        return self.call("sin", a)
-
-    def cos(self, a: Value) -> Value:
-        return self.call("cos", a)
-
-    def tanh(self, a: Value) -> Value:
-        return self.call("tanh", a)
-
-    def sigmoid(self, a: Value) -> Value:
-        return self.call("sigmoid", a)
-
-    def silu(self, a: Value) -> Value:
-        return self.call("silu", a)
-
-    def erfc(self, a: Value) -> Value:
-        return self.call("erfc", a)
-
-    def gelu(self, a: Value) -> Value:
-        return self.call("gelu", a)
-
-    def rsqrt(self, a: Value) -> Value:
-        return self.call("rsqrt", a)
-
-    def pow(self, a: Value, b: Value) -> Value:
-        return self.call("power", a, b)
-
-    def expm1(self, a: Value) -> Value:
-        return self.call("expm1", a)
-
-    def log1p(self, a: Value) -> Value:
-        return self.call("log1p", a)
-
-    def log10(self, a: Value) -> Value:
-        return self.call("log10", a)
-
-    def tan(self, a: Value) -> Value:
-        return self.call("tan", a)
-
-    def asin(self, a: Value) -> Value:
-        return self.call("asin", a)
-
-    def acos(self, a: Value) -> Value:
-        return self.call("acos", a)
-
-    def atan(self, a: Value) -> Value:
-        return self.call("atan", a)
-
-    def sinh(self, a: Value) -> Value:
-        return self.call("sinh", a)
-
-    def cosh(self, a: Value) -> Value:
-        return self.call("cosh", a)
-
-    def asinh(self, a: Value) -> Value:
-        return self.call("asinh", a)
-
-    def acosh(self, a: Value) -> Value:
-        return self.call("acosh", a)
-
-    def atanh(self, a: Value) -> Value:
-        return self.call("atanh", a)
-
-    def erf(self, a: Value) -> Value:
-        return self.call("erf", a)
-
-    def atan2(self, a: Value, b: Value) -> Value:
-        return self.call("atan2", a, b)
-
-    def hypot(self, a: Value, b: Value) -> Value:
-        return self.call("hypot", a, b)
-
-    def fmod(self, a: Value, b: Value) -> Value:
-        return self.call("fmod", a, b)
-
-    def exp2(self, a: Value) -> Value:
-        return self.call("exp2", a)
-
-    def log2(self, a: Value) -> Value:
-        return self.call("log2", a)
-
-    def cbrt(self, a: Value) -> Value:
-        return self.call("cbrt", a)
-
-    def lgamma(self, a: Value) -> Value:
-        return self.call("lgamma", a)
 
     # bfloat16
 
@@ -344,6 +203,10 @@ class PythonScalar(VectorMath):
 
     def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
+
+
+for _name in ("sigmoid", "silu", "gelu", "rsqrt", *OF_ONE, *OF_TWO):
+    setattr(PythonScalar, _name, _calls(_name))  # in the place of what `VectorMath` computes it by
 
 
 def _float_text(value: float) -> str:

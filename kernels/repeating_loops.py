@@ -11,18 +11,16 @@ from __future__ import annotations
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import type_of
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-@dataclass(frozen=True)
-class RepeatingLoops:
+def repeating_loops(name: str, dtype: DataType, rank: int, lanes: int, times: int, module: ModuleText) -> str:
     """A kernel (kernels/llvm/kernel_function.py) of two streams.
 
     Stream 0 is read, contiguous along loop 0, and does not move along loop 1, of `times` rounds, along which stream 1,
     which is written, is contiguous; along loop 0 it moves by as many.
 
-    Attributes:
+    Args:
         name: Its symbol.
         dtype: Element type of both streams.
         rank: Loops around the innermost one, at least 1.
@@ -30,30 +28,19 @@ class RepeatingLoops:
         times: How often an element is repeated.
         module: What it declares.
     """
-
-    name: str
-    dtype: DataType
-    rank: int
-    lanes: int
-    times: int
-    module: ModuleText
-
-    def text(self) -> str:
-        """The function."""
-        kind, align = type_of(f"i{8 * self.dtype.itemsize}"), self.dtype.itemsize
-        b = KernelFunction(self.name, self.module, (kind, kind), self.rank)
-        extent, streams = b.extent(0, "extent"), b.streams()
-        last = b.sub(extent, self.lanes, "last")
-        with (
-            b.when(b.compare("sge", last, 0), "some"),
-            b.outer_loops(streams, innermost=2) as (source, target),
-            b.count("i", extent, step=self.lanes) as vector,
-        ):
-            at = b.smin(vector.index, last, "i.at")
-            loaded = b.load(kind.times(self.lanes), b.element(source, kind, at), align)
-            written = b.element(target, kind, b.mul(at, self.times))
-            for part in range(self.times):
-                order = [(part * self.lanes + k) // self.times for k in range(self.lanes)]
-                b.store(b.shuffle(loaded, None, order), b.element(written, kind, part * self.lanes), align)
-        b.give_back()
-        return b.text
+    kind, align = type_of(f"i{8 * dtype.itemsize}"), dtype.itemsize
+    b = KernelFunction(name, module, (kind, kind), rank)
+    extent, streams = b.extent(0, "extent"), b.streams()
+    last = b.sub(extent, lanes, "last")
+    with (
+        b.when(b.compare("sge", last, 0), "some"),
+        b.outer_loops(streams, innermost=2) as (source, target),
+        b.count("i", extent, step=lanes) as vector,
+    ):
+        at = b.smin(vector.index, last, "i.at")
+        loaded = b.load(kind.times(lanes), b.element(source, kind, at), align)
+        written = b.element(target, kind, b.mul(at, times))
+        for part in range(times):
+            order = [(part * lanes + k) // times for k in range(lanes)]
+            b.store(b.shuffle(loaded, None, order), b.element(written, kind, part * lanes), align)
+    return b.ended()

@@ -91,8 +91,7 @@ class RowFold:
             copies.gather(f, rest, f.element(terms, element, main), scratch, self._filling(start))
             tail.give(*self._combined(f, scratch, whole.values))
         builder = LlvmVector(self.isa, self.module, f.body)
-        f.give_back(f.extract(halved(builder, self.combine, tail.values), 0, "result"))
-        return f.text
+        return f.ended(f.extract(halved(builder, self.combine, tail.values), 0, "result"))
 
     def _filling(self, start: Value) -> Value:
         """A vector of identities."""

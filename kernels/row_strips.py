@@ -59,5 +59,4 @@ class RowStrips:
             repackings.unpack(at)
             rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(at)))
             repackings.pack(at)
-        b.give_back()
-        return b.text
+        return b.ended()

@@ -19,6 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ttnn_jit.diagnostics.source import codes_in
+from ttnn_jit.kernels.libm import EXACT, OF_ONE, OF_TWO
 from ttnn_jit.kernels.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 
@@ -69,11 +70,7 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
 
 def _pointer_to(elements: Any) -> Any:
     """A function from an address to it as a pointer to `elements`."""
-
-    def pointer(context: Any, address: Any) -> Any:
-        return _conversion(types.int64, types.CPointer(elements), "inttoptr")(context, address)
-
-    return intrinsic(pointer)
+    return intrinsic(_conversion(types.int64, types.CPointer(elements), "inttoptr"))
 
 
 def _stored(dtype: DataType) -> Any:
@@ -97,28 +94,12 @@ def _memory(element: Any) -> Callable[[Any, Any], Any]:
     return typed
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def float32_memory(context: Any, count: Any) -> Any:
-    """A pointer to `count` float32 on the stack."""
-    return _memory(types.float32)(context, count)
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def bfloat16_memory(context: Any, count: Any) -> Any:
-    """A pointer to `count` words of bfloat16 on the stack."""
-    return _memory(types.uint16)(context, count)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bits(context: Any, a: Any) -> Any:
-    """The bits of a float32 as int32."""
-    return _conversion(types.float32, types.int32, "bitcast")(context, a)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def from_bits(context: Any, i: Any) -> Any:
-    """The float32 with these bits."""
-    return _conversion(types.int32, types.float32, "bitcast")(context, i)
+float32_memory = intrinsic(prefer_literal=True)(_memory(types.float32))
+bfloat16_memory = intrinsic(prefer_literal=True)(_memory(types.uint16))
+bits = intrinsic(_conversion(types.float32, types.int32, "bitcast"))
+"""The bits of a float32 as int32."""
+from_bits = intrinsic(_conversion(types.int32, types.float32, "bitcast"))
+"""The float32 with these bits."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -205,67 +186,27 @@ def maximum(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
-@scalar  # type: ignore[untyped-decorator]
-def sqrt(a: Any) -> Any:
-    """Correctly rounded."""
-    return f32(np.sqrt(a))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def round_even(a: Any) -> Any:
-    """To an integral value, ties to even."""
-    return f32(np.rint(a))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def floor(a: Any) -> Any:
-    """Towards -infinity."""
-    return f32(np.floor(a))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def ceil(a: Any) -> Any:
-    """Towards infinity."""
-    return f32(np.ceil(a))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def trunc(a: Any) -> Any:
-    """Towards zero."""
-    return f32(np.trunc(a))
-
-
 # --- Functions: float64 inside, rounded once ------------------------------------------------------------------------
 
 
-@scalar  # type: ignore[untyped-decorator]
-def exp(a: Any) -> Any:
-    """E to the power a."""
-    return f32(math.exp(f64(a)))
+def _of_libm(name: str) -> Any:
+    function = {**EXACT, **OF_ONE, **OF_TWO}[name]
+
+    def exact(a: Any) -> Any:
+        return f32(function(a))
+
+    def of_one(a: Any) -> Any:
+        return f32(function(f64(a)))
+
+    def of_two(a: Any, b: Any) -> Any:
+        return f32(function(f64(a), f64(b)))
+
+    made = exact if name in EXACT else of_one if name in OF_ONE else of_two
+    made.__name__ = made.__qualname__ = name  # by which numba calls it
+    return scalar(made)
 
 
-@scalar  # type: ignore[untyped-decorator]
-def log(a: Any) -> Any:
-    """The natural logarithm."""
-    return f32(np.log(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def sin(a: Any) -> Any:
-    """Sine."""
-    return f32(np.sin(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def cos(a: Any) -> Any:
-    """Cosine."""
-    return f32(np.cos(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def tanh(a: Any) -> Any:
-    """Hyperbolic tangent."""
-    return f32(math.tanh(f64(a)))
+globals().update({name: _of_libm(name) for name in (*EXACT, *OF_ONE, *OF_TWO)})
 
 
 @scalar  # type: ignore[untyped-decorator]
@@ -281,12 +222,6 @@ def silu(a: Any) -> Any:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def erfc(a: Any) -> Any:
-    """1 - erf(a)."""
-    return f32(math.erfc(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
 def gelu(a: Any) -> Any:
     """A * erfc(-a / sqrt 2) / 2."""
     return f32(f64(0.5) * f64(a) * math.erfc(f64(a) * f64(-(0.5**0.5))))
@@ -296,129 +231,3 @@ def gelu(a: Any) -> Any:
 def rsqrt(a: Any) -> Any:
     """1 / sqrt(a)."""
     return f32(f64(1.0) / np.sqrt(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def power(a: Any, b: Any) -> Any:
-    """A to the power b, as C99 Annex F says."""
-    return f32(math.pow(f64(a), f64(b)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def expm1(a: Any) -> Any:
-    """exp(a) - 1."""
-    return f32(math.expm1(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def log1p(a: Any) -> Any:
-    """log(1 + a)."""
-    return f32(np.log1p(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def log10(a: Any) -> Any:
-    """The logarithm to base 10."""
-    return f32(np.log10(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def tan(a: Any) -> Any:
-    """Tangent."""
-    return f32(math.tan(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def asin(a: Any) -> Any:
-    """The inverse of sin."""
-    return f32(math.asin(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def acos(a: Any) -> Any:
-    """The inverse of cos."""
-    return f32(math.acos(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def atan(a: Any) -> Any:
-    """The inverse of tan."""
-    return f32(math.atan(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def sinh(a: Any) -> Any:
-    """Hyperbolic sine."""
-    return f32(math.sinh(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def cosh(a: Any) -> Any:
-    """Hyperbolic cosine."""
-    return f32(math.cosh(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def asinh(a: Any) -> Any:
-    """The inverse of sinh."""
-    return f32(math.asinh(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def acosh(a: Any) -> Any:
-    """The inverse of cosh."""
-    return f32(math.acosh(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def atanh(a: Any) -> Any:
-    """The inverse of tanh."""
-    return f32(math.atanh(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def erf(a: Any) -> Any:
-    """The error function."""
-    return f32(math.erf(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def atan2(a: Any, b: Any) -> Any:
-    """The angle of the point (b, a)."""
-    return f32(math.atan2(f64(a), f64(b)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def hypot(a: Any, b: Any) -> Any:
-    """sqrt(a * a + b * b)."""
-    return f32(math.hypot(f64(a), f64(b)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def fmod(a: Any, b: Any) -> Any:
-    """The remainder of a / b truncated towards zero, as C99 has it."""
-    return f32(np.fmod(f64(a), f64(b)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def exp2(a: Any) -> Any:
-    """2 to the power a."""
-    return f32(np.exp2(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def log2(a: Any) -> Any:
-    """The logarithm to base 2."""
-    return f32(np.log2(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def cbrt(a: Any) -> Any:
-    """Cube root."""
-    return f32(np.cbrt(f64(a)))
-
-
-@scalar  # type: ignore[untyped-decorator]
-def lgamma(a: Any) -> Any:
-    """The logarithm of the absolute value of gamma."""
-    return f32(math.lgamma(f64(a)))

@@ -69,6 +69,4 @@ def staged_loops(
         for stage, call in zip(stages, calls, strict=True):
             call.set_word(0, count)
             call.run(*(places[operand] for operand in stage.operands))
-    if any(stream.nontemporal for stream in streams):
-        b.fence()  # other threads see these stores in no order otherwise
-    return b.ended()
+    return b.ended(fences=any(stream.nontemporal for stream in streams))

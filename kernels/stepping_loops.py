@@ -60,10 +60,7 @@ class SteppingLoops:
                 read = b.element(source, self._kind, b.mul(element.index, step))
                 written = b.element(target, self._kind, element.index)
                 b.store(b.load(self._kind, read, self.dtype.itemsize), written, self.dtype.itemsize)
-        if self.nontemporal:
-            b.fence()  # other threads see these stores in no order otherwise
-        b.give_back()
-        return b.text
+        return b.ended(fences=self.nontemporal)
 
     @property
     def _kind(self) -> Type:

@@ -70,8 +70,7 @@ class StripLoops:
             loop.run(*([*at, *repackings.kept.values()][k] for k in self.loop.operands))
             repackings.pack(at)
             strip.again_unless(is_last, b.add(first, TILES))
-        b.give_back()
-        return b.text
+        return b.ended()
 
     def _words(self, b: KernelFunction) -> list[Operand]:
         """Those of the loop over a strip, whose columns are not known yet."""

@@ -55,8 +55,7 @@ class SweptColumns:
         columns = _Columns(self, f)
         with f.outer_loops(f.streams(), innermost=2) as at:
             columns.sweep(at)
-        f.give_back()
-        return f.text
+        return f.ended()
 
 
 Walk = tuple[Value, Callable[[int], Value]]
@@ -231,8 +230,7 @@ def _combine(name: str, combine: Callable[..., Value], isa: HostIsa, module: Mod
         x = f.load(vector, to, FLOAT.nbytes, "x")
         y = f.load(vector, f.element(source, FLOAT, chunk.index), FLOAT.nbytes, "y")
         f.store(combine(LlvmVector(isa, module, f.body), x, y), to, FLOAT.nbytes)
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleText) -> str:
@@ -241,8 +239,7 @@ def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleT
     start = LlvmVector(isa, module, f.body).const(identity)
     with f.count("at", chains * COLUMNS, step=isa.lanes) as chunk:
         f.store(start, f.element(f.parameters[0], FLOAT, chunk.index), FLOAT.nbytes)
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _halve(name: str, chains: int, module: ModuleText) -> str:
@@ -252,5 +249,4 @@ def _halve(name: str, chains: int, module: ModuleText) -> str:
     for level in range(1, chains.bit_length()):
         count = i64((chains >> level) * COLUMNS)
         f.call(VOID, f"{name}.combine", first, f.element(first, FLOAT, count), count)
-    f.give_back()
-    return f.text
+    return f.ended()

@@ -90,8 +90,7 @@ class SweptLoops:
         row = _Row(self, f)
         with f.outer_loops(f.streams()) as at:
             row.sweep([*at, *row.buffers])
-        f.give_back()
-        return f.text
+        return f.ended()
 
 
 class _Row:

@@ -5,35 +5,24 @@ from __future__ import annotations
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import I8, array
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 
 
-@dataclass(frozen=True)
-class TileCopies:
+def tile_copies(name: str, dtype: DataType, rank: int, module: ModuleText) -> str:
     """A kernel (kernels/llvm/kernel_function.py) whose loops 0 and 1, which are in a tile, are no loops of it.
 
     Without elements it copies nothing.
 
-    Attributes:
+    Args:
         name: Its symbol.
         dtype: The element type of both streams.
         rank: Number of the outermost loop.
         module: What it declares.
     """
-
-    name: str
-    dtype: DataType
-    rank: int
-    module: ModuleText
-
-    def text(self) -> str:
-        """The function."""
-        b = KernelFunction(self.name, self.module, [array(self.dtype.stride_bytes, I8)] * 2, self.rank)
-        with (
-            b.when(b.compare("ne", b.extent(0, "width"), 0), "some"),
-            b.outer_loops(b.streams(), innermost=2) as (read, written),
-        ):
-            b.copy_bytes(written, read, self.dtype.itemsize)
-        b.give_back()
-        return b.text
+    b = KernelFunction(name, module, [array(dtype.stride_bytes, I8)] * 2, rank)
+    with (
+        b.when(b.compare("ne", b.extent(0, "width"), 0), "some"),
+        b.outer_loops(b.streams(), innermost=2) as (read, written),
+    ):
+        b.copy_bytes(written, read, dtype.itemsize)
+    return b.ended()

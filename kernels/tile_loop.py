@@ -34,8 +34,9 @@ from dataclasses import field
 
 from ttnn_jit.kernels.chunk_folds import ChunkFold, elements_alone
 from ttnn_jit.kernels.llvm.blocks import Region
+from ttnn_jit.kernels.llvm.elements import computed
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
-from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, Type, type_of
+from ttnn_jit.kernels.llvm.types import I1, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.tail_copies import TailCopies
@@ -155,10 +156,7 @@ class _Writer:
         self._enter()
         with b.outer_loops(b.streams()) as self.at:
             self._row()
-        if loop.fences and any(stream.nontemporal for stream in loop.streams):
-            b.fence()  # other threads see these stores in no order otherwise
-        b.give_back()
-        return b.text
+        return b.ended(fences=loop.fences and any(stream.nontemporal for stream in loop.streams))
 
     def _enter(self) -> None:
         b, size = self.b, self.loop.chunk_size
@@ -206,11 +204,7 @@ class _Writer:
     def _splat(self, k: int) -> Value:
         b, dtype = self.b, self.loop.streams[k].dtype
         scalar = b.load(self._element(k), self.at[k], hint=f"scalar_{k}")
-        if not dtype.is_compute_type:
-            scalar = b.convert("sext" if dtype.is_integer and dtype.compute.is_signed else "zext", scalar, I32)
-        if dtype.is_upper_half:
-            scalar = b.bitcast(b.shift_left(scalar, 16), FLOAT)
-        return b.splat(scalar, self.loop.lanes, f"splat_{k}")
+        return b.splat(computed(b, scalar, dtype), self.loop.lanes, f"splat_{k}")
 
     def _chunks(self, start: Block, scatter: Block, after: Block) -> tuple[list[list[Value]], Sequence[Value]]:
         """From `start` to `scatter` or `after`: all chunks up to an end.

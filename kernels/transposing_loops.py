@@ -100,10 +100,7 @@ class TransposingLoops:
             columns = f.element(target, self._element, f.mul(at, self.lanes // self._step), "columns")
             with f.count("j", extents[1], step=self.columns) as block:
                 self._block(f, rows, columns, written, f.smin(block.index, last[1], "j.at"))
-        if self.nontemporal:
-            f.fence()  # other threads see these stores in no order otherwise
-        f.give_back()
-        return f.text
+        return f.ended(fences=self.nontemporal)
 
     def _rows(self, f: KernelFunction, first: Value, strides: tuple[Value, Value]) -> list[Value]:
         """Where the rows that a vector is made of are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar, Self
 
 from ttnn_jit.kernels.llvm.blocks import Blocks
 from ttnn_jit.kernels.llvm.instructions import Operand
@@ -15,12 +16,15 @@ from ttnn_jit.kernels.llvm.values import (
 )
 
 
-class Loop:
-    """A loop that decides at its end whether it goes on.
+class _Rounds:
+    """A loop that carries values.
 
     Attributes:
-        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+        values: What it carries, as this trip has it.
+        end: The method that is called last in it.
     """
+
+    end: ClassVar[str]
 
     def __init__(self, builder: Blocks, hint: str, carried: Sequence[tuple[str, Value]]) -> None:
         self._builder = builder
@@ -29,12 +33,25 @@ class Loop:
         self.values: tuple[Value, ...] = ()
         self._head: Block
 
-    def __enter__(self) -> Loop:
+    def __enter__(self) -> Self:
         b = self._builder
         self._head = b.new_block(self._hint, *((first.type, name) for name, first in self._carried))
         b.branch(self._head, *(first for _, first in self._carried))
         self.values = b.begin(self._head)
         return self
+
+    def __exit__(self, *error: object) -> None:
+        assert error[0] is not None or self._head.incoming[1:], f"a loop ends with `{self.end}`"
+
+
+class Loop(_Rounds):
+    """A loop that decides at its end whether it goes on.
+
+    Attributes:
+        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+    """
+
+    end = "again_if"
 
     def again_if(self, condition: Value, *following: Value) -> None:
         """The last thing in the loop: whether there is another trip, and what it carries."""
@@ -52,31 +69,16 @@ class Loop:
         self.values = following
         return self._builder.new_block(f"{self._hint}.done")
 
-    def __exit__(self, *error: object) -> None:
-        assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again_if`"
 
-
-class WhileLoop:
+class WhileLoop(_Rounds):
     """A loop that decides at its head, behind what it computes there, whether it goes on.
 
     Attributes:
         values: What it carries, as this trip has it; behind the loop, as its head had it last.
     """
 
-    def __init__(self, builder: Blocks, hint: str, carried: Sequence[tuple[str, Value]]) -> None:
-        self._builder = builder
-        self._hint = hint
-        self._carried = carried
-        self.values: tuple[Value, ...] = ()
-        self._head: Block
-        self._after: Block
-
-    def __enter__(self) -> WhileLoop:
-        b = self._builder
-        self._head = b.new_block(self._hint, *((first.type, name) for name, first in self._carried))
-        b.branch(self._head, *(first for _, first in self._carried))
-        self.values = b.begin(self._head)
-        return self
+    end = "again"
+    _after: Block
 
     def leave_unless(self, condition: Value) -> None:
         """Once, behind what the head computes: whether there is another trip."""
@@ -89,9 +91,6 @@ class WhileLoop:
         """The last thing in the loop: what the next trip gets."""
         self._builder.branch(self._head, *following)
         self._builder.begin(self._after)
-
-    def __exit__(self, *error: object) -> None:
-        assert error[0] is not None or self._head.incoming[1:], "a loop ends with `again`"
 
 
 class CountedLoop:

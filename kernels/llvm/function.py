@@ -64,8 +64,15 @@ class FunctionBuilder(Builder):
         self._attributes = attributes
         self.parameters = tuple(self.new(each.type, each.name) for each in parameters)
 
-    def ended(self, result: Value | None = None) -> str:
-        """Returns from the function; the definition."""
+    def ended(self, result: Value | None = None, *, fences: bool = False) -> FunctionText:
+        """Returns from the function; the definition.
+
+        Args:
+            result: What the function gives back.
+            fences: Whether it stored past the caches: other threads see such stores in no order otherwise.
+        """
+        if fences:
+            self.fence()
         self.give_back(result)
         return self.text
 

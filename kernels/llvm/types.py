@@ -42,8 +42,8 @@ class Type(str):
         return max(self.lanes, 1) * self.bits // 8
 
     def times(self, lanes: int) -> Type:
-        """A vector of its elements."""
-        return type_of(self.element, lanes)
+        """A vector of its elements; of 0, one element."""
+        return type_of(self.element, lanes) if lanes else self.scalar
 
 
 @cache

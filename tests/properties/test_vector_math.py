@@ -61,7 +61,7 @@ def test_wide_products_hold_all_bits(i: int, j: int) -> None:
 
 @given(WORDS, st.sampled_from([16, 32]))
 def test_lookups_read_the_low_bits_of_the_index(index: int, size: int) -> None:
-    entry = NumpyVector().lookup(Table.of_floats("t", [float(i) for i in range(size)]), np.array([index], np.int32))
+    entry = NumpyVector().lookup(Table.of_floats("t", *range(size)), np.array([index], np.int32))
     assert float(entry[0]) == index % size
 
 

@@ -32,10 +32,10 @@ from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KERNEL, KernelModules, ModuleText
 from ttnn_jit.kernels.packing_loops import PackingLoops
-from ttnn_jit.kernels.repeating_loops import RepeatingLoops
+from ttnn_jit.kernels.repeating_loops import repeating_loops
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.stepping_loops import SteppingLoops
-from ttnn_jit.kernels.tile_copies import TileCopies
+from ttnn_jit.kernels.tile_copies import tile_copies
 from ttnn_jit.kernels.transposing_loops import TransposingLoops
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.routine import NativeLoop
@@ -132,22 +132,21 @@ def _copy(copy: Copy) -> Draft:
     """A kernel that copies or converts elements."""
     module, rank, (read, written) = ModuleText(), copy.rank, copy.streams
     moved = KERNEL, written.dtype, rank
-    loops: TileCopies | TransposingLoops | SteppingLoops | RepeatingLoops
     match copy.move:
         case Repack.COPIED:
-            loops = TileCopies(*moved, module)
+            text = tile_copies(*moved, module)
         case Repack():
             types = read.dtype, written.dtype
             packing = PackingLoops(KERNEL, *types, copy.numerics, module, rank, written.nontemporal)
             return Draft(packing.definitions(), module, PICOSECONDS_OF_PACKING, remarks=[types_remark(copy.streams)])
         case Transposed(lanes, columns, together):
-            loops = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together)
+            text = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together).text()
         case Stepped(lanes, step):
-            loops = SteppingLoops(*moved, lanes, step, module, written.nontemporal)
+            text = SteppingLoops(*moved, lanes, step, module, written.nontemporal).text()
         case Repeated(lanes, times):
-            loops = RepeatingLoops(*moved, lanes, times, module)
+            text = repeating_loops(*moved, lanes, times, module)
     picoseconds = PICOSECONDS_OF_PACKING if isinstance(copy.move, Repack) else _PICOSECONDS_OF_MOVING
-    return Draft([loops.text()], module, picoseconds, remarks=[types_remark(copy.streams)])
+    return Draft([text], module, picoseconds, remarks=[types_remark(copy.streams)])
 
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2

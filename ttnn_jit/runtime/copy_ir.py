@@ -35,5 +35,4 @@ def copy_function(module: ModuleText) -> str:
             row.carry(f.bytes_on(place, source_row), f.bytes_on(goal, target_row))
         f.clear_bytes(row.values[1], below)
         batch.carry(f.bytes_on(read, source_batch), f.bytes_on(written, target_batch))
-    f.give_back()
-    return f.text
+    return f.ended()

@@ -93,16 +93,14 @@ def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function],
         look.leave_unless(f.bit_and(still, f.compare("ult", number, looks, "patient")))
         wait(f)
         look.again(f.add(number, 1))
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _cpu(module: ModuleText, threads: HostThreads) -> str:
     """``i64 cpu()``: the CPU that the thread is on; -1 where the host does not say."""
     f = FunctionBuilder(_CPU_SYMBOL, module, (), I64, is_internal=True, attributes="")
     on_linux = threads is HostThreads.LINUX
-    f.give_back(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
-    return f.text
+    return f.ended(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
 
 
 def _keep_off(module: ModuleText, threads: HostThreads) -> str:
@@ -129,8 +127,7 @@ def _keep_off(module: ModuleText, threads: HostThreads) -> str:
             bit = f.shift_left(integer(1, I8), f.bit_and(f.narrow(caller, I8), 7), "bit")
             f.store(f.bit_and(f.load(I8, byte_at), f.bit_not(bit)), byte_at)
             f.intrinsic(I32, "sched_setaffinity", i32(0), size, own)  # refused if none is left
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _share(module: ModuleText) -> str:
@@ -157,8 +154,7 @@ def _share(module: ModuleText) -> str:
     pool.store(Pool.is_open, 0)
     _await_helpers(f, pool)
     f.unlock(pool)
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
@@ -204,8 +200,7 @@ def _now(module: ModuleText) -> str:
     time_read = NativeRecord(f, f.alloca(I64, 2, 8, "time"))
     f.intrinsic(I32, "clock_gettime", i32(getattr(time, "CLOCK_MONOTONIC", 0)), time_read.start)
     whole = f.mul(time_read.load(Timespec.seconds), 1_000_000_000)
-    f.give_back(f.add(whole, time_read.load(Timespec.nanoseconds)))
-    return f.text
+    return f.ended(f.add(whole, time_read.load(Timespec.nanoseconds)))
 
 
 def _take_chunks(module: ModuleText) -> str:
@@ -232,8 +227,7 @@ def _take_chunks(module: ModuleText) -> str:
             f.store(moved, f.element(own, PTR, operand.index))
         f.call_at(function, VOID, own, params)
         take.again()
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _help(module: ModuleText) -> str:
@@ -300,16 +294,14 @@ def _new_pool(module: ModuleText) -> str:
     f.intrinsic(I32, "pthread_mutex_init", pool.address(Pool.mutex), zero(PTR))
     for condition in (Pool.work, Pool.finished):
         f.intrinsic(I32, "pthread_cond_init", pool.address(condition), zero(PTR))
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _share_with_nobody(module: ModuleText) -> str:
     f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
     entry = NativeRecord(f, f.parameters[1])
     f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def helper_functions(architecture: str, threads: HostThreads, module: ModuleText) -> list[str]:

@@ -70,8 +70,7 @@ def _launch(module: ModuleText) -> str:
         f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
         f.branch(following)
         f.begin(following)
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _call_one(module: ModuleText) -> str:
@@ -79,8 +78,7 @@ def _call_one(module: ModuleText) -> str:
     f = _function(_CALL_ONE_SYMBOL, module, "words")
     words = NativeRecord(f, f.parameters[0])
     f.call(VOID, _LAUNCH_SYMBOL, words.load(CallWords.table), words.load(CallWords.pool), words.behind(CallWords))
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _replay_all(module: ModuleText) -> str:
@@ -91,8 +89,7 @@ def _replay_all(module: ModuleText) -> str:
     with f.count("call", words.load(ReplayWords.count, "count")) as call:
         one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
         f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.behind(ReplayedCall))
-    f.give_back()
-    return f.text
+    return f.ended()
 
 
 def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: bool) -> str:
@@ -116,8 +113,7 @@ def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: boo
     if thread is not None:
         f.intrinsic(VOID, "PyEval_RestoreThread", thread)
     f.intrinsic(VOID, "Py_IncRef", own)
-    f.give_back(own)
-    return f.text
+    return f.ended(own)
 
 
 _BUILTINS = (

@@ -16,6 +16,8 @@ from ttnn_jit.runtime.launches import Launch, Repeat, launch_from_json, launch_t
 from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
+_SPECS = ("inputs", "outputs", "intermediates", "unstored")
+
 
 @dataclass(frozen=True)
 class ProgramPlan:
@@ -146,10 +148,7 @@ class ProgramPlan:
         """The plan as JSON values; equal plans give equal text."""
         return {
             "name": self.name,
-            "inputs": [spec_to_json(spec) for spec in self.inputs],
-            "outputs": [spec_to_json(spec) for spec in self.outputs],
-            "intermediates": [spec_to_json(spec) for spec in self.intermediates],
-            "unstored": [spec_to_json(spec) for spec in self.unstored],
+            **{group: [*map(spec_to_json, getattr(self, group))] for group in _SPECS},
             "launches": [*map(launch_to_json, self.launches)],
             "results": list(self.results),
             **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
@@ -170,10 +169,7 @@ class ProgramPlan:
         """
         return ProgramPlan(
             name=text_of(fields["name"]),
-            inputs=tuple(spec_from_json(spec) for spec in fields["inputs"]),
-            outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
-            intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
-            unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
+            **{group: tuple(map(spec_from_json, fields[group])) for group in _SPECS},
             launches=tuple(map(launch_from_json, fields["launches"])),
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
             in_place=numbers(fields.get("in_place", [])),

@@ -31,8 +31,8 @@ def spec_to_json(spec: TensorSpec) -> dict[str, Any]:
         "layout": spec.layout.name,
         "memory_layout": config.memory_layout.name,
         "buffer_type": config.buffer_type.name,
-        "shard": None if config.shard_spec is None else _shard_to_json(config.shard_spec),
-        "nd_shard": None if config.nd_shard_spec is None else _nd_shard_to_json(config.nd_shard_spec),
+        "shard": _shard_to_json(config.shard_spec),
+        "nd_shard": _shard_to_json(config.nd_shard_spec),
         "strides": None if spec.strides is None else list(spec.strides),
     }
 
@@ -54,8 +54,8 @@ def _spec_of(told: bytes) -> TensorSpec:
     config = MemoryConfig(
         TensorMemoryLayout[fields["memory_layout"]],
         BufferType[fields["buffer_type"]],
-        None if shard is None else _shard_from_json(shard),
-        None if nd_shard is None else _nd_shard_from_json(nd_shard),
+        None if shard is None else ShardSpec(**_shard_fields(shard, "shard_orientation")),
+        None if nd_shard is None else NdShardSpec(**_shard_fields(nd_shard, "orientation")),
     )
     strides = fields["strides"]
     return TensorSpec(
@@ -92,30 +92,20 @@ def text_of(value: Any) -> str:
 _INT = frozenset({int})  # and not bool, nor float
 
 
-def _shard_to_json(shard: ShardSpec) -> dict[str, Any]:
+def _shard_to_json(shard: ShardSpec | NdShardSpec | None) -> dict[str, Any] | None:
+    if shard is None:
+        return None
     return {
         "grid": _grid_to_json(shard.grid),
-        "shape": list(shard.shape),
+        "shape": list(shard.shape if isinstance(shard, ShardSpec) else shard.shard_shape),
         "orientation": shard.orientation.name,
     }
 
 
-def _shard_from_json(fields: dict[str, Any]) -> ShardSpec:
-    return ShardSpec(_grid_from_json(fields["grid"]), numbers(fields["shape"]), ShardOrientation[fields["orientation"]])
-
-
-def _nd_shard_to_json(shard: NdShardSpec) -> dict[str, Any]:
-    return {
-        "grid": _grid_to_json(shard.grid),
-        "shape": list(shard.shard_shape),
-        "orientation": shard.orientation.name,
-    }
-
-
-def _nd_shard_from_json(fields: dict[str, Any]) -> NdShardSpec:
-    return NdShardSpec(
-        numbers(fields["shape"]), _grid_from_json(fields["grid"]), ShardOrientation[fields["orientation"]]
-    )
+def _shard_fields(fields: dict[str, Any], orientation: str) -> dict[str, Any]:
+    """The arguments of a kind of shards, which calls their orientation so."""
+    way = ShardOrientation[fields["orientation"]]
+    return {"grid": _grid_from_json(fields["grid"]), "shard_shape": numbers(fields["shape"]), orientation: way}
 
 
 def _grid_to_json(grid: CoreRangeSet) -> list[list[int]]:

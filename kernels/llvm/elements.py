@@ -1,0 +1,23 @@
+"""Elements of tensors as they are computed with."""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.instructions import Instructions
+from ttnn_jit.kernels.llvm.types import FLOAT, I32
+from ttnn_jit.kernels.llvm.values import Value
+from ttnn_jit.specs.dtypes import DataType
+
+
+def computed(b: Instructions, stored: Value, dtype: DataType) -> Value:
+    """What `dtype` stores, one element or a vector of them, in its compute type."""
+    if dtype.is_compute_type:
+        return stored
+    if dtype.is_upper_half:
+        return widened(b, stored)
+    return b.convert("sext" if dtype.compute.is_signed else "zext", stored, I32.times(stored.type.lanes))
+
+
+def widened(b: Instructions, words: Value) -> Value:
+    """The float32 numbers whose upper halves are `words`."""
+    lanes = words.type.lanes
+    return b.bitcast(b.shift_left(b.zext(words, I32.times(lanes)), 16), FLOAT.times(lanes))
