@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolutions import Convolution
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
@@ -18,7 +19,7 @@ from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
-from ttnn_jit.ttnn.window_arguments import refusals_of, windows_of
+from ttnn_jit.ttnn.window_arguments import check_sizes, windows_of
 
 _DECIDES_NOTHING = "decides nothing of what is prepared"
 _UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
@@ -37,6 +38,29 @@ def on_device(tensor: Any, device: Device | None, what: str) -> Any:
     if device is None:
         raise ArgumentError(f"{what} is on the host, and no `device` is given")
     return to_device(tensor, device)
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What a convolution computes with."""
+
+    input: Any
+    weight: Any
+    bias: Any
+
+    def there(self, device: Device | None, name: str) -> Operands:
+        """They, on `device` where they are on the host."""
+        bias = self.bias if self.bias is None else on_device(self.bias, device, f"`bias_tensor` of {name}")
+        return Operands(
+            on_device(self.input, device, f"`input_tensor` of {name}"),
+            on_device(self.weight, device, f"`weight_tensor` of {name}"),
+            bias,
+        )
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """Their shapes; None of a bias that is not given."""
+        return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
 
 
 def prepared(weight: Any, sizes: Convolution) -> Any:
@@ -108,9 +132,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
         raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    with refusals_of(name):
-        sizes.check()
-        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
+    check_sizes(name, sizes, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     found: Tensor = (
         weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
@@ -158,9 +180,7 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     name = "prepare_conv_bias"
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    with refusals_of(name):
-        sizes.check()
-        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
+    check_sizes(name, sizes, sizes.input_shape, sizes.weights, tuple(bias_tensor.shape))
     found: Tensor = prepared_bias(
         on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, _dtype(conv_config)
     )
@@ -213,10 +233,7 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     transposed = Transposed(sizes, (0, 0))
-    with refusals_of(name):
-        transposed.check()
-        places = (sizes.batch, *sizes.extents, sizes.inputs)
-        transposed.check_operands(places, tuple(weight_tensor.shape), None)
+    check_sizes(name, transposed, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     if not sizes.are_prepared(weight.shape):
         weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
