@@ -10,14 +10,13 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.ops.applied_unary import of_type
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
 from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import full
-from ttnn_jit.ttnn.transfers import typecast
+from ttnn_jit.ttnn.transfers import in_float32
 
 
 @host_function(in_programs=True, of_a_chip="sub_core_grids")
@@ -102,12 +101,13 @@ def unary_chain(
     applied = [of_type(each, OVERLOADS) for each in ops_chain]
     if not applied or None in applied:
         raise ArgumentError(f"unary_chain takes a list of `ttnn.UnaryWithParam`, got {ops_chain!r}")
-    x, dtype = input_tensor, input_tensor.dtype
-    x = x if dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE)
-    for each in filter(None, applied):
-        x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
-    x = x if dtype is COMPUTE_TYPE else typecast(x, dtype)
-    return placed(x, memory_config, output_tensor)
+
+    def chained(x: Tensor) -> Tensor:
+        for each in filter(None, applied):
+            x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
+        return x
+
+    return placed(in_float32(chained, input_tensor), memory_config, output_tensor)
 
 
 def _filled(

@@ -130,5 +130,4 @@ def prepare_conv3d_weights(
     if len(weight.shape) != 5:
         raise ShapeError(f"prepare_conv3d_weights: the weights have shape {list(weight.shape)}, and five are wanted")
     outputs, *rest = weight.shape
-    found: Any = in_tiles(reshape(permute(weight, (2, 3, 4, 1, 0)), (math.prod(rest), outputs)), None)
-    return found  # type: ignore[no-any-return]
+    return in_tiles(reshape(permute(weight, (2, 3, 4, 1, 0)), (math.prod(rest), outputs)), None)

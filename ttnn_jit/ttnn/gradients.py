@@ -77,8 +77,7 @@ class Gradient(TtnnOperation):
 
 
 def _without_outputs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"are_required_outputs", *(name for names in _TARGETS for name in names)}
-    return {name: value for name, value in kwargs.items() if name not in names}
+    return {name: value for name, value in kwargs.items() if name not in ARGUMENTS_OF_ALL}
 
 
 def _by_name() -> dict[str, TtnnOperation]:

@@ -25,15 +25,13 @@ _DECIDES_NOTHING = "decides nothing of what is prepared"
 _UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
 
 
-def on_device(tensor: Any, device: Device | None, what: str) -> Any:
+def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
     """`tensor`, or a copy on `device` where it is on the host; in a program it is what the program has.
 
     Raises:
         ArgumentError: There is no device.
     """
-    if maker() is not None:
-        return tensor
-    if tensor.device() is not None:
+    if maker() is not None or tensor.device() is not None:
         return tensor
     if device is None:
         raise ArgumentError(f"{what} is on the host, and no `device` is given")
@@ -63,7 +61,7 @@ class Operands:
         return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
 
 
-def prepared(weight: Any, sizes: Convolution) -> Any:
+def prepared(weight: Any, sizes: Convolution) -> Tensor:
     """Weights of torch's as a matrix, in four dimensions."""
     rank = len(weight.shape)
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
@@ -75,13 +73,13 @@ def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) ->
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
-def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
+def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Tensor:
     """A bias as a row, in four dimensions and in tiles, in `dtype` if that is given."""
     shape = (1, 1, 1, outputs)
     return in_tiles(bias if tuple(bias.shape) == shape else reshape(bias, shape), dtype)
 
 
-def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
+def in_tiles(tensor: Any, dtype: DataType | None) -> Tensor:
     """`tensor` in tiles, in `dtype` if that is given."""
     if tensor.layout is not Layout.TILE:
         tensor = to_layout(tensor, Layout.TILE)
@@ -134,10 +132,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     check_sizes(name, sizes, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
-    found: Tensor = (
-        weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
-    )
-    return found
+    return weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
 
 
 @host_function(
@@ -181,10 +176,8 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     check_sizes(name, sizes, sizes.input_shape, sizes.weights, tuple(bias_tensor.shape))
-    found: Tensor = prepared_bias(
-        on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, _dtype(conv_config)
-    )
-    return found
+    bias = on_device(bias_tensor, device, f"`bias_tensor` of {name}")
+    return prepared_bias(bias, sizes.outputs, _dtype(conv_config))
 
 
 @host_function(
@@ -237,8 +230,7 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     if not sizes.are_prepared(weight.shape):
         weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
-    found: Tensor = weight
-    return found
+    return weight
 
 
 prepare_conv_transpose2d_bias = prepare_conv_bias
