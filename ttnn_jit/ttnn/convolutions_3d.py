@@ -16,12 +16,12 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv3dConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import permute, reshape
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.prepared_weights import Operands, in_tiles, on_device
 from ttnn_jit.ttnn.window_arguments import check_sizes, replicated, result_dtype, windows_of
 
-_CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
+_CONV3D = function_of(CONV3D)
 
 
 def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
@@ -94,8 +94,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     check_sizes("conv3d", sizes, *tensors.shapes)
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
     attributes = (*numbers_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
-    found: Tensor = _CONV3D(x, tensors.weight, tensors.bias, *attributes, memory_config=memory_config)
-    return found
+    return _CONV3D(x, tensors.weight, tensors.bias, *attributes, memory_config=memory_config)
 
 
 def _check_rank(x: Any) -> None:

@@ -26,7 +26,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     checked,
 )
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
@@ -258,9 +258,8 @@ def typecast(
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
             return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
-    placed = {} if memory_config is None else {"memory_config": memory_config}
-    result: Tensor = _ON_DEVICE(input_tensor, dtype, **placed)
-    return result
+    placed: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
+    return _ON_DEVICE(input_tensor, dtype, **placed)
 
 
 def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -270,7 +269,7 @@ def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
-_ON_DEVICE = TtnnOperation(TYPECAST.name, (TYPECAST,))
+_ON_DEVICE = function_of(TYPECAST)
 
 
 @host_function(over_meshes=True)
