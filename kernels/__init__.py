@@ -1,1 +1,1 @@
-"""Vector math and tile loops: what native kernels are written with, as LLVM IR text."""
+"""Vector math and loops: what native kernels are built with."""

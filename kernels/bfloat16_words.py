@@ -1,4 +1,4 @@
-"""Conversions between the bfloat16 words of a chunk and float32 vectors, as LLVM IR text; a *word* is 16 bits."""
+"""Conversions between the bfloat16 words of a chunk and float32 vectors in LLVM; a *word* is 16 bits."""
 
 from __future__ import annotations
 

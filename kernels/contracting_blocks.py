@@ -144,9 +144,9 @@ class BlockedContraction(ContractingLoops):
         (words, steps), (panel, results, is_first) = left, tile
         at = b.element(words, I32, b.mul(row, DEPTH))
         rest = b.sub(height, row)
-        with b.choose(b.compare("sge", rest, _MIN_TILE_ROWS), "whole") as many:
-            whole.over_steps(b, at, *tile, steps)
-            many.otherwise()
+        with b.choose(b.compare("slt", rest, _MIN_TILE_ROWS), "few") as few:
             with b.count("lane", rest) as lane:
                 place = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))
                 one.over_steps(b, b.element(at, I32, lane.index), panel, place, is_first, steps)
+            few.otherwise()
+            whole.over_steps(b, at, *tile, steps)

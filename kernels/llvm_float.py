@@ -1,4 +1,4 @@
-"""Vector math of float32 as LLVM IR text."""
+"""Vector math of float32 as LLVM instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector math as LLVM IR text: that of float32, and bfloat16 words."""
+"""Vector math as LLVM instructions: that of float32, and bfloat16 words."""
 
 from __future__ import annotations
 

@@ -124,10 +124,6 @@ class Instructions:
         """The quotient of unsigned integers."""
         return self._binary("udiv", a, b, hint)
 
-    def unsigned_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
-        """The remainder of unsigned integers."""
-        return self._binary("urem", a, b, hint)
-
     def signed_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The quotient of signed integers, rounded towards 0."""
         return self._binary("sdiv", a, b, hint)

@@ -7,8 +7,6 @@ how its loops run is chosen by the host's compile (codegen/host/host_steps.py).
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from dataclasses import replace
 
 from ttnn_jit.codegen.conversion import Conversion
 from ttnn_jit.codegen.stages import Stage
@@ -93,10 +91,6 @@ class LoopNest(_Computing):
         if self.loops is not Loops.ELEMENTS or self.scratch:
             return None
         return next((stage.loop for stage in self.stages if isinstance(stage, Stage)), None)
-
-    def with_stages(self, changed: Callable[[Stage], Stage]) -> LoopNest:
-        """The nest with other stages, all of which are loops over elements."""
-        return replace(self, stages=tuple(changed(stage) for stage in self.stages if isinstance(stage, Stage)))
 
     @property
     def remark(self) -> str:

@@ -24,15 +24,20 @@ LEVEL_BYTES = 4 * LEVELS * COLUMNS
 class BufferKind(enum.Enum):
     """What a buffer of a kernel holds: values of a row, one of a row, a block of what is reduced, or its result."""
 
-    ROW = SHORT_ROW, "row"
-    ELEMENT = 1, "element"
-    TERMS = BLOCK, "terms"
-    FOLDED = 1, "folded"
+    ROW = SHORT_ROW, "a row"
+    ELEMENT = 1, "an element"
+    TERMS = BLOCK, "a block to reduce"
+    FOLDED = 1, "the result of a block"
 
     @property
     def count(self) -> int:
         """Elements of a buffer in a kernel of rows."""
         return self.value[0]
+
+    @property
+    def text(self) -> str:
+        """For a reader."""
+        return self.value[1]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ttnn_jit.ops.binary import FILL
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import RESHAPE, SLICE, indexed
-from ttnn_jit.ops.decomposition import Composite, MacroOperation
+from ttnn_jit.ops.decomposition import BY_NAME, Composite, MacroOperation
 from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
 from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
@@ -125,6 +125,7 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
+BY_NAME.update(OVERLOADS)
 
 IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.names_in_place}
 """Names of ttnn whose call writes its result into an operand -> the declarations of what it computes."""

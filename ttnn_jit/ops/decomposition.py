@@ -8,8 +8,7 @@ what the calls leave: the specs of results (`SpecOps`), ops of TTNN (`ttnn_jit/f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandError, ShapeError
@@ -82,7 +81,7 @@ class Ops(ABC):
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Value]:
-        overloads = _overloads().get(name)
+        overloads = BY_NAME.get(name)
         if overloads is None:
             raise AttributeError(f"there is no operation {name!r} to call", name=name)
 
@@ -149,11 +148,8 @@ def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
     return [each.spec if isinstance(each, Value) else each for each in operands]
 
 
-@cache
-def _overloads() -> Mapping[str, tuple[Operation, ...]]:
-    from ttnn_jit.ops import OVERLOADS  # which are declared in terms of this module
-
-    return OVERLOADS
+BY_NAME: dict[str, tuple[Operation, ...]] = {}
+"""What decompositions call by name. The room's listing fills it: operations are declared in terms of this module."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

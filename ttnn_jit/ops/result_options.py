@@ -230,6 +230,8 @@ def bind_options(
         option = option_of(overloads, keyword)
         if option is None:
             own[keyword] = value
+            if value is not None and keyword in _OF_ALL:  # an operation's own may be a text of the IR as well
+                _OF_ALL[keyword].kind.bind(value, None, f"`{keyword}`")
         elif value is not None:
             field = _SAME_BY_ANY_NAME.get(option.kind, keyword)
             if field in given:

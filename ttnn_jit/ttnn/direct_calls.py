@@ -85,7 +85,7 @@ def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
     heads: list[str] = []
     stale = ["_rest", "_others"]
     own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
-    taken = declared.taken_as_they_are()
+    taken = declared.taken_as_they_are
     for each in own:
         name, classes = each.name, taken[each.name]
         if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:

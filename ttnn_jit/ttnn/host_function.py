@@ -94,6 +94,7 @@ class HostFunction:
             for each in self.signature.parameters.values()
         )
 
+    @cached_property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
         home = inspect.unwrap(self.function).__globals__
@@ -154,24 +155,41 @@ class HostFunction:
             return on_every_device(mesh, self._bound, args, kwargs)
         return self._bound(*args, **kwargs)
 
+    @cached_property
+    def _places(self) -> tuple[Any, ...]:
+        """The parameters that a call may give by their place."""
+        return tuple(each for each in self.parameters if each.is_positional)
+
+    @cached_property
+    def _named(self) -> Mapping[str, Any]:
+        """Name -> its parameter."""
+        return {each.name: each for each in self.parameters}
+
+    @cached_property
+    def _rest(self) -> Any:
+        """The parameter of all other keywords; None if there is none."""
+        return next((each for each in self.parameters if each.takes_other_names), None)
+
     def _bound(self, *args: Any, **kwargs: Any) -> Any:
         """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
-        places = [each for each in self.parameters if each.is_positional]
-        named = {each.name: each for each in self.parameters}
-        rest = next((each for each in self.parameters if each.takes_other_names), None)
-
-        def bound(name: str, parameter: Any, value: Any) -> Any:
-            what = f"`{name}` of {self.function.__name__}"
-            return value if parameter is None else parameter.kind.bind(value, None, what)
-
+        named, rest = self._named, self._rest
         try:
-            own = [bound(each.name, each, value) for each, value in zip(places, args, strict=False)]
-            by_name = {name: bound(name, named.get(name, rest), value) for name, value in kwargs.items()}
+            own = [self._value(each.name, each, value) for each, value in zip(self._places, args, strict=False)]
+            by_name = {name: self._value(name, named.get(name, rest), value) for name, value in kwargs.items()}
         except ArgumentError:
             if not self._fits(args, kwargs):
                 return self.function(*args, **kwargs)  # which Python refuses, in its words
             raise
         return self.function(*own, *args[len(own) :], **by_name)
+
+    def _value(self, name: str, parameter: Any, value: Any) -> Any:
+        """What the body gets for an argument."""
+        if parameter is None:
+            return value
+        classes = self.taken_as_they_are[parameter.name]
+        if classes is None or type(value) in classes:
+            return value
+        return parameter.kind.bind(value, None, f"`{name}` of {self.function.__name__}")
 
     def _fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether a call has what the signature must have, and nothing else."""

@@ -56,6 +56,11 @@ OTHER_MEANINGS = {
     ("frontend/unseen_code.py", "reverse"): "the method of lists",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
+    **{
+        (f"runtime/{file}.py", word): "a predicate of LLVM"
+        for file, words in (("helper_ir", ("eq", "ne")), ("launch_ir", ("eq",)))
+        for word in words
+    },
 }
 """File and word -> what it means there, where it is an operation's name by chance."""
 

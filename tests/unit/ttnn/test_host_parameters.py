@@ -152,7 +152,7 @@ def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, sample
     declared = FUNCTIONS[name]
     values = [None, True, 1, 0.5, "text", *samples.values()]
     named = {each.name: each for each in declared.parameters}
-    for parameter, classes in declared.taken_as_they_are().items():
+    for parameter, classes in declared.taken_as_they_are.items():
         kind = named[parameter].kind
         for value in values:
             if classes is None or type(value) in classes:

@@ -107,8 +107,11 @@ def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
         return kernel
     vectors = direct.loop.unroll
     parts = fission_of(kernel.body, direct.instructions, vectors)
+    if parts is None:
+        return kernel
     own = vectors if keeps_pairs(kernel.body, vectors) else None
-    return parts.with_stages(lambda stage: _vectorized(stage, isa, own, fences=False)) if parts else kernel
+    stages = [_vectorized(each, isa, own, fences=False) for each in parts.stages if isinstance(each, Stage)]
+    return replace(parts, stages=tuple(stages))
 
 
 @memoized(maxsize=_KEPT)

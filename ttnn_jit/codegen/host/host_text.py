@@ -22,7 +22,7 @@ from ttnn_jit.codegen.steps import (
     Store,
 )
 from ttnn_jit.codegen.sweep import Sweep
-from ttnn_jit.nest.buffers import Buffer, BufferKind
+from ttnn_jit.nest.buffers import Buffer
 
 
 def host_text(plan: HostPlan) -> str:
@@ -87,14 +87,6 @@ def _operand(
     return f"s{place} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
 
 
-_KEPT = {
-    BufferKind.ROW: "a row",
-    BufferKind.ELEMENT: "an element",
-    BufferKind.TERMS: "a block to reduce",
-    BufferKind.FOLDED: "the result of a block",
-}
-
-
 def _kernel(bound: BoundKernel) -> Iterator[str]:
     match bound.kernel:
         case Routine():
@@ -113,7 +105,7 @@ def _sweeps(nest: LoopNest) -> Iterator[str]:
             yield from _sweeps(stage)
     for k, buffer in enumerate(nest.scratch, len(nest.streams)):
         if isinstance(buffer, Buffer):
-            yield f"s{k} keeps  {_KEPT[buffer.kind]} of {buffer.dtype.mlir}"
+            yield f"s{k} keeps  {buffer.kind.text} of {buffer.dtype.mlir}"
     for sweep in nest.stages:
         if isinstance(sweep, Sweep):
             yield f"sweep over {'the row' if sweep.whole_row else 'one element'}"

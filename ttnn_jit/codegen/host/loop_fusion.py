@@ -16,7 +16,7 @@ from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, is_elementwise, 
 from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.sweeps import fits_stack
-from ttnn_jit.codegen.kernel import Contract, Copy
+from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
@@ -45,7 +45,7 @@ class _Frame:
     shape: tuple[int, ...]
     axis: int
 
-    def holds(self, space: _Space | Operation) -> bool:
+    def holds(self, space: _Space | Operation | int) -> bool:
         """Whether the elements of `space` are those of the rows, or one of each row."""
         row = without_axes(self.shape, (self.axis,), keep=True)
         return isinstance(space, _Space) and space.shape in (self.shape, row)
@@ -70,7 +70,7 @@ class _FusedLoop:
 
     number: int
     launches: tuple[HostLaunch, ...]
-    spaces: frozenset[_Space | Operation]
+    spaces: frozenset[_Space | Operation | int]
     frames: frozenset[_Frame]
     contractions: int
     reads: tuple[Operand, ...]
@@ -168,7 +168,7 @@ def _joined_where(
     writers = _Writers()
     for number, launch in enumerate(launches):
         bound = launch.bound
-        spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
+        spaces, frames = frozenset[_Space | Operation | int](), frozenset[_Frame]()
         contracts = isinstance(bound.kernel, Contract)
         if contracts:
             spaces = frozenset(_space(each.view) for each in bound.outputs)
@@ -176,7 +176,8 @@ def _joined_where(
             frames = frozenset([_Frame(bound.shape, bound.axis)])
         else:
             op = launch.ops[-1]  # before it, what it reads through
-            spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in bound.outputs)
+            own = op if isinstance(bound.kernel, LoopNest) else number  # what has no steps joins nothing
+            spaces = frozenset(_space(each.view) if is_elementwise(op) else own for each in bound.outputs)
         written = [(each, loop) for each in bound.inputs if (loop := writers.loop_of(each.value)) is not None]
         reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
         home = within.get(id(launch))
