@@ -74,6 +74,11 @@ class Convolution:
         return math.prod(self.windows.kernel)
 
     @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of what it reads, channels last."""
+        return (self.batch, *self.extents, self.inputs)
+
+    @property
     def weights(self) -> tuple[int, ...]:
         """The shape of weights as torch has them."""
         return (self.outputs, self.inputs // self.groups, *self.windows.kernel)

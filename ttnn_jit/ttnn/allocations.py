@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.tensor_creation import call_by_form
 
 
 @host_function(over_meshes=True)
@@ -42,19 +41,10 @@ def _by_form(
     ) -> Tensor:
         return allocated(TensorSpec(shape, dtype, layout, memory_config), device)
 
-    def of_spec(spec: TensorSpec, device: Device) -> Tensor:
-        return allocated(spec, device)
-
-    form: Callable[..., Tensor] = of_spec if isinstance(spec, TensorSpec) else of_parts
+    form: Callable[..., Tensor] = allocated if isinstance(spec, TensorSpec) else of_parts
     renamed = {"device" if key == "mesh_device" else key: value for key, value in kwargs.items()}
-    try:
-        bound = inspect.signature(form).bind(spec, *args, **renamed)
-    except TypeError as error:
-        raise ArgumentError(
-            f"{name}: {error}",
-            help="it is written `(spec, device)` or `(shape, dtype, layout, device, memory_config=None)`",
-        ) from None
-    return form(*bound.args, **bound.kwargs)
+    written = "`(spec, device)` or `(shape, dtype, layout, device, memory_config=None)`"
+    return call_by_form(name, form, written, (spec, *args), renamed)
 
 
 def _allocated(spec: TensorSpec, device: Device) -> Tensor:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.ops.applied_unary import of_type
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
 from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import full
-from ttnn_jit.ttnn.transfers import typecast
+from ttnn_jit.ttnn.transfers import in_float32
 
 
 @host_function(in_programs=True, of_a_chip="sub_core_grids")
@@ -45,6 +43,11 @@ def plus_one(
 
 _ROW_AND_COLUMN = {BcastOpDim.H: (1, 0), BcastOpDim.W: (0, 1), BcastOpDim.HW: (1, 1)}
 """Which of the last two extents of the second operand is 1."""
+_ARITHMETIC: dict[BcastOpMath, Callable[..., Tensor]] = {
+    BcastOpMath.ADD: ttnn.add,
+    BcastOpMath.SUB: ttnn.subtract,
+    BcastOpMath.MUL: ttnn.multiply,
+}
 
 
 @host_function(in_programs=True)
@@ -75,9 +78,7 @@ def bcast(
     ones = _ROW_AND_COLUMN[dim]
     if any(one and extent != 1 for one, extent in zip(ones, (1, 1, *shape)[-2:], strict=True)):
         raise ShapeError(f"bcast: a tensor of shape {list(shape)} is not repeated along {dim.name}")
-    function: Any = {BcastOpMath.ADD: ttnn.add, BcastOpMath.SUB: ttnn.subtract, BcastOpMath.MUL: ttnn.multiply}[math_op]
-    result: Tensor = function(input_a, input_b, memory_config=memory_config, output_tensor=output_tensor)
-    return result
+    return _ARITHMETIC[math_op](input_a, input_b, memory_config=memory_config, output_tensor=output_tensor)
 
 
 @host_function(in_programs=True)
@@ -102,12 +103,13 @@ def unary_chain(
     applied = [of_type(each, OVERLOADS) for each in ops_chain]
     if not applied or None in applied:
         raise ArgumentError(f"unary_chain takes a list of `ttnn.UnaryWithParam`, got {ops_chain!r}")
-    x, dtype = input_tensor, input_tensor.dtype
-    x = x if dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE)
-    for each in filter(None, applied):
-        x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
-    x = x if dtype is COMPUTE_TYPE else typecast(x, dtype)
-    return placed(x, memory_config, output_tensor)
+
+    def chained(x: Tensor) -> Tensor:
+        for each in filter(None, applied):
+            x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
+        return x
+
+    return placed(in_float32(chained, input_tensor), memory_config, output_tensor)
 
 
 def _filled(
@@ -117,10 +119,10 @@ def _filled(
     if any(not 0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
         raise ShapeError(f"{rows} rows and {columns} columns are no part of {list(extents)}")
     made = (like.dtype, Layout.ROW_MAJOR, like.device(), config)
-    whole: Tensor = full(tuple(extents), low, *made)
+    whole = full(tuple(extents), low, *made)
     if not math.prod(part):
         return whole
-    filled: Tensor = full(part, high, *made)
+    filled = full(part, high, *made)
     return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
 
 

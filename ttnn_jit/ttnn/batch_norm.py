@@ -6,11 +6,11 @@ from ttnn_jit.ops.channel_norms import BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_functions import identity
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import TtnnOperation, function_of
 from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 
-_INFERENCE = TtnnOperation(BATCH_NORM_INFERENCE.name, (BATCH_NORM_INFERENCE,))
+_INFERENCE = function_of(BATCH_NORM_INFERENCE)
 _TRAINING = TtnnOperation(BATCH_NORM_TRAINING.name, (BATCH_NORM_TRAINING,))
 
 
@@ -55,8 +55,7 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
         "running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias, "eps": eps,
     }  # fmt: skip
     if not training:
-        found: Tensor = _INFERENCE(input, **norm, memory_config=memory_config, output_tensor=output)
-        return found
+        return _INFERENCE(input, **norm, memory_config=memory_config, output_tensor=output)
     result, mean, variance = _TRAINING(input, momentum=momentum, **norm)
     for statistic, new in ((running_mean, mean), (running_var, variance)):
         if statistic is not None:

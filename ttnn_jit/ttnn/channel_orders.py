@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
@@ -12,7 +10,7 @@ from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_layout, typecast
 
 
-def _turned(name: str, x: Any, memory_config: MemoryConfig | None, dtype: DataType | None) -> Any:
+def _turned(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype: DataType | None) -> Tensor:
     if len(x.shape) != 4:
         raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
     found = transpose(x, -2, -1, memory_config=memory_config)
@@ -38,8 +36,7 @@ def convert_to_chw(
     Raises:
         ShapeError: The tensor has another rank.
     """
-    found: Tensor = _turned("convert_to_chw", input, memory_config, dtype)
-    return found
+    return _turned("convert_to_chw", input, memory_config, dtype)
 
 
 @host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
@@ -50,5 +47,4 @@ def convert_to_hwc(
     dtype: DataType | None = None,
 ) -> Tensor:
     """Places before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
-    found: Tensor = _turned("convert_to_hwc", input, memory_config, dtype)
-    return found
+    return _turned("convert_to_hwc", input, memory_config, dtype)

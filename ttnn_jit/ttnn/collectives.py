@@ -208,19 +208,16 @@ def neighbor_pad_async(
     whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None, links)
     if padding_mode == "zeros":
         widths = [(padding_left, padding_right) if each == axis else (0, 0) for each in range(len(whole.shape))]
-        padded: Tensor = operations.pad(whole, tuple(widths), value=0.0)
-        return padded
+        return operations.pad(whole, tuple(widths), value=0.0)
     front, behind = _part(whole, axis, 0), _part(whole, axis, tuple(whole.shape)[axis] - 1)
-    joined: Tensor = operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
-    return joined
+    return operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
 
 
 def _part(tensor: Tensor, axis: int, place: int) -> Tensor:
     """The elements at one place along an axis."""
     begins = [place if each == axis else 0 for each in range(len(tensor.shape))]
     ends = [place + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
-    part: Tensor = operations.slice(tensor, begins, ends)
-    return part
+    return operations.slice(tensor, begins, ends)
 
 
 # --- One device along an axis -----------------------------------------------------------------------------------------

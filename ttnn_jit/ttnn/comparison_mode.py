@@ -335,7 +335,8 @@ def _mapped(
     def changed(leaf: Any) -> Any:
         return change(leaf) if isinstance(leaf, Tensor) else leaf
 
-    return [map_leaves(value, changed) for value in args], {k: map_leaves(v, changed) for k, v in kwargs.items()}
+    mapped: tuple[list[Any], dict[str, Any]] = map_leaves((list(args), dict(kwargs)), changed)
+    return mapped
 
 
 def _as_golden(tensor: Tensor) -> torch.Tensor:

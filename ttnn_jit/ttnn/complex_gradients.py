@@ -41,8 +41,7 @@ def _gradient(
 
 
 def _zeros(tensor: Tensor) -> Tensor:
-    filled: Tensor = ttnn.fill(tensor, 0.0)
-    return filled
+    return ttnn.fill(tensor, 0.0)
 
 
 def _angle(g: Tensor, z: ComplexTensor) -> Parts:

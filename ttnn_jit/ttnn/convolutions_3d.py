@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,13 +15,13 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv3dConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_functions import permute, reshape
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
-from ttnn_jit.ttnn.window_arguments import refusals_of, result_dtype, windows_of
+from ttnn_jit.ttnn.prepared_weights import Operands, in_tiles, on_device
+from ttnn_jit.ttnn.window_arguments import check_sizes, replicated, result_dtype, windows_of
 
-_CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
+_CONV3D = function_of(CONV3D)
 
 
 def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
@@ -81,27 +82,19 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     """
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
-    x = on_device(input_tensor, device, "`input_tensor` of conv3d")
-    weight = on_device(weight_tensor, device, "`weight_tensor` of conv3d")
-    bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
-    _check_rank(x)
+    tensors = Operands(input_tensor, weight_tensor, bias_tensor).there(device, "conv3d")
+    _check_rank(tensors.input)
     windows = windows_of("conv3d", 3, kernel_size, stride, padding, dilation)
     if padding_mode == "replicate":
-        x, windows = _replicated(x, windows)
-    inputs = _inputs(tuple(weight.shape), windows, groups)
+        x, windows = replicated(tensors.input, windows)
+        tensors = replace(tensors, input=x)
+    x = tensors.input
+    inputs = _inputs(tuple(tensors.weight.shape), windows, groups)
     sizes = Convolution(x.shape[0], inputs, output_channels, tuple(x.shape[1:4]), windows, groups)
-    with refusals_of("conv3d"):
-        sizes.check()
-        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
+    check_sizes("conv3d", sizes, *tensors.shapes)
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
     attributes = (*numbers_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
-    found: Tensor = _CONV3D(x, weight, bias, *attributes, memory_config=memory_config)
-    return found
-
-
-def _replicated(x: Any, windows: Windows) -> tuple[Any, Windows]:
-    """`x` with its edges repeated around it, and windows that add no zeros."""
-    return pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate"), replace(windows, padding=((0, 0),) * 3)
+    return _CONV3D(x, tensors.weight, tensors.bias, *attributes, memory_config=memory_config)
 
 
 def _check_rank(x: Any) -> None:
@@ -136,8 +129,4 @@ def prepare_conv3d_weights(
     if len(weight.shape) != 5:
         raise ShapeError(f"prepare_conv3d_weights: the weights have shape {list(weight.shape)}, and five are wanted")
     outputs, *rest = weight.shape
-    rows = 1
-    for extent in rest:
-        rows *= extent
-    found: Any = in_tiles(reshape(permute(weight, (2, 3, 4, 1, 0)), (rows, outputs)), None)
-    return found  # type: ignore[no-any-return]
+    return in_tiles(reshape(permute(weight, (2, 3, 4, 1, 0)), (math.prod(rest), outputs)), None)

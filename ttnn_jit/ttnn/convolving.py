@@ -23,17 +23,17 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn.eager_functions import pad, reshape
+from ttnn_jit.ttnn.eager_functions import reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.prepared_weights import (
+    Operands,
     in_tiles,
-    on_device,
     prepared,
     prepared_bias,
     prepared_transposed,
 )
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
+from ttnn_jit.ttnn.window_arguments import check_sizes, per_dimension, refusals_of, replicated, result_dtype, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
 _CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
@@ -46,29 +46,6 @@ def get_conv_output_dim(input: int, window: int, stride: int = 1, pad: int = 0, 
 
 
 # --- Arguments --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Tensors:
-    """What a call computes with."""
-
-    input: Any
-    weight: Any
-    bias: Any
-
-    def there(self, device: Device | None, name: str) -> _Tensors:
-        """They, on `device` where they are on the host."""
-        bias = self.bias if self.bias is None else on_device(self.bias, device, f"`bias_tensor` of {name}")
-        return _Tensors(
-            on_device(self.input, device, f"`input_tensor` of {name}"),
-            on_device(self.weight, device, f"`weight_tensor` of {name}"),
-            bias,
-        )
-
-    @property
-    def shapes(self) -> tuple[Any, ...]:
-        """Their shapes; None of a bias that is not given."""
-        return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
 
 
 @dataclass(frozen=True)
@@ -91,7 +68,7 @@ class _Wanted:
     with_weights: bool
     is_sliced: bool
 
-    def result(self, value: Any, tensors: _Tensors) -> Any:
+    def result(self, value: Any, tensors: Operands) -> Any:
         """The result, and what else is asked for in a tuple with it."""
         extents = () if self.extents is None else (self.extents,)
         weights = ((tensors.weight, tensors.bias),) if self.with_weights else ()
@@ -115,11 +92,8 @@ def _activation(config: Conv2dConfig) -> str | None:
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
     """`x` with its edges repeated around it, and the sizes of a convolution that adds no zeros."""
-    windows = sizes.windows
-    x = reshape(x, (sizes.batch, *sizes.extents, x.shape[-1]))
-    x = pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate")
-    none = replace(windows, padding=((0, 0),) * len(sizes.extents))
-    return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=none)
+    x, windows = replicated(reshape(x, (sizes.batch, *sizes.extents, x.shape[-1])), sizes.windows)
+    return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=windows)
 
 
 def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
@@ -130,12 +104,10 @@ def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
 
 
 def _convolved(
-    name: str, sizes: Convolution, given: _Tensors, device: Device | None, config: Conv2dConfig | None, wanted: _Wanted
+    name: str, sizes: Convolution, given: Operands, device: Device | None, config: Conv2dConfig | None, wanted: _Wanted
 ) -> Any:
     config = _checked_config(config)
-    with refusals_of(name):
-        sizes.check()
-        sizes.check_operands(*given.shapes)
+    check_sizes(name, sizes, *given.shapes)
     tensors = given.there(device, name)
     if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(tensors, sizes, config, lambda weight: prepared(weight, sizes))
@@ -149,14 +121,14 @@ def _convolved(
 
 
 def _with_prepared(
-    tensors: _Tensors, sizes: Convolution, config: Conv2dConfig, prepare: Callable[[Any], Any]
-) -> _Tensors:
+    tensors: Operands, sizes: Convolution, config: Conv2dConfig, prepare: Callable[[Any], Any]
+) -> Operands:
     weight, bias = tensors.weight, tensors.bias
     if not sizes.are_prepared(weight.shape):
         weight = in_tiles(prepare(weight), config.weights_dtype)
     if bias is not None:
         bias = prepared_bias(bias, sizes.outputs, config.weights_dtype)
-    return _Tensors(tensors.input, weight, bias)
+    return Operands(tensors.input, weight, bias)
 
 
 def _of_result(x: Any, config: Conv2dConfig, wanted: _Wanted) -> tuple[Any, ...]:
@@ -176,7 +148,7 @@ def _place(x: Any, sizes: Convolution, config: Conv2dConfig, wanted: _Wanted) ->
 
 
 def _placed(
-    operation: TtnnOperation, tensors: _Tensors, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
+    operation: TtnnOperation, tensors: Operands, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
 ) -> Any:
     """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
     program, given = maker(), (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
@@ -253,7 +225,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     windows = windows_of("conv2d", 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     extents = _counts("conv2d", sizes) if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    tensors = Operands(input_tensor, weight_tensor, bias_tensor)
     wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
     return _convolved("conv2d", sizes, tensors, device, conv_config, wanted)
 
@@ -304,7 +276,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     windows = Windows((1, *row.kernel), (1, *row.stride), ((0, 0), *row.padding), (1, *row.dilation))
     sizes = Convolution(batch_size, in_channels, out_channels, (1, input_length), windows, groups or 1)
     extents = _counts("conv1d", sizes)[1] if return_output_dim else None
-    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
+    tensors = Operands(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
@@ -359,10 +331,8 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    transposed, tensors = Transposed(sizes, more), _Tensors(input_tensor, weight_tensor, bias_tensor)
-    with refusals_of(name):
-        transposed.check()
-        transposed.check_operands(*tensors.shapes)
+    transposed, tensors = Transposed(sizes, more), Operands(input_tensor, weight_tensor, bias_tensor)
+    check_sizes(name, transposed, *tensors.shapes)
     extents = transposed.convolution.counts if return_output_dim else None
     wanted = _Wanted(
         dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
@@ -371,7 +341,7 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 def _transposed(
-    transposed: Transposed, tensors: _Tensors, config: Conv2dConfig, wanted: _Wanted, *, mirror: bool
+    transposed: Transposed, tensors: Operands, config: Conv2dConfig, wanted: _Wanted, *, mirror: bool
 ) -> Any:
     if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(

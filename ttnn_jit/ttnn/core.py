@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.runtime.tensor_text import set_printoptions
-from ttnn_jit.specs.core_sets import (
-    create_sharded_memory_config_,
-    grid_to_cores,
-    num_cores_to_corerangeset,
-    num_cores_to_corerangeset_in_subcoregrids,
-    split_work_to_cores,
-)
-from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
-from ttnn_jit.ttnn.transfers import get_memory_config, is_sharded, is_tensor_storage_on_device
 
-__all__ = [
-    "create_sharded_memory_config",
-    "create_sharded_memory_config_",
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here
+
+_OF_TTNN = (
+    "create_sharded_memory_config create_sharded_memory_config_ get_memory_config grid_to_cores is_sharded "
+    "is_tensor_storage_on_device num_cores_to_corerangeset num_cores_to_corerangeset_in_subcoregrids "
+    "set_printoptions split_work_to_cores"
+)
+"""Names of `ttnn` itself."""
+
+__all__ = [  # noqa: PLE0604 - the names are the table's
     "divup",
     "element_size",
-    "get_memory_config",
-    "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
-    "is_sharded",
-    "is_tensor_storage_on_device",
-    "num_cores_to_corerangeset",
-    "num_cores_to_corerangeset_in_subcoregrids",
     "roundup",
-    "set_printoptions",
-    "split_work_to_cores",
     "tile_size",
+    *_OF_TTNN.split(),
 ]
 
 

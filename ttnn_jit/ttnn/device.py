@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.ttnn.devices import (
-    DispatchCoreAxis,
-    DispatchCoreConfig,
-    DispatchCoreType,
-    close_device,
-    get_arch_name,
-    manage_device,
-    open_device,
-    synchronize_device,
-)
-from ttnn_jit.ttnn.names_on_demand import loaded, unknown_name_of
+from ttnn_jit.ttnn.names_on_demand import names_of
+
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here
 
 _LATER = (
     "CloseDevice",
@@ -39,31 +32,27 @@ _LATER = (
 )
 """Names of `ttnn` itself, whose modules are loaded when they are asked for."""
 
-__all__ = [
+_OF_TTNN = (
+    "DispatchCoreAxis DispatchCoreConfig DispatchCoreType close_device get_arch_name manage_device open_device "
+    "synchronize_device"
+)
+"""Names of `ttnn` itself."""
+
+__all__ = [  # noqa: PLE0604 - the names are the table's
     "Arch",
     "Device",
     "DisableMemoryReports",
     "DisablePersistentKernelCache",
-    "DispatchCoreAxis",
-    "DispatchCoreConfig",
-    "DispatchCoreType",
     "EnableMemoryReports",
     "EnablePersistentKernelCache",
-    "close_device",
-    "get_arch_name",
     "is_blackhole",
     "is_grayskull",
     "is_wormhole_b0",
-    "manage_device",
-    "open_device",
-    "synchronize_device",
+    *_OF_TTNN.split(),
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return loaded(name)
-    raise unknown_name_of("device", name, [*__all__, *_LATER])
+__getattr__ = names_of("device", [*__all__, *_LATER])
 
 
 def is_blackhole(device: Device | None = None) -> bool:

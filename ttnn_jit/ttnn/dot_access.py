@@ -15,11 +15,14 @@ __all__ = ["DotAccessDict", "make_dot_access_dict"]
 class DotAccessDict(dict[Any, Any]):
     """Items by key, and those whose keys are names by attribute."""
 
+    _kind_of_item = "item"
+    """What errors call one."""
+
     def __getattr__(self, name: str) -> Any:
         if name in self:
             return self[name]
         known = ", ".join(f"`{key}`" for key in self)
-        raise AttributeError(f"there is no item `{name}`; there are {known}", name=name, obj=self)
+        raise AttributeError(f"there is no {self._kind_of_item} `{name}`; there are {known}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value

@@ -322,6 +322,11 @@ class TtnnOperation(WarmCalls):
         return f"<{self.__name__}>"
 
 
+def function_of(operation: Operation) -> Callable[..., Tensor]:
+    """The function of an operation that gives one tensor, by the operation's name."""
+    return TtnnOperation(operation.name, (operation,))
+
+
 class InPlaceOperation(TtnnOperation):
     """An operation that writes its result into an operand, and returns that."""
 

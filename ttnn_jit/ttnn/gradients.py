@@ -49,8 +49,7 @@ class Gradient(TtnnOperation):
         return super().bound_call(args, _without_outputs(kwargs), target)
 
     def _target_named(self, names: Sequence[str], keywords: dict[str, Any]) -> Tensor | None:
-        given = {name: keywords.pop(name) for name in names if name in keywords}
-        given = {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name in names if (value := keywords.pop(name, None)) is not None}
         if len(given) > 1:
             raise ArgumentError(f"{self.__name__}: {' and '.join(given)} are names of one tensor")
         for name, value in given.items():
@@ -77,8 +76,7 @@ class Gradient(TtnnOperation):
 
 
 def _without_outputs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"are_required_outputs", *(name for names in _TARGETS for name in names)}
-    return {name: value for name, value in kwargs.items() if name not in names}
+    return {name: value for name, value in kwargs.items() if name not in ARGUMENTS_OF_ALL}
 
 
 def _by_name() -> dict[str, TtnnOperation]:

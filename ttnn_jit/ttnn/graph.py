@@ -16,9 +16,8 @@ from ttnn_jit.runtime.device import Device, open_devices
 from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType, check_kind
-from ttnn_jit.ttnn.mesh import MeshTensor
 from ttnn_jit.ttnn.names_on_demand import names_of
-from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
+from ttnn_jit.ttnn.operation_graph import own_tensors_in, text_of_argument
 
 __all__ = [
     "RunMode",
@@ -158,9 +157,7 @@ _CAPTURES: list[_Capture] = []
 
 
 def _device_tensors(values: Any) -> list[Tensor]:
-    found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
-    each = (own for tensor in found for own in (tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)))
-    return [tensor for tensor in each if tensor.device() is not None]
+    return [tensor for tensor in own_tensors_in(values) if tensor.device() is not None]
 
 
 def _buffer(tensor: Tensor) -> dict[str, str]:

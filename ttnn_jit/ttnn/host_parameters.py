@@ -136,12 +136,7 @@ _ALTERNATIVES = {
     "str": Alternative("a text", _only_if(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),
     "Device": Alternative("a ttnn.Device", _device),
-    "Any": Alternative("", _any),
-    "object": Alternative("", _any),
-    "Iterable": Alternative("", _any),
-    "torch.Tensor": Alternative("", _any),
-    "torch.dtype": Alternative("", _any),
-    "SystemDesc": Alternative("", _any),
+    **dict.fromkeys(("Any", "object", "Iterable", "torch.Tensor", "torch.dtype", "SystemDesc"), Alternative("", _any)),
 }
 """The text of a type -> what it means; what bodies check themselves is any."""
 

@@ -13,12 +13,12 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import MemoryConfig
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import typecast
 
-_UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = (
-    TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, RESCALE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
+_UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = map(
+    function_of, (UPSAMPLE, RESCALE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
 )
 
 
@@ -62,10 +62,7 @@ def upsample(
     factors = _factors(scale_factor)
     are_whole = all(isinstance(factor, int) for factor in factors)
     call, named = (_UPSAMPLE, factors) if are_whole else (_RESCALE, tuple(map(repr, factors)))
-    found: Tensor = call(
-        input_tensor, *named, mode, memory_config=memory_config, compute_kernel_config=compute_kernel_config
-    )
-    return found
+    return call(input_tensor, *named, mode, memory_config=memory_config, compute_kernel_config=compute_kernel_config)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
@@ -102,8 +99,7 @@ def grid_sample(
     if padding_mode != "zeros":
         raise ArgumentError(f"`padding_mode` of grid_sample is 'zeros' here, got {padding_mode!r}")
     if use_precomputed_grid:
-        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, memory_config=memory_config)
-        return precomputed
+        return _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, memory_config=memory_config)
     x, dtype = input_tensor, input_tensor.dtype
     if grid.dtype is not dtype:
         x, grid = _wide(x), _wide(grid)

@@ -39,7 +39,7 @@ def minimal_matmul(
         ArgumentError: A config of another kind.
         CompileError: The tensors do not fit each other.
     """
-    product: Tensor = ttnn.linear(
+    return ttnn.linear(
         input_tensor,
         weight_tensor,
         bias=bias_tensor,
@@ -48,4 +48,3 @@ def minimal_matmul(
         dtype=dtype,
         activations=None if fused_activation is None else [fused_activation],
     )
-    return product

@@ -29,9 +29,7 @@ _OPERATIONS = (
 _CONFIGS = f"{_NAMESPACE} specs.program_configs"
 
 MIRRORED = {
-    **{
-        f"_ttnn.{name}": _NAMESPACE for name in ["activation", "cluster", "core", "events", "global_semaphore", "types"]
-    },
+    **{f"_ttnn.{name}": _NAMESPACE for name in _EXTENSION.split()},
     "_ttnn.device": f"{_NAMESPACE} ttnn.device ttnn.bindings",
     "_ttnn.fabric": "ttnn.fabric",
     "_ttnn.graph": "ttnn.graph",

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.ttnn.dot_access import DotAccessDict
 
 
 class ParameterList(list[Any]):
@@ -21,20 +22,10 @@ class ParameterList(list[Any]):
         return _shown(self, "")
 
 
-class ParameterDict(dict[Any, Any]):
+class ParameterDict(DotAccessDict):
     """Parameters and submodules by name, which are attributes too: ``parameters.layers[0].weight``."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name in self:
-            return self[name]
-        known = ", ".join(f"`{key}`" for key in self)
-        raise AttributeError(f"there is no parameter `{name}`; there are {known}", name=name, obj=self)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self[name] = value
-
-    def __delattr__(self, name: str) -> None:
-        del self[name]
+    _kind_of_item = "parameter"
 
     def __repr__(self) -> str:
         return _shown(self, "")

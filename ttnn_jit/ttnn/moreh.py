@@ -5,18 +5,17 @@ Programs may call all of them. What is made of several operations is computed in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
+from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
-from ttnn_jit.ttnn.transfers import typecast
+from ttnn_jit.ttnn.transfers import in_float32
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
 
@@ -83,12 +82,6 @@ def norm(
     return ttnn.norm(input, dim, keepdim, p=p, output_tensor=output, memory_config=memory_config)
 
 
-def _in_float32(function: Callable[[Tensor], Tensor], x: Tensor, dtype: DataType) -> Tensor:
-    """A function of one tensor, computed in float32 and rounded to `dtype` once."""
-    result = function(x if x.dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE))
-    return result if dtype is COMPUTE_TYPE else typecast(result, dtype)
-
-
 @host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
 def abs_pow(
     input: Tensor,  # noqa: A002 - moreh's name
@@ -99,7 +92,7 @@ def abs_pow(
     compute_kernel_config: object = None,
 ) -> Tensor:
     """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
-    return placed(_in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input, input.dtype), memory_config, output)
+    return placed(in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input), memory_config, output)
 
 
 @host_function(name="operations.moreh.softmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
@@ -146,7 +139,7 @@ def logsoftmax(
         x = ttnn.subtract(x, ttnn.max(x, dim, keepdim=True))
         return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), dim, keepdim=True)))
 
-    return placed(_in_float32(computed, input, input.dtype), memory_config, output)
+    return placed(in_float32(computed, input), memory_config, output)
 
 
 @host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
@@ -196,7 +189,7 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
     return [
         placed(result, memory_config, output),
         means,
-        placed(_in_float32(reciprocal, flat, input.dtype), None, rstd),
+        placed(in_float32(reciprocal, flat), None, rstd),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -101,10 +101,15 @@ def unknown_name_of(submodule: str, name: str, known: Iterable[str]) -> Attribut
     return AttributeError(f"{missing}{hint}", name=name)
 
 
-def names_of(submodule: str, known: Iterable[str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a submodule, which has no more names than `known`, and what was declared since."""
+def names_of(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a submodule, which has no more names than `known`, and what was declared since.
+
+    Names of `known` that it does not define are those of `ttnn`.
+    """
 
     def lacks(name: str) -> Any:
+        if name in known:
+            return getattr(import_module("ttnn_jit.ttnn"), name)
         if (module := declared_functions().get(f"{submodule}.{name}")) is not None:
             return getattr(import_module(module), name)
         raise unknown_name_of(submodule, name, known)

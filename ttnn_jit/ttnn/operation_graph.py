@@ -17,6 +17,7 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.graph_nodes import Node
 from ttnn_jit.ttnn.graph_picture import lines_of, picture
+from ttnn_jit.ttnn.transfers import get_device_tensors
 
 
 def tensors_in(values: Any) -> list[Any]:
@@ -24,6 +25,12 @@ def tensors_in(values: Any) -> list[Any]:
     return [
         leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_torch_tensor(leaf) or is_numpy_array(leaf)
     ]
+
+
+def own_tensors_in(values: Any) -> list[Tensor]:
+    """The ttnn tensors in nested containers, for one of a mesh those of its devices."""
+    found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
+    return [own for tensor in found for own in get_device_tensors(tensor)]
 
 
 def text_of_argument(value: Any) -> str:

@@ -22,20 +22,13 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout
 from ttnn_jit.ttnn.eager_functions import pad, reshape
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
-_MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
-    TtnnOperation(each.name, (each,))
-    for each in (
-        MAX_POOL2D,
-        AVG_POOL2D,
-        ADAPTIVE_AVG_POOL2D,
-        ADAPTIVE_MAX_POOL2D,
-        GLOBAL_AVG_POOL2D,
-        MAX_POOL2D_INDICES,
-    )
+_MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
+    function_of,
+    (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D_INDICES),
 )
 
 
@@ -273,5 +266,4 @@ def global_avg_pool2d(
         CompileError: The tensor has another rank, or no elements.
     """
     wanted = result_dtype(dtype, input_tensor, "a pool")
-    found: Tensor = _GLOBAL(input_tensor, wanted, memory_config=memory_config)
-    return found
+    return _GLOBAL(input_tensor, wanted, memory_config=memory_config)

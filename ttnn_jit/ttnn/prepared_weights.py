@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolutions import Convolution
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
@@ -18,28 +19,49 @@ from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
-from ttnn_jit.ttnn.window_arguments import refusals_of, windows_of
+from ttnn_jit.ttnn.window_arguments import check_sizes, windows_of
 
 _DECIDES_NOTHING = "decides nothing of what is prepared"
 _UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
 
 
-def on_device(tensor: Any, device: Device | None, what: str) -> Any:
+def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
     """`tensor`, or a copy on `device` where it is on the host; in a program it is what the program has.
 
     Raises:
         ArgumentError: There is no device.
     """
-    if maker() is not None:
-        return tensor
-    if tensor.device() is not None:
+    if maker() is not None or tensor.device() is not None:
         return tensor
     if device is None:
         raise ArgumentError(f"{what} is on the host, and no `device` is given")
     return to_device(tensor, device)
 
 
-def prepared(weight: Any, sizes: Convolution) -> Any:
+@dataclass(frozen=True)
+class Operands:
+    """What a convolution computes with."""
+
+    input: Any
+    weight: Any
+    bias: Any
+
+    def there(self, device: Device | None, name: str) -> Operands:
+        """They, on `device` where they are on the host."""
+        bias = self.bias if self.bias is None else on_device(self.bias, device, f"`bias_tensor` of {name}")
+        return Operands(
+            on_device(self.input, device, f"`input_tensor` of {name}"),
+            on_device(self.weight, device, f"`weight_tensor` of {name}"),
+            bias,
+        )
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """Their shapes; None of a bias that is not given."""
+        return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
+
+
+def prepared(weight: Any, sizes: Convolution) -> Tensor:
     """Weights of torch's as a matrix, in four dimensions."""
     rank = len(weight.shape)
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
@@ -51,13 +73,13 @@ def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) ->
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
-def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
+def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Tensor:
     """A bias as a row, in four dimensions and in tiles, in `dtype` if that is given."""
     shape = (1, 1, 1, outputs)
     return in_tiles(bias if tuple(bias.shape) == shape else reshape(bias, shape), dtype)
 
 
-def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
+def in_tiles(tensor: Any, dtype: DataType | None) -> Tensor:
     """`tensor` in tiles, in `dtype` if that is given."""
     if tensor.layout is not Layout.TILE:
         tensor = to_layout(tensor, Layout.TILE)
@@ -108,14 +130,9 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
         raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    with refusals_of(name):
-        sizes.check()
-        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
+    check_sizes(name, sizes, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
-    found: Tensor = (
-        weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
-    )
-    return found
+    return weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
 
 
 @host_function(
@@ -158,13 +175,9 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     name = "prepare_conv_bias"
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    with refusals_of(name):
-        sizes.check()
-        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
-    found: Tensor = prepared_bias(
-        on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, _dtype(conv_config)
-    )
-    return found
+    check_sizes(name, sizes, sizes.input_shape, sizes.weights, tuple(bias_tensor.shape))
+    bias = on_device(bias_tensor, device, f"`bias_tensor` of {name}")
+    return prepared_bias(bias, sizes.outputs, _dtype(conv_config))
 
 
 @host_function(
@@ -213,15 +226,11 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     transposed = Transposed(sizes, (0, 0))
-    with refusals_of(name):
-        transposed.check()
-        places = (sizes.batch, *sizes.extents, sizes.inputs)
-        transposed.check_operands(places, tuple(weight_tensor.shape), None)
+    check_sizes(name, transposed, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     if not sizes.are_prepared(weight.shape):
         weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
-    found: Tensor = weight
-    return found
+    return weight
 
 
 prepare_conv_transpose2d_bias = prepare_conv_bias

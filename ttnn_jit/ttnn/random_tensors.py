@@ -63,14 +63,14 @@ def _generator(seed: int | None, device: Device, name: str) -> tuple[Any, Any]:
 
 def _drawn(
     call: TtnnOperation, seed: int | None, device: Device | None, *arguments: Any, tensor: Any = None, **keywords: Any
-) -> Any:
+) -> Tensor:
     """What `call` makes of a draw: of `tensor`, if one is given, and on the host where no device is."""
     name, made = call.__name__.removeprefix("ttnn."), maker()
     place = implicit_cpu_device() if device is None else device
     if tensor is not None and made is None and device is None:
         tensor = tensor.to(place)
     draw, key = _generator(seed, place, name)
-    result = call(*(() if tensor is None else (tensor,)), draw, key, *arguments, **keywords)
+    result: Tensor = call(*(() if tensor is None else (tensor,)), draw, key, *arguments, **keywords)
     if made is not None and not seed:
         made.count_draw()
     elif not seed:
@@ -88,8 +88,7 @@ def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device
     result = _drawn(call, seed, device, tuple(spec.shape), spec.dtype, spec.layout, *numbers, memory_config=config)
     if made is not None and place is not None:
         result = made.laid_out(result, spec)
-    tensor: Tensor = result
-    return tensor
+    return result
 
 
 @host_function(in_programs=True, over_meshes=True)
@@ -155,8 +154,7 @@ def bernoulli(
     if maker() is None:
         _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
-    drawn: Tensor = _drawn(_BERNOULLI, seed, place_of(input), wanted, tensor=input, memory_config=memory_config)
-    return drawn
+    return _drawn(_BERNOULLI, seed, place_of(input), wanted, tensor=input, memory_config=memory_config)
 
 
 def _check_probabilities(tensor: Tensor) -> None:
@@ -186,10 +184,7 @@ def dropout(
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
     place = place_of(input_tensor)
-    dropped: Tensor = _drawn(
-        _DROPOUT, seed, place, probability, scale, tensor=input_tensor, memory_config=memory_config
-    )
-    return dropped
+    return _drawn(_DROPOUT, seed, place, probability, scale, tensor=input_tensor, memory_config=memory_config)
 
 
 def _float_type(dtype: DataType | None, name: str) -> DataType:

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import core_bytes, in_l1, page_bytes
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape
-from ttnn_jit.ttnn.mesh import MeshTensor
-from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
+from ttnn_jit.ttnn.operation_graph import own_tensors_in, text_of_argument
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.comparison_mode import Comparison
@@ -172,7 +171,7 @@ class _Report:
         named = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
         self._insert("operation_arguments", [(number, key, text_of_argument(value)) for key, value in named])
         self._insert("stack_traces", [(number, stack_of_the_user())])
-        inputs = [self._number(tensor) for tensor in _tensors([*args, *kwargs.values()])]
+        inputs = [self._number(tensor) for tensor in own_tensors_in([*args, *kwargs.values()])]
         self._insert("input_tensors", [(number, place, tensor) for place, tensor in enumerate(inputs)])
         if graph:
             self._write_graph(number, name, inputs)
@@ -182,7 +181,7 @@ class _Report:
     def end(self, number: int, duration: float, result: Any, *, pages: bool) -> None:
         """Write what it gave, and what lies in memory behind it."""
         self._connection.execute("UPDATE operations SET duration = ? WHERE operation_id = ?", (duration, number))
-        for place, tensor in enumerate(_tensors([result])):
+        for place, tensor in enumerate(own_tensors_in([result])):
             known = self._number(tensor)
             self._insert("output_tensors", [(number, place, known)])
             self._made_by[known] = number, place
@@ -251,11 +250,6 @@ class _Report:
         if rows:
             marks = ", ".join("?" * len(rows[0]))
             self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-
-
-def _tensors(values: Iterable[Any]) -> list[Tensor]:
-    found = (tensor for tensor in tensors_in(list(values)) if isinstance(tensor, Tensor))
-    return [own for tensor in found for own in (tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,))]
 
 
 def _text_of_config(config: MemoryConfig) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import start, stop
-from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.checks import check_kind, shown
 from ttnn_jit.specs.options import config_overrides
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.lazy_names import SETTINGS_KEPT
@@ -196,19 +196,28 @@ def _overridden(config: Config) -> Config:
     Raises:
         ArgumentError: It is no JSON object, or one of a setting that there is not, or with a value that it refuses.
     """
-    text = config_overrides()
-    try:
-        overrides = json.loads(text) if text else {}
-    except ValueError as error:
-        raise ArgumentError(f"TTNN_CONFIG_OVERRIDES is no JSON: {error}") from None
-    if not isinstance(overrides, dict):
-        raise ArgumentError(f"TTNN_CONFIG_OVERRIDES holds no JSON object of settings: {text}")
+    overrides = _parsed(config_overrides() or "{}", "TTNN_CONFIG_OVERRIDES")
     try:
         for name, value in overrides.items():
             setattr(config, name, value)
     except ArgumentError as error:
         raise ArgumentError(f"TTNN_CONFIG_OVERRIDES: {error.message}", help=error.help) from None
     return config
+
+
+def _parsed(text: str, source: str | Path) -> dict[str, Any]:
+    """The settings by name that a text of `source` holds.
+
+    Raises:
+        ArgumentError: It is no JSON object.
+    """
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise ArgumentError(f"{source} is no JSON: {error}") from None
+    if not isinstance(settings, dict):
+        raise ArgumentError(f"{source} holds no JSON object of settings, but {shown(settings)}")
+    return settings
 
 
 def _current() -> Config:
@@ -250,13 +259,7 @@ def load_config_from_json_file(json_path: str | Path) -> None:
         ArgumentError: The file is no JSON object; and as `load_config_from_dictionary`.
         OSError: It cannot be read.
     """
-    try:
-        config = json.loads(Path(json_path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ArgumentError(f"{json_path} is no JSON: {error}") from None
-    if not isinstance(config, dict):
-        raise ArgumentError(f"{json_path} holds no JSON object of settings")
-    load_config_from_dictionary(config)
+    load_config_from_dictionary(_parsed(Path(json_path).read_text(encoding="utf-8"), json_path))
 
 
 @host_function(observed=False, no_effect=SETTINGS_KEPT)

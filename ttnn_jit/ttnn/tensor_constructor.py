@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpe
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.tensor_creation import spec_of_new
+from ttnn_jit.ttnn.tensor_creation import call_by_form, spec_of_new
 from ttnn_jit.ttnn.torch_conversion import from_torch
 
 Parts = tuple[TensorSpec, Device | None, Buffer]
@@ -40,11 +39,7 @@ def parts_of(*args: Any, **keywords: Any) -> Parts:
     is_array = is_torch_tensor(data) or is_numpy_array(data) or isinstance(data, Tensor)
     has_shape = "shape" in keywords or (len(args) > 1 and isinstance(args[1], (list, tuple)))
     form: Callable[..., Tensor] = _of_array if is_array and not has_shape else _of_numbers
-    try:
-        bound = inspect.signature(form).bind(*args, **keywords)
-    except TypeError as error:
-        raise ArgumentError(f"ttnn.Tensor: {error}", help=f"it is written {FORMS}") from None
-    made = form(*bound.args, **bound.kwargs)
+    made = call_by_form("ttnn.Tensor", form, FORMS, args, keywords)
     return made.spec, made.device(), made.buffer("ttnn.Tensor")
 
 

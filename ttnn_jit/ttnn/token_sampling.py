@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -60,8 +58,7 @@ def sampling(
             raise ShapeError(f"`{name}` of sampling is {list(wanted)} beside such values, not {list(tensor.shape)}")
     chosen = _drawn(_column(k), _column(p), _column(temp), input_values_tensor, seed)
     tokens = typecast(ttnn.gather(_tiled(typecast(input_indices_tensor, DataType.INT32)), 3, chosen), DataType.UINT32)
-    found: Tensor = to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR)
-    return placed(found, None, output_tensor)
+    return placed(to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR), None, output_tensor)
 
 
 def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None) -> Tensor:
@@ -70,23 +67,16 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     scaled = ttnn.multiply(_tiled(typecast(values, COMPUTE_TYPE)), temp)
     probabilities, places = ttnn.sort(ttnn.softmax(scaled, 3), 3, True)
     before = ttnn.subtract(ttnn.cumsum(probabilities, 3), probabilities)
-    rank = _tiled(ttnn.reshape(_numbers(width, values), (1, 1, 1, width)))
+    numbers = arange(0, width, dtype=COMPUTE_TYPE, device=place_of(values))
+    rank = _tiled(ttnn.reshape(numbers, (1, 1, 1, width)))
     is_first = ttnn.eq(rank, 0.0)
     may_be = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
     masses = ttnn.cumsum(ttnn.multiply(probabilities, may_be), 3)
     whole = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
-    uniform = _uniform(users, values, seed)
+    # from 0 to 1, which it is not, for each user, in a column
+    uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=place_of(values), seed=seed)
     passed = ttnn.le(masses, ttnn.multiply(uniform, whole))
     return ttnn.gather(places, 3, typecast(ttnn.sum(passed, 3, True), places.dtype))
-
-
-def _numbers(width: int, beside: Tensor) -> Any:
-    return arange(0, width, dtype=COMPUTE_TYPE, device=place_of(beside))
-
-
-def _uniform(users: int, beside: Tensor, seed: int | None) -> Any:
-    """A number from 0 to 1, which it is not, for each user, in a column."""
-    return rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=place_of(beside), seed=seed)
 
 
 def _column(numbers: Tensor) -> Tensor:
@@ -95,5 +85,4 @@ def _column(numbers: Tensor) -> Tensor:
 
 
 def _tiled(tensor: Tensor) -> Tensor:
-    found: Tensor = to_layout(tensor, Layout.TILE)
-    return found
+    return to_layout(tensor, Layout.TILE)

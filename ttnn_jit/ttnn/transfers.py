@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.sharding import folded_2d
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -25,7 +26,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     checked,
 )
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
@@ -47,9 +48,8 @@ def to_device(
         ArgumentError: There is no such command queue.
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
-    if (program := maker()) is not None:
-        laid_out: Tensor = program.laid_out(tensor, tensor.spec.with_(memory_config=memory_config))
-        return laid_out
+    if maker() is not None:
+        return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), None, "to_device")
     _check_queues(device, "to_device", cq_id, queue_id)
     return tensor.to(device, memory_config)
 
@@ -258,13 +258,18 @@ def typecast(
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
             return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
-    placed = {} if memory_config is None else {"memory_config": memory_config}
-    result: Tensor = _ON_DEVICE(input_tensor, dtype, **placed)
-    return result
+    placed: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
+    return _ON_DEVICE(input_tensor, dtype, **placed)
+
+
+def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """A function of one tensor, computed in float32 and rounded to the dtype of `x` once."""
+    result = function(x if x.dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE))
+    return result if x.dtype is COMPUTE_TYPE else typecast(result, x.dtype)
 
 
 vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
-_ON_DEVICE = TtnnOperation(TYPECAST.name, (TYPECAST,))
+_ON_DEVICE = function_of(TYPECAST)
 
 
 @host_function(over_meshes=True)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
+from ttnn_jit.ops.convolutions import Convolution
+from ttnn_jit.ops.transposed_convolutions import Transposed
 from ttnn_jit.ops.windows import Pair, Windows
 from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.eager_functions import pad
 
 
 def per_dimension(value: Any, what: str, rank: int) -> tuple[int, ...]:
@@ -61,6 +65,25 @@ def windows_of(name: str, rank: int, kernel_size: Any, stride: Any, padding: Any
     pairs: tuple[Pair, ...] = padding_pairs(padding, f"`padding` of {name}", kernel, steps, apart)
     with refusals_of(name):
         return Windows(kernel, steps, pairs, apart)
+
+
+def check_sizes(
+    name: str, sizes: Convolution | Transposed, x: Sequence[int], weight: Sequence[int], bias: Sequence[int] | None
+) -> None:
+    """Refuse sizes of a call of the function `name` that do not fit each other, and shapes that do not fit them.
+
+    Raises:
+        ShapeError: They do not fit.
+    """
+    with refusals_of(name):
+        sizes.check()
+        sizes.check_operands(x, weight, bias)
+
+
+def replicated(x: Any, windows: Windows) -> tuple[Any, Windows]:
+    """`x` with its edges repeated around it, and windows that add no zeros."""
+    around = ((0, 0), *windows.padding, (0, 0))
+    return pad(x, around, mode="replicate"), replace(windows, padding=((0, 0),) * len(windows.padding))
 
 
 def result_dtype(dtype: DataType | None, x: Any, what: str = "a convolution") -> Any:
