@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.deallocation import DeallocateOp
-from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
+from ttnn_jit.dialects.declared_ops import TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.properties import verify_fill
@@ -48,24 +48,13 @@ __all__ = [
     "HOISTED",
     "OP_OF",
     "TTNN",
-    "BufferTypeAttr",
-    "CoreRangeAttr",
     "DeallocateOp",
     "DeviceType",
     "FullOp",
     "GenericOp",
     "GetDeviceOp",
-    "LayoutAttr",
-    "MeshOffsetAttr",
-    "MeshShapeAttr",
-    "MovementOp",
     "ProgramAttr",
-    "ShapeAttr",
-    "TTNNLayoutAttr",
-    "TensorElementwiseOp",
     "TensorOp",
-    "layout_attr",
-    "shape_attr",
 ]
 
 HOIST = "ttnn.hoist_generic_via_d2m"
