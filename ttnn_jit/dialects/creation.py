@@ -97,6 +97,17 @@ class QuickOperation(Operation):
         )
 
 
+def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
+    """`op`, which has no regions, again: with other operands, and with results of these types if they are given."""
+    return type(op).create(
+        operands=operands,
+        result_types=op.result_types if result_types is None else result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+
+
 def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
     """What ``Block(arg_types=arg_types)`` makes."""
     block = Block.__new__(Block)

@@ -145,8 +145,8 @@ class GenericOp(QuickOperation, IRDLOperation):
         """``{properties and attributes} ins(...) outs(...) region : types``."""
         position = parser.pos
         attributes = parser.parse_optional_attr_dict()
-        properties = {name: attributes.pop(name) for name in _PRINTED_PROPERTIES if name in attributes}
-        if missing := [name for name in _PRINTED_PROPERTIES if name not in properties]:
+        properties = {name: attributes.pop(name) for name in PRINTED_PROPERTIES if name in attributes}
+        if missing := [name for name in PRINTED_PROPERTIES if name not in properties]:
             parser.raise_error(f"d2m.generic needs {', '.join(missing)}", position)
         inputs = _parse_operands(parser, "ins")
         outputs = _parse_operands(parser, "outs")
@@ -165,7 +165,7 @@ class GenericOp(QuickOperation, IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         """The form of `parse`, with operands on lines of their own as tt-mlir breaks it."""
-        printed = {name: self.properties[name] for name in _PRINTED_PROPERTIES} | self.attributes
+        printed = {name: self.properties[name] for name in PRINTED_PROPERTIES} | self.attributes
         printer.print_op_attributes(dict(sorted(printed.items())))
         with printer.indented(2):
             _print_operands(printer, "ins", self.inputs)
@@ -263,7 +263,8 @@ class GenericOp(QuickOperation, IRDLOperation):
             )
 
 
-_PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+"""What the text of a `d2m.generic` shows, and its kernel function keeps as attributes."""
 
 
 def _parse_operands(parser: Parser, keyword: str) -> Sequence[SSAValue]:

@@ -128,8 +128,7 @@ class _Outlining:
         )
         if op.lowered_as is op:
             self.kernels.append(_kernel_function(op, symbol))
-        for old, new in zip(op.results, launch.results, strict=True):
-            values[old] = new
+        values.update(zip(op.results, launch.results, strict=True))
         return (launch,)
 
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
