@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.creation import SEGMENTS, segments
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.process.dataclass import dataclass
@@ -150,10 +151,6 @@ PROPERTY_TYPES = {
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
 
 
-SEGMENTS = "operandSegmentSizes"
-"""The property that says, operand by operand, which optional ones are there, where that is not clear."""
-
-
 def properties_of(
     operation: ops.Operation, statics: Sequence[Any], operands: Sequence[SSAValue | None] = ()
 ) -> dict[str, Attribute]:
@@ -170,7 +167,7 @@ def properties_of(
         if value is not None
     }
     if operation.optional_operands > 1:
-        properties[SEGMENTS] = DenseArrayBase.from_list(i32, [int(operand is not None) for operand in operands])
+        properties[SEGMENTS] = segments(*(int(operand is not None) for operand in operands))
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
     return properties

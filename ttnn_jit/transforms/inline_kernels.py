@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttnn
+from ttnn_jit.dialects.creation import SEGMENTS, segments
 from ttnn_jit.dialects.d2m_generic import PRINTED_PROPERTIES
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
@@ -71,11 +72,11 @@ def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.Ge
     if isinstance(last, ReturnOp):
         erase(last)
     attributes = {name: value for name, value in kernel.attributes.items() if name not in (*PRINTED_PROPERTIES, KERNEL)}
-    segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])
+    sizes = segments(len(launch.operands) - len(launch.results), len(launch.results))
     return d2m.GenericOp.create(
         operands=[values[operand] for operand in launch.operands],
         result_types=launch.result_types,
-        properties={name: kernel.attributes[name] for name in PRINTED_PROPERTIES} | {"operandSegmentSizes": segments},
+        properties={name: kernel.attributes[name] for name in PRINTED_PROPERTIES} | {SEGMENTS: sizes},
         attributes=attributes,
         regions=(region,),
         location=launch.location,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
+from xdsl.dialects.builtin import AffineMapAttr, LocationAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_generic
-from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import GridAttr
 from ttnn_jit.process.memoized import memoized
@@ -88,13 +88,9 @@ def _made_once(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *
 def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
     region = region_of(Block())
     model = d2m.GenericOp.make((), (), region, grid=grid, indexing_maps=maps, iterator_types=kinds, result_types=())
-    return model.properties | _segments(len(maps))
+    return model.properties | {SEGMENTS: segments(len(maps) - 1, 1)}
 
 
 @memoized
 def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
-    return linalg_generic((), (), maps, Block(), kinds=kinds).properties | _segments(len(maps))
-
-
-def _segments(operands: int) -> dict[str, Attribute]:
-    return {"operandSegmentSizes": DenseArrayBase.from_list(i32, [operands - 1, 1])}
+    return linalg_generic((), (), maps, Block(), kinds=kinds).properties | {SEGMENTS: segments(len(maps) - 1, 1)}
