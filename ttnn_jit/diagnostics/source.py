@@ -53,6 +53,11 @@ def definition_of(code: types.CodeType) -> Location:
     return whole_line(code.co_filename, first)
 
 
+def start_of(code: types.CodeType) -> Location:
+    """The line where the definition of `code` begins."""
+    return Location(code.co_filename, code.co_firstlineno)
+
+
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     """`code`, and that of the functions that it defines."""
     yield code

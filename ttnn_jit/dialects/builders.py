@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
-from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.direct_access import read_directly
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
@@ -40,8 +40,6 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
     read_directly(_foreign)
-
-_FOR_SEGMENTS = DenseArrayBase.from_list(i32, [0, 0, 0])
 
 
 @cache
@@ -109,7 +107,7 @@ def affine_loop(upper: int, location: LocationAttr | None = None, *, lower: int 
             "lowerBoundMap": _constant_map(lower),
             "upperBoundMap": _constant_map(upper),
             "step": _index_attr(step),
-            "operandSegmentSizes": _FOR_SEGMENTS,
+            SEGMENTS: segments(0, 0, 0),
         },
         regions=(region_of(empty_block((INDEX,))),),
         location=location,
@@ -138,11 +136,6 @@ def _index_list(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, list(values))
 
 
-@cache
-def _subview_segments(rank: int) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i32, [1, rank, 0, 0])
-
-
 def subview(
     source: SSAValue,
     offsets: Sequence[SSAValue],
@@ -160,7 +153,7 @@ def subview(
             "static_offsets": _index_list((DYNAMIC_INDEX,) * rank),
             "static_sizes": _index_list(sizes),
             "static_strides": _index_list((1,) * rank),
-            "operandSegmentSizes": _subview_segments(rank),
+            SEGMENTS: segments(1, rank, 0, 0),
         },
         location=location,
     )
@@ -187,7 +180,7 @@ def linalg_generic(
         properties={
             "indexing_maps": ArrayAttr(indexing_maps),
             "iterator_types": _iterators(kinds or ("parallel",) * indexing_maps[0].data.num_dims),
-            "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
+            SEGMENTS: segments(len(inputs), len(outputs)),
         },
         regions=(region_of(body),),
         location=location,

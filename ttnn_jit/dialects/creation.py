@@ -8,9 +8,10 @@ this is the one module that touches private names of xDSL.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Self, TypeVar
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, i32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
@@ -95,6 +96,27 @@ class QuickOperation(Operation):
             location=location,
             regions=regions,
         )
+
+
+SEGMENTS = "operandSegmentSizes"
+"""The property that says how many operands each name has, where several have any number."""
+
+
+@cache
+def segments(*sizes: int) -> DenseArrayBase:
+    """`SEGMENTS` for names with so many operands, in order."""
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
+    """`op`, which has no regions, again: with other operands, and with results of these types if they are given."""
+    return type(op).create(
+        operands=operands,
+        result_types=op.result_types if result_types is None else result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
 
 
 def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Self
 
 from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, UnitAttr, f32, i32
-from xdsl.ir import Attribute, Dialect, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -17,7 +17,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -40,7 +40,7 @@ from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
 from ttnn_jit.dialects.derive import derive
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.nullary import NullaryOp
-from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+from ttnn_jit.dialects.ttcore import BareKeywordAttr, TileType
 from ttnn_jit.specs.access import Access
 
 __all__ = [
@@ -73,20 +73,11 @@ BCAST_TYPES = ("row", "col", "scalar")
 
 
 @irdl_attr_definition
-class TileBcastTypeAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+class TileBcastTypeAttr(BareKeywordAttr):
     """``#d2m<tile_bcast_type row>``: what of a tile is copied over the rest of it."""
 
     name = "d2m.tile_bcast_type"
     keywords = BCAST_TYPES
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        """The bare keyword."""
-        return parse_keyword(parser, cls.keywords)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """The bare keyword."""
-        printer.print_string(self.data)
 
 
 @op_definition
@@ -311,16 +302,11 @@ def _init_properties(tile_op: str) -> dict[str, Attribute]:
     return {"tile_op": StringAttr(tile_op)}
 
 
-@cache
-def bcast_type_attr(bcast_type: str) -> TileBcastTypeAttr:
-    """``#d2m<tile_bcast_type ...>``."""
-    return TileBcastTypeAttr(bcast_type)
+bcast_type_attr = cache(TileBcastTypeAttr)
+"""``#d2m<tile_bcast_type ...>``, made once."""
 
-
-@cache
-def cb_type(memref: MemRefType[Attribute]) -> CBType:
-    """``!d2m.cb<memref>``."""
-    return CBType(memref)
+cb_type = cache(CBType)
+"""``!d2m.cb<memref>``, made once."""
 
 
 def _underlying(cb: SSAValue) -> MemRefType[Attribute]:

@@ -8,12 +8,10 @@ from typing import Self
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
-    DenseArrayBase,
     IntegerAttr,
     LocationAttr,
     MemRefType,
     TensorType,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, Region, SSAValue, TypeAttribute
@@ -34,14 +32,12 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.creation import SEGMENTS, QuickOperation, segments
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
 from ttnn_jit.specs.tiles import tile_extents
-
-_SEGMENTS = "operandSegmentSizes"
 
 
 @irdl_attr_definition
@@ -126,7 +122,7 @@ class GenericOp(QuickOperation, IRDLOperation):
                 "indexing_maps": ArrayAttr(indexing_maps),
                 "iterator_types": ArrayAttr([iterator_type(name) for name in iterator_types or ("parallel",) * rank]),
                 "threads": _COMPUTE_THREAD,
-                _SEGMENTS: DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
+                SEGMENTS: segments(len(inputs), len(outputs)),
             },
             regions=(body,),
             location=location,
@@ -145,13 +141,13 @@ class GenericOp(QuickOperation, IRDLOperation):
         """``{properties and attributes} ins(...) outs(...) region : types``."""
         position = parser.pos
         attributes = parser.parse_optional_attr_dict()
-        properties = {name: attributes.pop(name) for name in _PRINTED_PROPERTIES if name in attributes}
-        if missing := [name for name in _PRINTED_PROPERTIES if name not in properties]:
+        properties = {name: attributes.pop(name) for name in PRINTED_PROPERTIES if name in attributes}
+        if missing := [name for name in PRINTED_PROPERTIES if name not in properties]:
             parser.raise_error(f"d2m.generic needs {', '.join(missing)}", position)
         inputs = _parse_operands(parser, "ins")
         outputs = _parse_operands(parser, "outs")
         body = parser.parse_region()
-        properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(inputs), len(outputs)])
+        properties[SEGMENTS] = segments(len(inputs), len(outputs))
         result_types: list[Attribute] = []
         if parser.parse_optional_punctuation(":") is not None:
             result_types = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
@@ -165,7 +161,7 @@ class GenericOp(QuickOperation, IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         """The form of `parse`, with operands on lines of their own as tt-mlir breaks it."""
-        printed = {name: self.properties[name] for name in _PRINTED_PROPERTIES} | self.attributes
+        printed = {name: self.properties[name] for name in PRINTED_PROPERTIES} | self.attributes
         printer.print_op_attributes(dict(sorted(printed.items())))
         with printer.indented(2):
             _print_operands(printer, "ins", self.inputs)
@@ -263,7 +259,8 @@ class GenericOp(QuickOperation, IRDLOperation):
             )
 
 
-_PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+"""What the text of a `d2m.generic` shows, and its kernel function keeps as attributes."""
 
 
 def _parse_operands(parser: Parser, keyword: str) -> Sequence[SSAValue]:

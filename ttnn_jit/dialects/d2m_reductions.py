@@ -17,7 +17,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -28,7 +28,7 @@ from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.layout import dense_type
 from ttnn_jit.dialects.properties import read_precision
-from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType, parse_keyword
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
@@ -37,20 +37,11 @@ FILLS = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
 
 
 @irdl_attr_definition
-class ReduceDimAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+class ReduceDimAttr(BareKeywordAttr):
     """``#d2m<reduce_dim R>``: whether the elements of a tile's rows are reduced, or those of its columns, C."""
 
     name = "d2m.reduce_dim"
     keywords = REDUCE_DIMS
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        """The bare keyword."""
-        return parse_keyword(parser, cls.keywords)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """The bare keyword."""
-        printer.print_string(self.data)
 
 
 @irdl_attr_definition
@@ -265,16 +256,11 @@ class MaskOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"{self.name} fills what lies beyond {list(self.input.type.get_shape())}, not less")
 
 
-@cache
-def reduce_dim(name: str) -> ReduceDimAttr:
-    """``#d2m<reduce_dim ...>``."""
-    return ReduceDimAttr(name)
+reduce_dim = cache(ReduceDimAttr)
+"""``#d2m<reduce_dim ...>``, made once."""
 
-
-@cache
-def fill_value(name: str) -> FillValueAttr:
-    """``#d2m<fill_value ...>``."""
-    return FillValueAttr(name)
+fill_value = cache(FillValueAttr)
+"""``#d2m<fill_value ...>``, made once."""
 
 
 def _shape(extents: Sequence[int]) -> ArrayAttr[IntegerAttr]:

@@ -10,12 +10,12 @@ from typing import Any
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    Float32Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     Signedness,
     StringAttr,
-    TensorType,
     f32,
     i1,
     i32,
@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.creation import SEGMENTS, segments
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.process.dataclass import dataclass
@@ -46,55 +47,55 @@ class PropertyType:
     read: Callable[[Attribute | None], Any]
 
 
+_written_once = lru_cache(maxsize=1024, typed=True)
+"""Of what writes a number: programs repeat theirs, and every stage writes them anew."""
+
+
+def _integer(type_: IntegerType) -> PropertyType:
+    """An integer of this type."""
+
+    def read(attribute: Attribute | None) -> int | None:
+        return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == type_ else None
+
+    return PropertyType(_written_once(lambda value: IntegerAttr(value, type_)), read)
+
+
+def _dense(element: IntegerType | Float32Type, number: type[int | float]) -> PropertyType:
+    """An array of numbers of this type."""
+
+    def read(attribute: Attribute | None) -> tuple[float, ...] | None:
+        if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != element:
+            return None
+        return tuple(map(number, attribute.get_values()))
+
+    return PropertyType(lambda values: DenseArrayBase.from_list(element, values), read)
+
+
+_I32, _I64 = _integer(i32), _integer(i64)
+_ARRAY_I32 = _dense(i32, int)
+
+
 def _read_f32(attribute: Attribute | None) -> float | None:
     return attribute.value.data if isinstance(attribute, FloatAttr) and attribute.type == f32 else None
-
-
-def _read_si32(attribute: Attribute | None) -> int | None:
-    return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == _SI32 else None
 
 
 def _read_dtype(attribute: Attribute | None) -> DataType | None:
     return attribute.dtype if isinstance(attribute, DataTypeAttr) else None
 
 
-def _read_array(attribute: Attribute | None) -> tuple[int, ...] | None:
-    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i64:
-        return None
-    return tuple(map(int, attribute.get_values()))
-
-
-def _read_i32(attribute: Attribute | None) -> int | None:
-    return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == i32 else None
-
-
-def _read_array32(attribute: Attribute | None) -> tuple[int, ...] | None:
-    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32:
-        return None
-    return tuple(map(int, attribute.get_values()))
-
-
-def _read_floats(attribute: Attribute | None) -> tuple[float, ...] | None:
-    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != f32:
-        return None
-    return tuple(map(float, attribute.get_values()))
-
-
 def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
-    values = _read_array32(attribute)
+    values = _ARRAY_I32.read(attribute)
     if values is None or len(values) % 2:
         return None
     return tuple(values[at : at + 2] for at in range(0, len(values), 2))
 
 
 def _write_pairs(pairs: Sequence[Sequence[int]]) -> Attribute:
-    return DenseArrayBase.from_list(i32, [*itertools.chain(*pairs)])
+    return _ARRAY_I32.write([*itertools.chain(*pairs)])
 
 
 def _read_number(attribute: Attribute | None) -> float | None:
-    if isinstance(attribute, IntegerAttr) and attribute.type == i64:
-        return attribute.value.data
-    return _read_f32(attribute)
+    return _read_f32(attribute) if isinstance(attribute, FloatAttr) else _I64.read(attribute)
 
 
 def _write_number(value: float) -> Attribute:
@@ -104,8 +105,8 @@ def _write_number(value: float) -> Attribute:
 def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
     if not isinstance(attribute, ArrayAttr):
         return None
-    values = [each.value.data for each in attribute if isinstance(each, IntegerAttr) and each.type == i32]
-    return tuple(values) if len(values) == len(attribute) else None
+    values = tuple(map(_I32.read, attribute))
+    return None if None in values else values
 
 
 def _read_flag(attribute: Attribute | None) -> bool | None:
@@ -131,32 +132,16 @@ def read_precision(attribute: Attribute | None) -> str | None:
         return None
 
 
-_SI32 = IntegerType(32, Signedness.SIGNED)
-
-_written_once = lru_cache(maxsize=1024, typed=True)
-"""Of what writes a number: programs repeat theirs, and every stage writes them anew."""
-
-
-@_written_once
-def _si32_attr(value: int) -> IntegerAttr:
-    return IntegerAttr(value, _SI32)
-
-
-@_written_once
-def _i32_attr(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i32)
-
-
 PROPERTY_TYPES = {
     "f32": PropertyType(f32_attr, _read_f32),
     "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _read_dtype),
-    "si32": PropertyType(_si32_attr, _read_si32),
-    "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
-    "[i32]": PropertyType(lambda values: ArrayAttr([_i32_attr(value) for value in values]), _read_list),
-    "array<i32>": PropertyType(lambda values: DenseArrayBase.from_list(i32, values), _read_array32),
-    "array<f32>": PropertyType(lambda values: DenseArrayBase.from_list(f32, values), _read_floats),
+    "si32": _integer(IntegerType(32, Signedness.SIGNED)),
+    "array<i64>": _dense(i64, int),
+    "[i32]": PropertyType(lambda values: ArrayAttr([*map(_I32.write, values)]), _read_list),
+    "array<i32>": _ARRAY_I32,
+    "array<f32>": _dense(f32, float),
     "array<i32> of pairs": PropertyType(_write_pairs, _read_pairs),
-    "i32": PropertyType(_i32_attr, _read_i32),
+    "i32": _I32,
     "number": PropertyType(_write_number, _read_number),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(_written_once(IntegerAttr.from_bool), _read_flag),
@@ -164,10 +149,6 @@ PROPERTY_TYPES = {
     "string": PropertyType(StringAttr, _read_name),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
-
-
-SEGMENTS = "operandSegmentSizes"
-"""The property that says, operand by operand, which optional ones are there, where that is not clear."""
 
 
 def properties_of(
@@ -186,21 +167,10 @@ def properties_of(
         if value is not None
     }
     if operation.optional_operands > 1:
-        properties[SEGMENTS] = DenseArrayBase.from_list(i32, [int(operand is not None) for operand in operands])
+        properties[SEGMENTS] = segments(*(int(operand is not None) for operand in operands))
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
     return properties
-
-
-def verify_fill(name: str, value: FloatAttr | IntegerAttr, result: TensorType[Attribute]) -> None:
-    """Refuses a fill value that is no number of the element type of `result`, for the op `name`.
-
-    Raises:
-        VerifyException: It is another than f32 in a tensor of floats, or than i32 in one of integers.
-    """
-    wanted = i32 if isinstance(result.element_type, IntegerType) else f32
-    if value.type != wanted:
-        raise VerifyException(f"{name} fills a tensor of {result.element_type} with an {wanted}, got {value.type}")
 
 
 def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], name: str) -> tuple[Any, ...]:
@@ -231,15 +201,9 @@ def placed_operands(operation: ops.Operation, op: Operation) -> tuple[SSAValue |
     if operation.optional_operands == 1:
         sizes = [int(not operand.is_optional) for operand in operation.operands]
     else:
-        sizes = _segments(op.properties.get(SEGMENTS))
+        sizes = [*(_ARRAY_I32.read(op.properties.get(SEGMENTS)) or ())]
     fits = len(sizes) == operation.arity and set(sizes) <= {0, 1} and sum(sizes) == len(given)
     if not fits or any(not size and not one.is_optional for size, one in zip(sizes, operation.operands, strict=True)):
         raise VerifyException(f"{op.name}: `{SEGMENTS}` {sizes} are not those of {len(given)} operands")
     values = iter(given)
     return tuple(next(values) if size else None for size in sizes)
-
-
-def _segments(attribute: Attribute | None) -> list[int]:
-    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32:
-        return []
-    return [int(size) for size in attribute.get_values()]

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Data, Dialect, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, Dialect, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -67,6 +67,27 @@ class KeywordAttr(Data[str]):
             raise VerifyException(f"{self.name} must be one of {', '.join(self.keywords)}, got {self.data!r}")
 
 
+class BareKeywordAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+    """Base of those that are printed ``#dialect<name keyword>``."""
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """The bare keyword."""
+        return parse_keyword(parser, cls.keywords)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The bare keyword."""
+        printer.print_string(self.data)
+
+
+class AliasedKeywordAttr(KeywordAttr):
+    """Base of those that the top of a text gives an alias."""
+
+    def alias_stem(self) -> str:
+        """Its alias is called after the keyword."""
+        return self.data
+
+
 @irdl_attr_definition
 class DataTypeAttr(KeywordAttr):
     """``#ttcore.supportedDataTypes<bf16>``: an element type as a property."""
@@ -96,27 +117,19 @@ class DataTypeAttr(KeywordAttr):
 
 
 @irdl_attr_definition
-class MemorySpaceAttr(KeywordAttr):
+class MemorySpaceAttr(AliasedKeywordAttr):
     """``#ttcore.memory_space<l1>``: the memory of a memref on a core."""
 
     name = "ttcore.memory_space"
     keywords = ("system", "mmio", "dram", "l1", "dst")
 
-    def alias_stem(self) -> str:
-        """Its alias is called after the keyword."""
-        return self.data
-
 
 @irdl_attr_definition
-class IteratorTypeAttr(KeywordAttr):
+class IteratorTypeAttr(AliasedKeywordAttr):
     """``#ttcore.iterator_type<parallel>``: a dimension of a generic's iteration space."""
 
     name = "ttcore.iterator_type"
     keywords = ("parallel", "reduction")
-
-    def alias_stem(self) -> str:
-        """Its alias is called after the keyword."""
-        return self.data
 
 
 @irdl_attr_definition
@@ -127,22 +140,31 @@ class BufferAccessAttr(KeywordAttr):
     keywords = ("alias", "stream")
 
 
-@irdl_attr_definition
-class GridAttr(Data[tuple[int, ...]]):
-    """``#ttcore.grid<8x8>``: rows x columns of cores."""
+class DimensionsAttr(Data[tuple[int, ...]]):
+    """Base of attributes that hold extents, ``32x32``; with `bracketed` inside angle brackets of their own."""
 
-    name = "ttcore.grid"
+    bracketed: ClassVar[bool] = False
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[int, ...]:
-        """The extents between angle brackets."""
+        """The extents."""
+        if not cls.bracketed:
+            return tuple(parser.parse_dimension_list())
         with parser.in_angle_brackets():
             return tuple(parser.parse_dimension_list())
 
     def print_parameter(self, printer: Printer) -> None:
-        """The extents between angle brackets."""
-        with printer.in_angle_brackets():
-            printer.print_dimension_list(self.data)
+        """The extents."""
+        text = "x".join(map(str, self.data))
+        printer.print_string(f"<{text}>" if self.bracketed else text)
+
+
+@irdl_attr_definition
+class GridAttr(DimensionsAttr):
+    """``#ttcore.grid<8x8>``: rows x columns of cores."""
+
+    name = "ttcore.grid"
+    bracketed = True
 
     def verify(self) -> None:
         """Refuses an empty grid."""
@@ -257,16 +279,11 @@ ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in ALL_DTYPES}
 """DataType -> the element type of a tensor: a builtin one, or of block floats a tile."""
 
 
-@cache
-def memory_space(name: str) -> MemorySpaceAttr:
-    """``#ttcore.memory_space<name>``."""
-    return MemorySpaceAttr(name)
+memory_space = cache(MemorySpaceAttr)
+"""``#ttcore.memory_space<name>``, made once."""
 
-
-@cache
-def iterator_type(name: str) -> IteratorTypeAttr:
-    """``#ttcore.iterator_type<name>``."""
-    return IteratorTypeAttr(name)
+iterator_type = cache(IteratorTypeAttr)
+"""``#ttcore.iterator_type<name>``, made once."""
 
 
 @cache

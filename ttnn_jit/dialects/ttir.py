@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, LocationAttr, TensorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import BaseAttr, IRDLOperation, prop_def, result_def, traits_def
+from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from ttnn_jit.dialects.builders import number_attr
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.direct_access import op_definition
+from ttnn_jit.dialects.filling import FillingOp
 from ttnn_jit.dialects.nullary import NullaryOp
-from ttnn_jit.dialects.properties import verify_fill
 
 __all__ = [
     "OP_OF",
@@ -41,32 +40,21 @@ class EmptyOp(NullaryOp):
 
 
 @op_definition
-class FullOp(QuickOperation, IRDLOperation):
+class FullOp(FillingOp):
     """``"ttir.full"()``: a tensor of one number."""
 
     name = "ttir.full"
 
-    fill_value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr))
     shape = prop_def(DenseArrayBase)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
 
     @staticmethod
     def make(value: float, result_type: TensorType[Attribute], location: LocationAttr | None = None) -> FullOp:
         """A tensor of that type filled with `value`."""
         return FullOp.create(
             result_types=(result_type,),
-            properties={
-                "fill_value": number_attr(value),
-                "shape": full_shape(result_type.get_shape()),
-            },
+            properties={"fill_value": number_attr(value), "shape": full_shape(result_type.get_shape())},
             location=location,
         )
-
-    def verify_(self) -> None:
-        """Refuses a fill value that is no number of the tensor's element type."""
-        assert isinstance(self.result.type, TensorType)
-        verify_fill(self.name, self.fill_value, self.result.type)
 
 
 @cache

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, LocationAttr, SymbolRefAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import LocationAttr, SymbolRefAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
-    BaseAttr,
     IRDLOperation,
     operand_def,
     prop_def,
@@ -22,10 +21,10 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.deallocation import DeallocateOp
-from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
+from ttnn_jit.dialects.declared_ops import TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.direct_access import op_definition
-from ttnn_jit.dialects.properties import verify_fill
+from ttnn_jit.dialects.filling import FillingOp
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -48,24 +47,13 @@ __all__ = [
     "HOISTED",
     "OP_OF",
     "TTNN",
-    "BufferTypeAttr",
-    "CoreRangeAttr",
     "DeallocateOp",
     "DeviceType",
     "FullOp",
     "GenericOp",
     "GetDeviceOp",
-    "LayoutAttr",
-    "MeshOffsetAttr",
-    "MeshShapeAttr",
-    "MovementOp",
     "ProgramAttr",
-    "ShapeAttr",
-    "TTNNLayoutAttr",
-    "TensorElementwiseOp",
     "TensorOp",
-    "layout_attr",
-    "shape_attr",
 ]
 
 HOIST = "ttnn.hoist_generic_via_d2m"
@@ -106,18 +94,15 @@ class GetDeviceOp(QuickOperation, IRDLOperation):
 
 
 @op_definition
-class FullOp(QuickOperation, IRDLOperation):
+class FullOp(FillingOp):
     """``"ttnn.full"(%device)``: a tensor of one number."""
 
     name = "ttnn.full"
 
     device = operand_def(DeviceType)
     dtype = prop_def(DataTypeAttr)
-    fill_value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr))
     layout = prop_def(LayoutAttr)
     shape = prop_def(ShapeAttr)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
 
     @staticmethod
     def make(
@@ -135,11 +120,6 @@ class FullOp(QuickOperation, IRDLOperation):
             },
             location=location,
         )
-
-    def verify_(self) -> None:
-        """Refuses a fill value that is no number of the tensor's element type."""
-        assert isinstance(self.result.type, TensorType)
-        verify_fill(self.name, self.fill_value, self.result.type)
 
 
 @op_definition

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DictionaryAttr, MemRefType, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
@@ -14,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.ttcore import GridAttr, KeywordAttr, parse_keyword
+from ttnn_jit.dialects.ttcore import AliasedKeywordAttr, DimensionsAttr, GridAttr, KeywordAttr, parse_keyword
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, ShardOrientation, TensorMemoryLayout
 
 MEMORY_LAYOUTS = {layout.name.lower(): layout for layout in TensorMemoryLayout}
@@ -32,15 +31,11 @@ class DeviceType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class BufferTypeAttr(KeywordAttr):
+class BufferTypeAttr(AliasedKeywordAttr):
     """``#ttnn.buffer_type<dram>``: the memory that holds a tensor."""
 
     name = "ttnn.buffer_type"
     keywords = tuple(buffer_type.name.lower() for buffer_type in BufferType)
-
-    def alias_stem(self) -> str:
-        """Its alias is called after the keyword."""
-        return self.data
 
     @property
     def buffer_type(self) -> BufferType:
@@ -54,25 +49,6 @@ class LayoutAttr(KeywordAttr):
 
     name = "ttnn.layout"
     keywords = ("row_major", "tile", "invalid")
-
-
-class DimensionsAttr(Data[tuple[int, ...]]):
-    """Base of attributes that hold extents, ``32x32``; with `bracketed` inside angle brackets of their own."""
-
-    bracketed: ClassVar[bool] = False
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[int, ...]:
-        """The extents."""
-        if not cls.bracketed:
-            return tuple(parser.parse_dimension_list())
-        with parser.in_angle_brackets():
-            return tuple(parser.parse_dimension_list())
-
-    def print_parameter(self, printer: Printer) -> None:
-        """The extents."""
-        text = "x".join(map(str, self.data))
-        printer.print_string(f"<{text}>" if self.bracketed else text)
 
 
 @irdl_attr_definition

@@ -29,7 +29,7 @@ from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute, generate
-from ttnn_jit.frontend.structure import results_of
+from ttnn_jit.frontend.structure import result_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_identities import (
     IdentityAskedError,
@@ -57,16 +57,8 @@ def interpret(request: FrontendRequest) -> FrontendResult:
     """
     source = function_source(request.function)
     interpreter, returned = _interpreted(request, source)
-    name = request.function.__name__
-    results = results_of(returned, interpreter.inputs, name, _header(source), _missing_return_help(source))
-    return FrontendResult(
-        interpreter.builder.finish(results.values, request.layout, results.updates),
-        interpreter.recorder.hand_over(),
-        results.outline,
-        opaque=interpreter.recorder.opaque,
-        warnings=(*interpreter.warnings, *interpreter.recorder.warnings),
-        kernel_operands=tuple(interpreter.builder.kernel_operands),
-    )
+    help_text = _missing_return_help(source)
+    return result_of(request, interpreter, interpreter.recorder, returned, _header(source), help_text)
 
 
 def observe(request: FrontendRequest) -> ReadRecorder | None:
@@ -110,9 +102,7 @@ def _run(
 ) -> tuple[Interpreter, Any]:
     function = request.function
     recorder = ReadRecorder(tells_objects=tells_objects)
-    definition = Location(source.file, function.__code__.co_firstlineno)
-    builder_class = SpecBuilder if observes else ModuleBuilder
-    builder = builder_class(function.__name__, request.target, definition, jitted=True, last_core=request.last_core)
+    builder = (SpecBuilder if observes else ModuleBuilder).of(request)
     hidden = HiddenInputs(recorder, request)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
-from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
@@ -32,7 +32,7 @@ from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.frontend.structure import results_of
+from ttnn_jit.frontend.structure import result_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_identities import (
     FOUND_IN_TRACE,
@@ -130,7 +130,7 @@ def trace(request: FrontendRequest) -> FrontendResult:
         ArgumentError: It finds a tensor that the call cannot take.
     """
     function = request.function
-    _refuse_no_plain_function(function, _definition(function))
+    _refuse_no_plain_function(function, request.definition)
     for attempt in range(ATTEMPTS):
         recorder = _reads_of(request)
         try:
@@ -150,18 +150,12 @@ def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder
     return compile_guard(function, [*told, *(Read(*found) for found in recorder.tensors.items())])()
 
 
-def _definition(function: types.FunctionType) -> Location:
-    return Location(function.__code__.co_filename, function.__code__.co_firstlineno)
-
-
 def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     function, arguments = request.function, request.arguments
-    definition = _definition(function)
+    definition = request.definition
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
     arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
-    builder = ModuleBuilder(function.__name__, request.target, definition, jitted=True, last_core=request.last_core)
-    hidden = HiddenInputs(recorder, request)
-    emitter = CaptureEmitter(builder, hidden, definition)
+    emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
 
     def proxy(name: str, value: Any) -> Any:
         return emitter.argument(value, name) if isinstance(value, TensorArgument) else value
@@ -185,17 +179,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
             location=definition,
             help="return the new value",
         )
-    results = results_of(
-        returned, emitter.inputs, function.__name__, definition, "end it with `return` and the tensors that it computes"
-    )
-    return FrontendResult(
-        builder.finish(results.values, request.layout, results.updates),
-        recorder.hand_over(),
-        results.outline,
-        opaque=recorder.opaque,
-        warnings=(*emitter.warnings, *recorder.warnings),
-        kernel_operands=tuple(builder.kernel_operands),
-    )
+    return result_of(request, emitter, recorder, returned, definition)
 
 
 def _reads_of(request: FrontendRequest) -> ReadRecorder:
@@ -209,7 +193,7 @@ def _reads_of(request: FrontendRequest) -> ReadRecorder:
     _tell_objects_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:
-        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", _definition(function))
+        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", request.definition)
     return recorder
 
 
@@ -227,12 +211,12 @@ def _tell_objects_without_source(
     if not any(map(asks_identity, (code for code in codes if type(code) is types.CodeType))):
         return
     if {*map(id, tensors)} & {*map(id, recorder.tensors.values())}:
-        raise UnsupportedFunction(FOUND_IN_TRACE, location=_definition(function), help=WITH_SOURCE)
+        raise UnsupportedFunction(FOUND_IN_TRACE, location=start_of(function.__code__), help=WITH_SOURCE)
     by_memory: dict[int | None, object] = {}
     given = [leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument]
     for argument, tensor in zip(given, tensors, strict=True):
         if argument.memory is not None and by_memory.setdefault(argument.memory, tensor) is not tensor:
-            raise UnsupportedFunction(IN_ONE_MEMORY, location=_definition(function), help=PASS_ONE)
+            raise UnsupportedFunction(IN_ONE_MEMORY, location=start_of(function.__code__), help=PASS_ONE)
 
 
 def _stand_in(leaf: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
-from ttnn_jit.diagnostics.source import Location, codes_in
+from ttnn_jit.diagnostics.source import Location, codes_in, start_of
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_operation, is_python_class, own_attribute, same_value
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -45,8 +45,8 @@ def scan(function: types.FunctionType, recorder: ReadRecorder, family: Family | 
         UnsupportedFunction: It may ask for the class of a tensor, and what stands for one would say another.
     """
     if is_bound(function):
-        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", _start(function.__code__))
-    _Scanner(recorder, _start(function.__code__), family).function(function, ())
+        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__))
+    _Scanner(recorder, start_of(function.__code__), family).function(function, ())
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
@@ -73,10 +73,6 @@ _IDENTITY = frozenset({
 })  # fmt: skip
 _COMPARING = frozenset({"get", "index", "count", "remove", "pop", "setdefault", "add", "discard"})
 """Methods of containers that compare items."""
-
-
-def _start(code: types.CodeType) -> Location:
-    return Location(code.co_filename, code.co_firstlineno)
 
 
 class _Scanner:
@@ -195,7 +191,7 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
     """
     name: str | None = None
     attributes: list[str] = []
-    place = _start(code)
+    place = start_of(code)
     for instruction in dis.get_instructions(code):
         if instruction.opname in _SKIPPED:
             continue
@@ -222,7 +218,7 @@ def place_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
     """The source of `instruction`, which is one of `code`."""
     position = instruction.positions
     if position is None or None in position:
-        return Location(code.co_filename, code.co_firstlineno)
+        return start_of(code)
     return location_of_span(code.co_filename, tuple(position))  # type: ignore[arg-type]
 
 

@@ -6,6 +6,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
@@ -34,3 +35,8 @@ class FrontendRequest:
     layout: ResultLayout | None = None
     family: Family | None = None
     last_core: tuple[int, int] | None = None
+
+    @property
+    def definition(self) -> Location:
+        """Where the function is defined."""
+        return start_of(self.function.__code__)

@@ -15,7 +15,7 @@ import types
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.diagnostics.source import codes_in, start_of
 from ttnn_jit.frontend.spans import Span
 from ttnn_jit.guards.fingerprints import code_identity
 from ttnn_jit.process.dataclass import dataclass
@@ -107,7 +107,7 @@ def _read(function: types.FunctionType) -> FunctionSource:
         lines = changed
     if source is not None:
         return source
-    place = Location(code.co_filename, code.co_firstlineno)
+    place = start_of(code)
     if not lines:
         raise SourceError(
             f"the source of `{code.co_name}` cannot be read: there is no text for {code.co_filename}",
@@ -127,7 +127,7 @@ def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionSource | None:
         return None
     identity = code_identity(code)
     for text in _candidate_texts(code, lines):
-        matches = [found for found in _nested_code(_compile(text, code)) if _is_same(found, code, identity)]
+        matches = [found for found in codes_in(_compile(text, code)) if _is_same(found, code, identity)]
         # Equal code may stand at several places: the function's own is the one with its positions, if there is one.
         matches.sort(key=lambda found: list(found.co_positions()) != list(code.co_positions()))
         tree = ast.parse(text) if matches else ast.Module([], [])
@@ -146,7 +146,7 @@ def _candidate_texts(code: types.CodeType, lines: Sequence[str]) -> Iterator[str
     # The statement alone compiles in a fraction of the file's time; what is cut wrongly does not compile or match.
     # The compiler looks at what the file imports, wherever: the names that matter are imported below.
     start, end = _top_level_statement(lines, code.co_firstlineno - 1)
-    used = {name for part in (code, *_nested_code(code)) for name in part.co_names}
+    used = {name for part in codes_in(code) for name in part.co_names}
     names = sorted(used.intersection(_words_of_imports(lines)))
     below = f"\nimport {', '.join(names)}\n" if names else ""
     yield "\n" * start + "".join(lines[start:end]) + below
@@ -202,13 +202,6 @@ def _compile(text: str, code: types.CodeType) -> types.CodeType:
         # Cut in the middle of a string, or no Python at all: not the function's own text.
         compiled = compile("", code.co_filename, "exec")
     return compiled
-
-
-def _nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield constant
-            yield from _nested_code(constant)
 
 
 def _node_of(code: types.CodeType, tree: ast.Module) -> FunctionNode | None:

@@ -137,6 +137,10 @@ class Interpreter(Emitter):
         """Raise a ChangeOutsideError at `node`, by default where the program stands."""
         raise ChangeOutsideError(message, location=self.location_of(node or self.at), help=help_text)
 
+    def refuse_in_trace(self, message: str) -> NoReturn:
+        """Raise an UnseenInTraceError: a tensor says it, and what stands for it in a trace does not."""
+        raise UnseenInTraceError(message, location=self.location(), help="leave `graph_capture=True` out")
+
     def fail(self, error: BaseException, node: ast.AST | None = None) -> NoReturn:
         """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""
         raise CompileError(failure_text(error), location=self.location_of(node or self.at)) from error
@@ -163,9 +167,7 @@ class Interpreter(Emitter):
         if self.observes and self.recorder.tells_objects and has_family(value):
             path = self.recorder.path_of(value)
             if path is not None and path[0][0] == TENSOR_STEP:
-                raise UnseenInTraceError(
-                    FOUND_IN_TRACE, location=self.location(), help="leave `graph_capture=True` out"
-                )
+                self.refuse_in_trace(FOUND_IN_TRACE)
         return stand_in
 
     def met(self, value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
@@ -45,6 +45,9 @@ from ttnn_jit.specs.tensor_spec import (
     check_memory_of_device,
     checked,
 )
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.frontend_request import FrontendRequest
 
 __all__ = ["ModuleBuilder", "SpecBuilder", "TensorOperand"]
 
@@ -83,6 +86,12 @@ class ModuleBuilder(FunctionBuilder):
         self._names: dict[SSAValue, str] = {}
         self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
         self._count = 0
+
+    @classmethod
+    def of(cls, request: FrontendRequest) -> Self:
+        """The builder of the function that `request` names."""
+        name = request.function.__name__
+        return cls(name, request.target, request.definition, jitted=True, last_core=request.last_core)
 
     def named_argument(self, spec: TensorSpec, name: str) -> SSAValue:
         """The function's next argument, or the next tensor of the argument `name`."""

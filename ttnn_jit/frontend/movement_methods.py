@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.foreign.values import is_python_class
-from ttnn_jit.frontend.tensor_metadata import metadata_function
+from ttnn_jit.frontend.tensor_metadata import listed_function, metadata_function
 from ttnn_jit.frontend.views import View, is_number, root_of
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
@@ -110,10 +109,5 @@ def movement_of_torch(function: Any) -> Callable[..., ProxyTensor] | None:
 
 
 def _moving(function: Any) -> Callable[..., ProxyTensor] | None:
-    if is_python_class(type(function)):
-        return None  # and may answer to any name
-    name = getattr(function, "__name__", None)
-    for library, table in FUNCTIONS.items():
-        if name in table and getattr(sys.modules.get(library), name, None) is function:
-            return partial(moved, table[name])
-    return None
+    movement = listed_function(function, FUNCTIONS)
+    return None if movement is None else partial(moved, movement)

@@ -12,7 +12,11 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.foreign.values import own_attributes
+from ttnn_jit.frontend.emitter import Emitter
+from ttnn_jit.frontend.frontend_request import FrontendRequest
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -73,6 +77,38 @@ def results_of(
         raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
     is_one = isinstance(returned, ProxyTensor) and not written
     return Results([*values, *updates], None if is_one else outline, _updates(written, count))
+
+
+def result_of(
+    request: FrontendRequest,
+    emitter: Emitter,
+    recorder: ReadRecorder,
+    returned: Any,
+    header: Location,
+    help_text: str = "end it with `return` and the tensors that it computes",
+) -> FrontendResult:
+    """What a frontend hands on of the function that `request` names, which has returned `returned`.
+
+    Args:
+        request: What was asked for.
+        emitter: Wrote the operations.
+        recorder: Has the reads.
+        returned: What the function gave.
+        header: The place of errors.
+        help_text: What to write in a function that gives nothing.
+
+    Raises:
+        CompileError: As `results_of`.
+    """
+    results = results_of(returned, emitter.inputs, request.function.__name__, header, help_text)
+    return FrontendResult(
+        emitter.builder.finish(results.values, request.layout, results.updates),
+        recorder.hand_over(),
+        results.outline,
+        opaque=recorder.opaque,
+        warnings=(*emitter.warnings, *recorder.warnings),
+        kernel_operands=tuple(emitter.builder.kernel_operands),
+    )
 
 
 def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:

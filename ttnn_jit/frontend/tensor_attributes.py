@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.values import ABSENT, has_member, own_attribute
-from ttnn_jit.frontend.tensor_classes import class_at_run_time, refuse_in_trace
+from ttnn_jit.frontend.tensor_classes import class_at_run_time
 from ttnn_jit.frontend.tensor_identities import IN_ONE_MEMORY, PASS_ONE
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
 from ttnn_jit.runtime.families import has_family
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
     """``type(tensor)``, recorded as read where somebody else made the tensor."""
     if interpreter.observes:
-        refuse_in_trace(interpreter, "`type()` of a tensor is another in a trace")
+        interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
     place = _place(interpreter, tensor)
     if place is None:
         return class_at_run_time(tensor.emitter.family)
@@ -36,7 +36,7 @@ def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool
     answer = _object_has(interpreter, tensor, place, name)
     stands_in = interpreter.observes and (place is None or place[0][0][0] == TENSOR_STEP)
     if stands_in and interpreter.natively(hasattr, tensor, name) is not answer:
-        refuse_in_trace(interpreter, f"a tensor in a trace does not say whether it has a `{name}`")
+        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it has a `{name}`")
     return answer
 
 
@@ -66,7 +66,7 @@ def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str
         interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
         return None
     if interpreter.observes and path[0][0] == TENSOR_STEP:
-        refuse_in_trace(interpreter, f"what stands for a tensor of the call in a trace has no `{name}`")
+        interpreter.refuse_in_trace(f"what stands for a tensor of the call in a trace has no `{name}`")
     return value, (*path, (ATTRIBUTE_STEP, name))
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import is_a
-from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
 from ttnn_jit.runtime.tensor import Tensor
 
@@ -42,25 +41,16 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
     kind = class_at_run_time(tensor.emitter.family)
     if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
         message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
-        error = UnseenInTraceError if interpreter.observes else UnsupportedFunction
-        raise error(message, location=interpreter.location(), help=f"ask for `{kind.__name__}`, or for its `.dtype`")
+        instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
+        raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
     answer: bool = interpreter.natively(issubclass, kind, cls)
     if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
-        refuse_in_trace(interpreter, f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
     return answer
 
 
 _TYPES_OF_ELEMENTS = "tensortype"
 """The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
-
-
-def refuse_in_trace(interpreter: Interpreter, message: str) -> None:
-    """Refuse what a tensor says of itself, and what stands for it in a trace does not.
-
-    Raises:
-        UnseenInTraceError: Always.
-    """
-    raise UnseenInTraceError(message, location=interpreter.location(), help="leave `graph_capture=True` out")
 
 
 def tells_classes(value: Any) -> bool:

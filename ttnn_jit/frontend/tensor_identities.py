@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
 
 if TYPE_CHECKING:
@@ -102,10 +101,8 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
         return tensor
     compared_by_c(interpreter, [tensor])
     if interpreter.observes and places[0][0][0][0] == TENSOR_STEP:
-        raise UnseenInTraceError(
-            "a trace does not look for a tensor of the call in a container from outside the function",
-            location=interpreter.location(),
-            help="leave `graph_capture=True` out",
+        interpreter.refuse_in_trace(
+            "a trace does not look for a tensor of the call in a container from outside the function"
         )
     return places[0][1]
 

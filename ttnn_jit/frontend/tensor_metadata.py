@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import sys
 import types
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
 from ttnn_jit.ops.created_tensors import maker
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Asking = Callable[..., Any]
 """From a tensor of the program, and arguments, to what it says."""
+
+Listed = TypeVar("Listed")
 
 
 def library_of(tensor: ProxyTensor) -> str | None:
@@ -77,10 +79,15 @@ def metadata_attribute(tensor: ProxyTensor, name: str) -> Any:
 
 def metadata_function(function: Any) -> Asking | None:
     """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
+    return listed_function(function, _FUNCTIONS)
+
+
+def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
+    """What the table of its library says of a function, by its name; None of a function that none lists."""
     if is_python_class(type(function)):
         return None  # and may answer to any name
-    name = getattr(function, "__name__", None)
-    for library, table in _FUNCTIONS.items():
+    name: Any = getattr(function, "__name__", None)
+    for library, table in tables.items():
         if name in table and getattr(sys.modules.get(library), name, None) is function:
             return table[name]
     return None

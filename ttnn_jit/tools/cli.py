@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from ttnn_jit import __version__
@@ -65,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
     opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
     opt.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
-    opt.set_defaults(run=_opt)
+    opt.set_defaults(run=_command("opt"))
 
     run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")
     _add_input(run)
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--after", help="the stage that left the module, where its text does not tell")
     run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
-    run.set_defaults(run=_run)
+    run.set_defaults(run=_command("run"))
 
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
@@ -84,11 +85,11 @@ def _parser() -> argparse.ArgumentParser:
 
     names = commands.add_parser("names", help="list ttnn's names: what is honoured, ignored and refused")
     names.add_argument("--write", type=Path, help="renew the table in this Markdown file")
-    names.set_defaults(run=_names)
+    names.set_defaults(run=_command("names"))
 
     env = commands.add_parser("env", help="list the environment variables, their values now and what they mean")
     env.add_argument("--write", type=Path, help="renew the table in this Markdown file")
-    env.set_defaults(run=_env)
+    env.set_defaults(run=_command("environment"))
 
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
@@ -115,19 +116,16 @@ def _add_cache(cache: argparse.ArgumentParser) -> None:
     ):
         parser = commands.add_parser(name, help=text, description=text)
         parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.set_defaults(run=_cache, command=command)
+        parser.set_defaults(run=_command("cache", command))
 
 
-def _opt(options: argparse.Namespace) -> int:
-    from ttnn_jit.tools import opt
+def _command(room: str, name: str = "main") -> Callable[[argparse.Namespace], int]:
+    """The function `name` of a module of this package, which is imported when the command runs."""
 
-    return opt.main(options)
+    def run(options: argparse.Namespace) -> int:
+        return int(getattr(import_module(f"ttnn_jit.tools.{room}"), name)(options))
 
-
-def _run(options: argparse.Namespace) -> int:
-    from ttnn_jit.tools import run
-
-    return run.main(options)
+    return run
 
 
 def _query(options: argparse.Namespace) -> int:
@@ -142,24 +140,6 @@ def _query(options: argparse.Namespace) -> int:
 
     print(resolve_target(options.target).to_json())
     return 0
-
-
-def _names(options: argparse.Namespace) -> int:
-    from ttnn_jit.tools import names
-
-    return names.main(options)
-
-
-def _env(options: argparse.Namespace) -> int:
-    from ttnn_jit.tools import environment
-
-    return environment.main(options)
-
-
-def _cache(options: argparse.Namespace) -> int:
-    from ttnn_jit.tools import cache
-
-    return int(getattr(cache, options.command)(options))
 
 
 def _demo(_: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of, ttir, ttnn
-from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.creation import SEGMENTS, create
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.functions import KERNEL, functions_of
 from ttnn_jit.dialects.layout import spec_of
@@ -128,8 +128,7 @@ class _Outlining:
         )
         if op.lowered_as is op:
             self.kernels.append(_kernel_function(op, symbol))
-        for old, new in zip(op.results, launch.results, strict=True):
-            values[old] = new
+        values.update(zip(op.results, launch.results, strict=True))
         return (launch,)
 
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
@@ -262,7 +261,7 @@ def _kernel_function(generic: d2m.GenericOp, symbol: str) -> FuncOp:
     region: Region = generic.detach_region(generic.body)
     insert_tile_inits(region)
     append(region.block, (create(ReturnOp, location=generic.location),))
-    kept = {name: value for name, value in generic.properties.items() if name != "operandSegmentSizes"}
+    kept = {name: value for name, value in generic.properties.items() if name != SEGMENTS}
     return create(
         FuncOp,
         properties={

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
-from ttnn_jit.dialects.creation import empty_block
+from ttnn_jit.dialects.creation import empty_block, remade
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.editing import append, erase, ops_of
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
@@ -28,7 +28,7 @@ from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_body import linalg_of
-from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
+from ttnn_jit.transforms.kernel_ops import kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
 from ttnn_jit.transforms.reducing_generics import (
     chips_contract,
@@ -95,7 +95,8 @@ class _Conversion:
         generic = kernel_op(
             [values[operand] for operand in op.operands],
             empty.results[0],
-            _kernel_block(op, operation, shape, in_float32=self.in_float32),
+            shape.buffers,
+            _tile_block(op, operation, shape, in_float32=self.in_float32),
             shape.grid,
             shape.indexing_maps,
             op.location,
@@ -142,13 +143,7 @@ class _Conversion:
         """The op, reading views where kernels would copy them for it."""
         operands = [values[operand] for operand in op.operands]
         views = [viewed(operand) for operand in operands]
-        again = type(op).create(
-            operands=[view.result if view else operand for view, operand in zip(views, operands, strict=True)],
-            result_types=op.result_types,
-            properties=op.properties,
-            attributes=op.attributes,
-            location=op.location,
-        )
+        again = remade(op, [view.result if view else operand for view, operand in zip(views, operands, strict=True)])
         values[op.results[0]] = again.results[0]
         return (again,)
 
@@ -157,11 +152,10 @@ class _Conversion:
         read, written = spec_of(source.type), spec_of(result)
         shape = kernel_shape((read,), written, self.last_core, fold=written.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(result, op.location)
-        block, views = block_with_views(shape.buffers, op.location)
         body = empty_block(shape.tiles)
         append(body, (linalg_yield((body.args[0],), op.location),))
-        append(block, (compute_op(views, body, shape.indexing_maps, op.location),))
-        return empty, kernel_op([source], empty.results[0], block, shape.grid, shape.indexing_maps, op.location)
+        out = empty.results[0]
+        return empty, kernel_op([source], out, shape.buffers, body, shape.grid, shape.indexing_maps, op.location)
 
 
 def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
@@ -221,12 +215,10 @@ def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
     return frozenset(shapes)
 
 
-def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
-    block, views = block_with_views(shape.buffers, op.location)
+def _tile_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
     body = empty_block(shape.tiles)
     append(body, _tile_ops(op, operation, shape, body, in_float32=in_float32))
-    append(block, (compute_op(views, body, shape.indexing_maps, op.location),))
-    return block
+    return body
 
 
 def _tile_ops(

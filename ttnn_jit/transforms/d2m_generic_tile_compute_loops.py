@@ -66,7 +66,7 @@ def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:
     views = [nest.view(*operand) for operand in inputs]
     whole.operands = [*views, *(written or [nest.view(*output)])]
     append(nest.innermost, (whole,))
-    _terminate(nest.innermost, parent)
+    nest.end()
 
 
 def _shard_extents(whole: LinalgGenericOp) -> tuple[int, ...]:
@@ -104,6 +104,7 @@ class _Nest:
         self._location = whole.location
         self._zero = constants.value(0)
         self._indices: dict[int, SSAValue] = {}
+        self._loops: list[scf.ForOp] = []
 
     def enter(self, dims: Iterable[int]) -> None:
         """Puts a loop for each of `dims` inside those that are there."""
@@ -111,6 +112,7 @@ class _Nest:
             upper, step = self._constants.value(self._shard[dim]), self._constants.value(self._block[dim])
             loop = scf_loop(self._zero, upper, step, self._location)
             append(self.innermost, (loop,))
+            self._loops.append(loop)
             self.innermost = loop.body.block
             self._indices[dim] = self.innermost.args[0]
 
@@ -126,13 +128,7 @@ class _Nest:
         append(self.innermost, (view,))
         return view.results[0]
 
-
-def _terminate(innermost: Block, outermost: Block) -> None:
-    block = innermost
-    while block is not outermost:
-        loop = block.parent_op()
-        assert isinstance(loop, scf.ForOp), "only loops stand between the two blocks"
-        end_scf_loop(loop)
-        parent = loop.parent_block()
-        assert parent is not None, "every loop stands in a block"
-        block = parent
+    def end(self) -> None:
+        """Ends the loops that were entered."""
+        for loop in self._loops:
+            end_scf_loop(loop)

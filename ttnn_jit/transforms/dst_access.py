@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
+from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.editing import append, erase, insert_before, ops_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.specs.tensor_spec import DataType
@@ -120,18 +121,15 @@ class DstAccess:
         if self._place is self._compute:
             self._put_before(self._compute)
         else:
-            self._block_of(self._place).insert_ops_after(self._new_ops, self._place)
+            block = self._place.parent_block()
+            assert block is not None, "a linalg.generic and its loops stand in their kernel"
+            block.insert_ops_after(self._new_ops, self._place)
         erase(self._compute)
 
     def _put_before(self, place: Operation) -> None:
         for op in self._new_ops:
             insert_before(op, place)
         self._new_ops = []
-
-    def _block_of(self, op: Operation) -> Block:
-        block = op.parent_block()
-        assert block is not None, "a linalg.generic and its loops stand in their kernel"
-        return block
 
     def _compute_and_store(self, step: Step, nest: _Nest, tiles: Tiles) -> None:
         result = nest.apply(self._body.ops[step.op], self._body.numbers, tiles)
@@ -244,24 +242,14 @@ class _Nest:
     def accumulated(self, op: d2m.AccumulatingOp, numbers: Mapping[SSAValue, int], slot: Index) -> SSAValue:
         """The result of `op` on tiles of buffers and the accumulator in a slot."""
         read = [self.load_input(numbers[value]) if value in numbers else value for value in op.operands[:-1]]
-        return self._again(op, [*read, self.load(slot)], op.results[0].type)
+        return self._add(remade(op, [*read, self.load(slot)])).results[0]
 
     def apply(self, op: Operation, numbers: Mapping[SSAValue, int], tiles: Tiles) -> SSAValue:
         """The result of `op` on `tiles`; operands that are no tiles stay."""
         operands = [tiles[numbers[value]] if value in numbers else value for value in op.operands]
         # What a broadcast copies keeps the type that it has in DST; other ops say themselves what they round to.
         result_type = operands[0].type if isinstance(op, d2m.TileBcastOp) else op.results[0].type
-        return self._again(op, operands, result_type)
-
-    def _again(self, op: Operation, operands: Sequence[SSAValue], result_type: Attribute) -> SSAValue:
-        new_op = type(op).create(
-            operands=operands,
-            result_types=(result_type,),
-            properties=op.properties,
-            attributes=op.attributes,
-            location=op.location,
-        )
-        return self._add(new_op).results[0]
+        return self._add(remade(op, operands, (result_type,))).results[0]
 
     def end(self) -> Operation:
         """Closes the loops and returns the outermost."""

@@ -14,7 +14,7 @@ from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, erase, insert_before, replace_uses, take_ops
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.transforms.kernel_body import linalg_of
-from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
+from ttnn_jit.transforms.kernel_ops import kernel_op
 
 _Key = tuple[SSAValue, AffineMapAttr]
 
@@ -70,9 +70,7 @@ class _Fusion:
         self._buffers.append(root.body.block.args[-1].type)
         self._maps.append(root.indexing_maps.data[-1])
         maps = tuple(self._maps)
-        block, views = block_with_views(self._buffers, location)
-        append(block, (compute_op(views, self._body, maps, location),))
-        fused = kernel_op(self._inputs, root.operands[-1], block, root.grid, maps, location)
+        fused = kernel_op(self._inputs, root.operands[-1], self._buffers, self._body, root.grid, maps, location)
         self._replace_group(fused)
         return fused
 

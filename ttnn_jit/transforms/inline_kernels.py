@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttnn
+from ttnn_jit.dialects.creation import SEGMENTS, segments
+from ttnn_jit.dialects.d2m_generic import PRINTED_PROPERTIES
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
 from ttnn_jit.dialects.locations import location_of
@@ -36,8 +38,7 @@ def inline_kernels(module: ModuleOp) -> None:
         if kernel is None:
             raise _refusal(op, "is no kernel of the module")
         generic = _generic(kernel, op, values)
-        for old, new in zip(op.results, generic.results, strict=True):
-            values[old] = new
+        values.update(zip(op.results, generic.results, strict=True))
         return (generic,)
 
     for function in functions:
@@ -57,10 +58,6 @@ def _without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | No
     return () if isinstance(op, ttnn.DeallocateOp | ttnn.GetDeviceOp) else None
 
 
-_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
-"""Of a `d2m.generic`, which its kernel function keeps as attributes."""
-
-
 def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
     """The error of a launch whose kernel cannot be put in its place."""
     return CompileError(f"`ttnn.generic` launches @{launch.kernel}, which {reason}", location=location_of(launch))
@@ -69,17 +66,17 @@ def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
 def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
     region = kernel.body.clone()  # several launches may name one kernel
     erase_tile_inits(region)
-    if missing := [name for name in _PROPERTIES if name not in kernel.attributes]:
+    if missing := [name for name in PRINTED_PROPERTIES if name not in kernel.attributes]:
         raise _refusal(launch, f"has no {', '.join(missing)}")
     last = region.block.last_op
     if isinstance(last, ReturnOp):
         erase(last)
-    attributes = {name: value for name, value in kernel.attributes.items() if name not in (*_PROPERTIES, KERNEL)}
-    segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])
+    attributes = {name: value for name, value in kernel.attributes.items() if name not in (*PRINTED_PROPERTIES, KERNEL)}
+    sizes = segments(len(launch.operands) - len(launch.results), len(launch.results))
     return d2m.GenericOp.create(
         operands=[values[operand] for operand in launch.operands],
         result_types=launch.result_types,
-        properties={name: kernel.attributes[name] for name in _PROPERTIES} | {"operandSegmentSizes": segments},
+        properties={name: kernel.attributes[name] for name in PRINTED_PROPERTIES} | {SEGMENTS: sizes},
         attributes=attributes,
         regions=(region,),
         location=launch.location,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
+from xdsl.dialects.builtin import AffineMapAttr, LocationAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_generic
-from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import GridAttr
 from ttnn_jit.process.memoized import memoized
@@ -26,31 +26,34 @@ Kinds = tuple[str, ...]
 def kernel_op(
     inputs: Sequence[SSAValue],
     output: SSAValue,
-    block: Block,
+    buffers: Sequence[Attribute],
+    body: Block,
     grid: GridAttr,
     maps: Maps,
     location: LocationAttr,
     kinds: Kinds | None = None,
 ) -> d2m.GenericOp:
-    """A `d2m.generic` with one output; all its dimensions are parallel, or of these kinds."""
+    """A `d2m.generic` with one output; all its dimensions are parallel, or of these kinds.
+
+    Its region waits for every input and reserves the output, and holds a `linalg.generic` of this body, which ends with
+    `linalg.yield`.
+    """
+    block = empty_block(buffers)
+    *waited, reserved = block.args
+    accesses = [*(d2m.WaitOp.make(buffer, location) for buffer in waited), d2m.ReserveOp.make(reserved, location)]
+    compute = create(
+        LinalgGenericOp,
+        operands=[access.results[0] for access in accesses],
+        properties=compute_properties(maps, kinds),
+        regions=(region_of(body),),
+        location=location,
+    )
+    append(block, (*accesses, compute))
     return d2m.GenericOp.create(
         operands=(*inputs, output),
         result_types=(output.type,),
         properties=kernel_properties(grid, maps, kinds),
         regions=(region_of(block),),
-        location=location,
-    )
-
-
-def compute_op(
-    views: Sequence[SSAValue], body: Block, maps: Maps, location: LocationAttr, kinds: Kinds | None = None
-) -> LinalgGenericOp:
-    """A `linalg.generic` with one output, the last of `views`; `body` ends with `linalg.yield`; kinds as there."""
-    return create(
-        LinalgGenericOp,
-        operands=views,
-        properties=compute_properties(maps, kinds),
-        regions=(region_of(body),),
         location=location,
     )
 
@@ -61,7 +64,7 @@ def kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None = None) ->
 
 
 def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
-    """The properties of `compute_op`; not to be changed."""
+    """The properties of the `linalg.generic` in it; not to be changed."""
     return _made_once(_compute_properties, maps, maps, kinds)
 
 
@@ -85,22 +88,9 @@ def _made_once(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *
 def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
     region = region_of(Block())
     model = d2m.GenericOp.make((), (), region, grid=grid, indexing_maps=maps, iterator_types=kinds, result_types=())
-    return model.properties | _segments(len(maps))
+    return model.properties | {SEGMENTS: segments(len(maps) - 1, 1)}
 
 
 @memoized
 def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
-    return linalg_generic((), (), maps, Block(), kinds=kinds).properties | _segments(len(maps))
-
-
-def _segments(operands: int) -> dict[str, Attribute]:
-    return {"operandSegmentSizes": DenseArrayBase.from_list(i32, [operands - 1, 1])}
-
-
-def block_with_views(buffers: Sequence[Attribute], location: LocationAttr) -> tuple[Block, list[SSAValue]]:
-    """The start of a kernel's region: every input waited for, the output reserved; and their memrefs."""
-    block = empty_block(buffers)
-    *inputs, output = block.args
-    accesses = [*(d2m.WaitOp.make(buffer, location) for buffer in inputs), d2m.ReserveOp.make(output, location)]
-    append(block, accesses)
-    return block, [access.results[0] for access in accesses]
+    return linalg_generic((), (), maps, Block(), kinds=kinds).properties | {SEGMENTS: segments(len(maps) - 1, 1)}

@@ -20,7 +20,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced
-from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
+from ttnn_jit.transforms.kernel_ops import kernel_op
 from ttnn_jit.transforms.reducing_shape import Follows, Reads, ReducingShape, reducing_shape
 
 LastCore = tuple[int, int]
@@ -125,11 +125,10 @@ def _kernel(
     """The output, and the kernel whose one tile op accumulates in float32 and is rounded where it is stored."""
     assert isinstance(op, ttir.ReductionOp | ttir.ContractionOp)
     empty = d2m.EmptyOp.make(op.results[0].type, op.location)
-    block, views = block_with_views(shape.buffers, op.location)
     body = empty_block(shape.tiles)
     append(body, _tile_ops(op, body, scalars, properties))
-    append(block, (compute_op(views, body, shape.maps, op.location, shape.kinds),))
-    return empty, kernel_op(sources, empty.results[0], block, shape.grid, shape.maps, op.location, shape.kinds)
+    out = empty.results[0]
+    return empty, kernel_op(sources, out, shape.buffers, body, shape.grid, shape.maps, op.location, shape.kinds)
 
 
 def _tile_ops(

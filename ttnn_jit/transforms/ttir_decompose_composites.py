@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import system_desc_of, ttir
+from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
@@ -157,13 +158,7 @@ class TensorOps(Ops):
 
     def _retyped(self, last: Operation, wanted: TensorSpec) -> SSAValue:
         """`last` again, with a result of another type."""
-        again = type(last).create(
-            operands=list(last.operands),
-            result_types=(tensor_type(wanted),),
-            properties=dict(last.properties),
-            attributes=dict(last.attributes),
-            location=self._location,
-        )
+        again = remade(last, last.operands, (tensor_type(wanted),))
         last.operands = []
         self.written[-1] = again
         return again.results[0]

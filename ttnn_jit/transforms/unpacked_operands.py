@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
+from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
@@ -87,13 +88,8 @@ class _Unpacking:
     def _on_packed_rows(self, op: RoutineOp, values: ValueMap) -> None:
         """The op, which packs what it writes; what it reads is unpacked."""
         updated, *read = (values[operand] for operand in op.operands)
-        again = type(op).create(
-            operands=[updated, *(self._numbers(each, COMPUTE_TYPE, op) if is_packed(each) else each for each in read)],
-            result_types=[result.type for result in op.results],
-            properties=op.properties,
-            attributes=op.attributes,
-            location=op.location,
-        )
+        numbers = (self._numbers(each, COMPUTE_TYPE, op) if is_packed(each) else each for each in read)
+        again = remade(op, [updated, *numbers])
         self._written.append(again)
         values[op.results[0]] = again.results[0]
 
@@ -106,13 +102,7 @@ class _Unpacking:
         ]
         kept = dtype if isinstance(op, MovementOp) and dtype is not None else COMPUTE_TYPE
         types = [_unpacked_type(each.type, kept) if is_packed(each) else each.type for each in op.results]
-        again = type(op).create(
-            operands=operands,
-            result_types=types,
-            properties=op.properties,
-            attributes=op.attributes,
-            location=op.location,
-        )
+        again = remade(op, operands, types)
         self._written.append(again)
         for old, new in zip(op.results, again.results, strict=True):
             values[old] = self._pack(new, old.type, op) if is_packed(old) else new
