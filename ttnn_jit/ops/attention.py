@@ -24,7 +24,6 @@ from ttnn_jit.ops.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -238,7 +237,7 @@ def _whole_in_torch(torch: Any, query: Any, key: Any, value: Any, mask: Any, sin
 
 def as_queries(query: TensorSpec, _key: TensorSpec, value: TensorSpec, *_: Any) -> TensorSpec:
     """A result like the queries, with the channels of the values."""
-    return interleaved(query).with_(shape=(*tuple(query.shape)[:3], tuple(value.shape)[3]))
+    return query.interleaved.with_(shape=(*tuple(query.shape)[:3], tuple(value.shape)[3]))
 
 
 SCALED_DOT_PRODUCT_ATTENTION = Composite(

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLOAT, IGNORED, OPTIONAL_LAYOUT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -156,7 +156,7 @@ def _normalize_global(ops: Ops, x: Any) -> Any:
 
 
 def _over_planes(x: TensorSpec) -> TensorSpec:
-    return interleaved(x).with_(shape=(*tuple(x.shape)[:-2], 1, 1))
+    return x.interleaved.with_(shape=(*tuple(x.shape)[:-2], 1, 1))
 
 
 def _plane(name: str, summary: str, **fields: Any) -> Composite:
@@ -282,7 +282,7 @@ def _batch_norm_training(
 
 
 def _training_results(x: TensorSpec, mean: TensorSpec | None, variance: TensorSpec | None, *_: Any) -> tuple[Any, ...]:
-    own = interleaved(x).with_(shape=(1, tuple(x.shape)[1], *[1] * (len(x.shape) - 2)))
+    own = x.interleaved.with_(shape=(1, tuple(x.shape)[1], *[1] * (len(x.shape) - 2)))
     return x, mean or own, variance or own
 
 

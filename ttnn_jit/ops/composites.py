@@ -15,7 +15,6 @@ from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import ACTIVATION, DIMENSION, FLAG, OPTIONAL_TENSOR, REDUCED, TENSOR, Parameter, members
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -33,7 +32,7 @@ def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tup
 
 def along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
     """What a reduction of these dimensions results in."""
-    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+    return x.interleaved.with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
 MEAN = Composite(
@@ -186,7 +185,7 @@ def _halved(shape: Extents, axis: int) -> Extents:
 
 
 def _gated(x: TensorSpec, axis: int) -> TensorSpec:
-    return interleaved(x).with_(shape=_halved(tuple(x.shape), axis))
+    return x.interleaved.with_(shape=_halved(tuple(x.shape), axis))
 
 
 def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
@@ -229,7 +228,7 @@ def _spelled_loss(reference: tuple[int, ...], prediction: tuple[int, ...], reduc
 
 
 def _loss_result(reference: TensorSpec, _: TensorSpec, reduction: str) -> TensorSpec:
-    return reference if reduction == LossReductionMode.NONE.name else interleaved(reference).with_(shape=())
+    return reference if reduction == LossReductionMode.NONE.name else reference.interleaved.with_(shape=())
 
 
 def _reduced_losses(ops: Ops, losses: Any, reduction: str) -> Any:

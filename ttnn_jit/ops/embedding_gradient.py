@@ -9,10 +9,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.typecast import OPERATIONS as CASTS
-from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, HALVES, INDICES
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -41,7 +39,7 @@ def _rows_loop(load: Any, store: Any) -> Any:
 def _rows_loops(grad: Shape, _: Shape, rows: int) -> RoutineLoops:
     extents = (grad[0], rows, grad[1])
     places = ((0, 2), (0,), (1, 2))
-    return RoutineLoops(extents, 3, tuple(Access(extents, tuple(map(Dim, each))) for each in places))
+    return RoutineLoops.over(extents, 3, *(tuple(map(Dim, each)) for each in places))
 
 
 SUMMED_ROWS = Routine(
@@ -52,7 +50,7 @@ SUMMED_ROWS = Routine(
     loop=_rows_loop,
     loops=_rows_loops,
     spelled=lambda _grad, _indices, rows: (rows,),
-    result=lambda grad, _, rows: (interleaved(grad).with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
+    result=lambda grad, _, rows: (grad.interleaved.with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
     operand_dtypes=(FLOATS, INDICES),
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
@@ -83,7 +81,7 @@ def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
 
 
 def _embedding_result(_: TensorSpec, weight: TensorSpec, grad: TensorSpec) -> TensorSpec:
-    return interleaved(weight).with_(dtype=grad.dtype)
+    return weight.interleaved.with_(dtype=grad.dtype)
 
 
 EMBEDDING_BW = Composite(

@@ -11,7 +11,6 @@ from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.target import TILE_WIDTH
 
 _NORMALISED = (
@@ -151,7 +150,7 @@ def _pre(name: str, count: int, summary: str) -> Composite:
         summary=summary,
         decompose=lambda ops, x, residual: _sums(ops, x, residual, count),
         spelled=_pre_spelled,
-        result=lambda x, _: interleaved(x).with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
+        result=lambda x, _: x.interleaved.with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
         golden=lambda torch, x, residual: _sums_golden(torch, x, residual, count),
         examples=((((3, 40), None), ()), (((2, 1, 33, 64), (2, 1, 33, 64)), ())),
     )

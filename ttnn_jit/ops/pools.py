@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, EXTENT_ARRAY, FLAG, LAYOUT, PAIRS, TENSOR, Parameter
-from ttnn_jit.ops.reduction import CHAINS, interleaved
+from ttnn_jit.ops.reduction import CHAINS
 from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
@@ -373,7 +373,7 @@ def _spelled_global(shape: Shape, *attributes: Any) -> tuple[Any, ...]:
 
 def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
     batch, _, _, channels = tuple(x.shape)
-    return interleaved(x).with_(shape=(batch, 1, 1, channels), dtype=dtype)
+    return x.interleaved.with_(shape=(batch, 1, 1, channels), dtype=dtype)
 
 
 GLOBAL_AVG_POOL2D = Composite(

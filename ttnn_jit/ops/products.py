@@ -12,7 +12,6 @@ from ttnn_jit.ops.composites import is_broadcast_to
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, IGNORED, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -115,7 +114,7 @@ OUTER = Composite(
     summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
     decompose=_outer,
     spelled=_outer_spelled,
-    result=lambda a, b: interleaved(a).with_(shape=_outer_shape(a.shape, b.shape)),
+    result=lambda a, b: a.interleaved.with_(shape=_outer_shape(a.shape, b.shape)),
     golden=lambda torch, a, b: torch.outer(a.reshape(-1), b.reshape(-1)).reshape(_outer_shape(a.shape, b.shape)),
     examples=((((33,), (40,)), ()), (((1, 1, 33, 1), (1, 1, 1, 70)), ()), (((1, 1, 1, 5), (1, 1, 1, 5)), ())),
 )
@@ -149,7 +148,7 @@ def _grouped(ops: Ops, a: Any, b: Any) -> Any:
 
 
 def _grouped_result(a: TensorSpec, b: TensorSpec) -> TensorSpec:
-    return interleaved(a).with_(shape=(*tuple(a.shape)[:3], tuple(b.shape)[3]))
+    return a.interleaved.with_(shape=(*tuple(a.shape)[:3], tuple(b.shape)[3]))
 
 
 def _grouped_golden(torch: Any, a: Any, b: Any) -> Any:

@@ -17,7 +17,7 @@ from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -128,7 +128,7 @@ def _spelled_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> t
 
 
 def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layout: Layout, *_: Any) -> TensorSpec:
-    return laid_out(interleaved(draw), layout).with_(shape=tuple(shape), dtype=dtype)
+    return laid_out(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
 
 
 def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:

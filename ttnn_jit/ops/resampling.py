@@ -11,7 +11,6 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, HALVES
@@ -78,7 +77,7 @@ UPSAMPLE = Composite(
     summary="Images some times as high and as wide: repeated elements, or interpolated ones.",
     decompose=_upsample,
     spelled=_spelled,
-    result=lambda x, height, width, _: interleaved(x).with_(
+    result=lambda x, height, width, _: x.interleaved.with_(
         shape=(x.shape[0], x.shape[1] * height, x.shape[2] * width, x.shape[3])
     ),
     golden=_upsample_golden,
@@ -171,7 +170,7 @@ def _sample_result(x: TensorSpec, grid: TensorSpec, batched: bool, numbers: int 
     (batch, rows, columns, last), channels = tuple(grid.shape), tuple(x.shape)[3]
     places = last // numbers
     shape = (batch, rows, columns, channels * places) if batched else (batch, rows, columns * places, channels)
-    return (interleaved(x).with_(shape=shape),)
+    return (x.interleaved.with_(shape=shape),)
 
 
 def _sample_golden(torch: Any, x: Any, grid: Any, align_corners: bool, batched: bool, mode: str) -> Any:

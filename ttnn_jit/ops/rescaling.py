@@ -9,7 +9,6 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.parameter import NAME, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.resampling import MODES
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -97,7 +96,7 @@ def _loops(shape: Shape, height: str, width: str, _: str) -> RoutineLoops:
 
 
 def _result(x: TensorSpec, height: str, width: str, _: str) -> tuple[TensorSpec, ...]:
-    return (interleaved(x).with_(shape=_resized_shape(tuple(x.shape), height, width)),)
+    return (x.interleaved.with_(shape=_resized_shape(tuple(x.shape), height, width)),)
 
 
 def _golden(torch: Any, x: Any, height: str, width: str, mode: str) -> Any:

@@ -12,7 +12,7 @@ from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.index_expressions import Dim
+from ttnn_jit.specs.index_expressions import Dim, Expr
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -37,6 +37,11 @@ class RoutineLoops:
     own: int
     accesses: tuple[Access, ...]
 
+    @classmethod
+    def over(cls, extents: tuple[int, ...], own: int, *indices: tuple[Expr, ...]) -> RoutineLoops:
+        """Loops of which every operand and result is read or written at these of their indices."""
+        return cls(extents, own, tuple(Access(extents, each) for each in indices))
+
 
 def loops_along(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], Access]:
     """Loops over the other dimensions and, inside, over `axis`; and which element of a tensor of `shape` they name."""
@@ -59,7 +64,8 @@ class Routine(Operation):
         loops: ``loops(*shapes, *attributes)``: its loops.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
             where they do not fit. None: they are as they are given.
-        result: ``result(*specs, *attributes)``: what it results in, a tuple.
+        result: ``result(*specs, *attributes)``: what it results in, a tuple. By default one like the first operand,
+            interleaved.
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
         same_dtype: Which operands have one element type.
@@ -77,7 +83,7 @@ class Routine(Operation):
     loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
     spelled: Callable[..., tuple[Any, ...]] | None = None
-    result: Callable[..., tuple[TensorSpec, ...]]
+    result: Callable[..., tuple[TensorSpec, ...]] = lambda x, *_: (x.interleaved,)
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False

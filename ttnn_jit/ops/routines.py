@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
@@ -78,7 +78,7 @@ def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec
     extents = tuple(x.shape)
     shape = (*extents[:axis], k, *extents[axis + 1 :])
     places = dtype_of_places(extents[axis])
-    values = interleaved(x).with_(shape=shape)
+    values = x.interleaved.with_(shape=shape)
     return values, values.with_(dtype=places)
 
 
@@ -156,7 +156,7 @@ def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
     shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
-    return (laid_out(interleaved(weight), weight.layout if layout is None else layout).with_(shape=shape),)
+    return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
 
 
 def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
