@@ -65,9 +65,8 @@ def check_users(cache: Extents, x: Extents, index: Extents, *, pages: bool) -> N
         raise ShapeError(f"the positions of {x[1]} users have shape {list(index)}", help="there is one for each user")
 
 
-def _spelled_rows(cache: Extents, x: Extents, index: Extents) -> tuple[Any, ...]:
+def _check_rows(cache: Extents, x: Extents, index: Extents) -> None:
     check_users(cache, x, index, pages=False)
-    return ()
 
 
 def rows_in_torch(_: Any, cache: Any, x: Any, index: Any) -> Any:
@@ -86,7 +85,7 @@ UPDATE_ROWS = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_rows_loop,
     loops=_rows_loops,
-    spelled=_spelled_rows,
+    spelled=_check_rows,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
@@ -125,10 +124,9 @@ def check_table(table: Extents, users: int) -> None:
         )
 
 
-def _spelled_pages(cache: Extents, x: Extents, index: Extents, table: Extents) -> tuple[Any, ...]:
+def _check_pages(cache: Extents, x: Extents, index: Extents, table: Extents) -> None:
     check_users(cache, x, index, pages=True)
     check_table(table, x[1])
-    return ()
 
 
 def pages_in_torch(_: Any, cache: Any, x: Any, index: Any, table: Any) -> Any:
@@ -147,7 +145,7 @@ UPDATE_PAGES = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_pages_loop,
     loops=_pages_loops,
-    spelled=_spelled_pages,
+    spelled=_check_pages,
     operand_dtypes=(FLOATS, FLOATS, INDICES, INDICES),
     updates=True,
     writes_rows=True,
@@ -174,7 +172,7 @@ def _fill_loops(cache: Extents, x: Extents, table: Extents) -> RoutineLoops:
     return RoutineLoops.over(extents, 6, (user, head, position, channel), (user, place), (page, head, row, channel))
 
 
-def _spelled_fill(cache: Extents, x: Extents, table: Extents) -> tuple[Any, ...]:
+def _check_fill(cache: Extents, x: Extents, table: Extents) -> None:
     wanted = "[users, heads, positions, channels]"
     check_ranks(cache, x, wanted)
     if x[1] != cache[1]:
@@ -182,7 +180,6 @@ def _spelled_fill(cache: Extents, x: Extents, table: Extents) -> tuple[Any, ...]
     check_table(table, x[0])
     if x[2] > table[1] * cache[2]:
         raise ShapeError(f"{x[2]} positions do not fit into {table[1]} pages of {cache[2]}")
-    return ()
 
 
 def filled_pages_in_torch(_: Any, cache: Any, x: Any, table: Any) -> Any:
@@ -202,7 +199,7 @@ FILL_PAGES = Routine(
     source="ttnn.experimental.paged_fill_cache",
     loop=_fill_loop,
     loops=_fill_loops,
-    spelled=_spelled_fill,
+    spelled=_check_fill,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,

@@ -49,7 +49,6 @@ SUMMED_ROWS = Routine(
     source="ttnn.embedding_bw",
     loop=_rows_loop,
     loops=_rows_loops,
-    spelled=lambda _grad, _indices, rows: (rows,),
     result=lambda grad, _, rows: (grad.interleaved.with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
     operand_dtypes=(FLOATS, INDICES),
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
@@ -58,7 +57,7 @@ SUMMED_ROWS = Routine(
 )
 
 
-def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
+def _check_rows(indices: Shape, weight: Shape, grad: Shape) -> None:
     if len(weight) < 2 or math.prod(weight[:-2]) != 1:
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
@@ -68,7 +67,6 @@ def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
         raise ShapeError(
             f"a gradient of shape {list(grad)} has no row of {weight[-1]} elements for each of {count} indices"
         )
-    return ()
 
 
 def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
@@ -94,7 +92,7 @@ EMBEDDING_BW = Composite(
     summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
     "float it is the integer toward zero.",
     decompose=_embedding_bw,
-    spelled=_spelled_rows,
+    spelled=_check_rows,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, FLOATS, FLOATS),
     golden=lambda torch, indices, weight, grad: (

@@ -158,9 +158,8 @@ def attributes_of(pool: Pool) -> tuple[Any, ...]:
     return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
 
 
-def _spelled(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check(x: Shape, *attributes: Any) -> None:
     pool_of(*attributes).check(x)
-    return attributes
 
 
 def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
@@ -204,7 +203,7 @@ MAX_POOL2D = Composite(
     parameters=(*SIZES, *_RESULT),
     summary="The largest element of every window, NaN where one is; one row for each window.",
     decompose=_max_pool2d,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
@@ -258,7 +257,7 @@ AVG_POOL2D = Composite(
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
     summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
     decompose=_avg_pool2d,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     golden=_avg_pool2d_golden,
     aten="avg_pool2d",
@@ -283,13 +282,12 @@ def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tup
     return batch, (height, width), channels, (counts[0], counts[1])
 
 
-def _spelled_adaptive(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check_adaptive(x: Shape, *attributes: Any) -> None:
     batch, extents, channels, counts = _adaptive(attributes)
     if min(batch, *extents, channels, *counts) < 1:
         raise ShapeError(f"{list(counts)} results of {list(extents)} places: all are at least 1")
     whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
     Pool(batch, extents, channels, whole, ceil=False).check(x)
-    return attributes
 
 
 def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
@@ -344,7 +342,7 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
         parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
         summary=summary,
         decompose=decompose,
-        spelled=_spelled_adaptive,
+        spelled=_check_adaptive,
         result=_result_adaptive,
         golden=_adaptive_golden(name),
         aten=name,
@@ -365,10 +363,9 @@ ADAPTIVE_MAX_POOL2D = _adaptive_pool(
 # --- All of an image --------------------------------------------------------------------------------------------------
 
 
-def _spelled_global(shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check_global(shape: Shape, *_: Any) -> None:
     if len(shape) != 4 or math.prod(shape[1:3]) == 0:
         raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
-    return attributes
 
 
 def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
@@ -381,7 +378,7 @@ GLOBAL_AVG_POOL2D = Composite(
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="The mean of every channel of an image.",
     decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
-    spelled=_spelled_global,
+    spelled=_check_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
 )

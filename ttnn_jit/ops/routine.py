@@ -62,8 +62,8 @@ class Routine(Operation):
             and `store` the element of the first result that is nearest to a number, through float32. The function reads
             and writes nothing but elements that indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
-        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
-            where they do not fit. None: they are as they are given.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+            what only checks them. Raises ShapeError where they do not fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, a tuple. By default one like the first operand,
             interleaved.
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
@@ -82,7 +82,7 @@ class Routine(Operation):
 
     loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
-    spelled: Callable[..., tuple[Any, ...]] | None = None
+    spelled: Callable[..., tuple[Any, ...] | None] | None = None
     result: Callable[..., tuple[TensorSpec, ...]] = lambda x, *_: (x.interleaved,)
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
@@ -113,7 +113,8 @@ class Routine(Operation):
             )
         try:
             shapes = (self.counted(tuple(spec.shape)) for spec in tensors)
-            written = tuple(statics) if self.spelled is None else self.spelled(*shapes, *statics)
+            spelled = None if self.spelled is None else self.spelled(*shapes, *statics)
+            written = tuple(statics) if spelled is None else spelled
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None

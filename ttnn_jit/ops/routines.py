@@ -129,14 +129,13 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
-def _spelled_embedding(_: Extents, weight: Extents, layout: Layout | None) -> tuple[Any, ...]:
+def _check_embedding(_: Extents, weight: Extents, _layout: Layout | None) -> None:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
         )
     if weight[-2] == 0:
         raise ShapeError("the weight has no rows")
-    return (layout,)
 
 
 def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops:
@@ -178,7 +177,7 @@ EMBEDDING = Routine(
     "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
     loop=_embedding_loop,
     loops=_embedding_loops,
-    spelled=_spelled_embedding,
+    spelled=_check_embedding,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,

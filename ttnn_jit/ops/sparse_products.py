@@ -147,9 +147,9 @@ def _batches(a: Shape, b: Shape, indices: Shape | None, a_is_sparse: bool) -> tu
     return left, right, tuple(extents[label] for label in named.result[:-2])
 
 
-def _spelled(
+def _check(
     a: Shape, b: Shape, sparsity: Shape, indices: Shape | None, nnz: int | None, a_is_sparse: bool, b_is_sparse: bool
-) -> Statics:
+) -> None:
     if min(len(a), len(b)) < 2 or a[-1] != b[-2]:
         raise ShapeError(
             f"matrices of shapes {list(a)} and {list(b)} have no product", help="columns of one are rows of the other"
@@ -171,7 +171,6 @@ def _spelled(
         raise ShapeError(
             f"`nnz` is {nnz}, and there are {groups} products", help="it says how many are wanted, at least 1"
         )
-    return nnz, a_is_sparse, b_is_sparse
 
 
 def _check_indexed(b: Shape, indices: Shape, nnz: int | None, b_is_sparse: bool) -> None:
@@ -277,7 +276,7 @@ SPARSE_MATMUL = Composite(
     ),
     summary="Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name.",
     decompose=_sparse_matmul,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES),
     golden=_golden,
