@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import OperandDTypeError, OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.arithmetic import dtypes_of
 from ttnn_jit.ops.kinds import TensorKind
-from ttnn_jit.ops.operation import OperandSpec, Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation, torch_function
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
@@ -172,11 +172,6 @@ def elementwise(name: str, parameters: Sequence[Parameter], **fields: Any) -> El
     fields.setdefault("emit", lambda b, *values: getattr(b, named)(*values))
     fields.setdefault("golden", torch_function(named))
     return Elementwise(name=name, parameters=tuple(parameters), **fields)
-
-
-def torch_function(name: str) -> Callable[..., Any]:
-    """The golden that is torch's function of that name."""
-    return lambda torch, *values: getattr(torch, name)(*values)
 
 
 def _broadcast(name: str, specs: Sequence[TensorSpec]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.binary import DIVIDE, FILL, FIRST, SECOND
 from ttnn_jit.ops.data_movement import REPEAT, RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
-from ttnn_jit.ops.elementwise import torch_function
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import CHOICE, TENSOR, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.typecast import TYPECAST

@@ -182,6 +182,13 @@ def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
     return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
 
 
+def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Padded images with `number` behind them, as far as windows reach."""
+    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    down, across = (max(0, wanted - own) for wanted, own in reach)
+    return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
+
+
 def rows_of(y: Any) -> Any:
     """Images with channels in front as one row for each place."""
     return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
@@ -189,10 +196,7 @@ def rows_of(y: Any) -> Any:
 
 def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    x = _in_torch(torch, x, pool, -math.inf)
-    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
-    more = [max(0, wanted - own) for wanted, own in reach]
-    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]), value=-math.inf)
+    x = _reached(torch, _in_torch(torch, x, pool, -math.inf), pool, -math.inf)
     windows = pool.windows
     y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
     return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
@@ -245,9 +249,7 @@ def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
 
 
 def _sums(torch: Any, x: Any, pool: Pool) -> Any:
-    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
-    more = [max(0, wanted - own) for wanted, own in reach]
-    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]))
+    x = _reached(torch, x, pool, 0.0)
     y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
     return y[:, :, : pool.counts[0], : pool.counts[1]]
 

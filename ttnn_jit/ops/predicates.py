@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.elementwise import Elementwise, Laws, torch_function
+from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import FLOAT, Parameter
 from ttnn_jit.ops.unary import unary
 

@@ -12,6 +12,7 @@ from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.named_places import farthest
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.specs.dtypes import SCALARS, DataType
@@ -69,7 +70,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         spelled=_spelled_scan,
         takes_scalars=True,
         operand_dtypes=(SCALARS,),
-        golden=lambda torch, x, dim: getattr(torch, name)(x, dim),
+        golden=torch_function(name),
         aten=name,
         examples=((((3, 40),), (-1,)), (((64, 5),), (0,)), (((2, 5, 37),), (1,))),
     )
