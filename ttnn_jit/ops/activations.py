@@ -8,7 +8,7 @@ from typing import Any
 from ttnn_jit.ops.elementwise import Forms, Laws
 from ttnn_jit.ops.operation import Probe
 from ttnn_jit.ops.parameter import CHOICE, FLOAT, IGNORED, Parameter
-from ttnn_jit.ops.unary import ROUNDED_TWICE, torch_function, unary
+from ttnn_jit.ops.unary import ROUNDED_TWICE, unary
 
 SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
@@ -107,9 +107,7 @@ def _tanhshrink(torch: Any, x: Any) -> Any:
 SIGMOID = unary(
     "sigmoid",
     summary="1 / (1 + exp(-x)).",
-    emit=lambda b, x: b.sigmoid(x),
     forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
-    golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
     parameters=(Parameter("mode", IGNORED),),
 )
@@ -117,13 +115,11 @@ RELU = unary(
     "relu",
     summary="max(x, 0); NaN stays NaN.",
     emit=lambda b, x: b.maximum(x, b.const(0.0)),
-    golden=torch_function("relu"),
     laws=Laws(chooses=True),
 )
 GELU = unary(
     "gelu",
     summary="x times the normal distribution function of x.",
-    emit=lambda b, x: b.gelu(x),
     forms=Forms(bfloat16=lambda b, x: b.gelu_bfloat16(x)),
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
@@ -144,7 +140,6 @@ GELU_TANH = unary(
 SILU = unary(
     "silu",
     summary="x * sigmoid(x), the smooth relu.",
-    emit=lambda b, x: b.silu(x),
     forms=Forms(bfloat16=lambda b, x: b.silu_bfloat16(x)),
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=ROUNDED_TWICE),
@@ -193,7 +188,6 @@ CELU = unary(
 MISH = unary(
     "mish",
     summary="x * tanh(log(1 + exp(x))).",
-    emit=lambda b, x: b.mish(x),
     golden=lambda torch, x: torch.nn.functional.mish(x),
     probe=Probe((-100.0, 50.0), 4.0, ROUNDED_TWICE),
 )
@@ -263,7 +257,6 @@ HARDTANH = unary(
 TANHSHRINK = unary(
     "tanhshrink",
     summary="x - tanh(x), the digits of small results kept.",
-    emit=lambda b, x: b.tanhshrink(x),
     aten="",
     golden=_tanhshrink,
     probe=Probe((-12.0, 12.0), 4.0, ROUNDED_TWICE),

@@ -24,7 +24,6 @@ from ttnn_jit.ops.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -205,9 +204,9 @@ def as_bias(torch: Any, sees: Any, dtype: Any) -> Any:
 # --- Of whole sequences ---------------------------------------------------------------------------------------------
 
 
-def _spelled(
+def _check(
     query: Extents, key: Extents, value: Extents, mask: Extents | None, sink: Extents | None, *statics: Any
-) -> tuple[Any, ...]:
+) -> None:
     causal, _, window = statics
     check_heads(query, key, value, users=query[0] if query else 0)
     check_sharing(query[1], key[1])
@@ -215,7 +214,6 @@ def _spelled(
     check_mask(mask, (*query[:3], key[2]), causal=causal)
     if sink is not None and tuple(sink) != (1, query[1], 1, 1):
         raise ShapeError(f"`attention_sink` has shape {list(sink)}", help=f"it is {[1, query[1], 1, 1]}")
-    return statics
 
 
 def _whole(ops: Ops, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
@@ -238,7 +236,7 @@ def _whole_in_torch(torch: Any, query: Any, key: Any, value: Any, mask: Any, sin
 
 def as_queries(query: TensorSpec, _key: TensorSpec, value: TensorSpec, *_: Any) -> TensorSpec:
     """A result like the queries, with the channels of the values."""
-    return interleaved(query).with_(shape=(*tuple(query.shape)[:3], tuple(value.shape)[3]))
+    return query.interleaved.with_(shape=(*tuple(query.shape)[:3], tuple(value.shape)[3]))
 
 
 SCALED_DOT_PRODUCT_ATTENTION = Composite(
@@ -250,7 +248,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
     ),
     imitates=SINK_AS_IN_TTNN,
     decompose=_whole,
-    spelled=_spelled,
+    spelled=_check,
     result=as_queries,
     golden=_whole_in_torch,
     rounds_steps=True,

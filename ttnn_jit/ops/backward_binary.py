@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.backward import APPROXIMATE, INPUT, OTHER, gelu_slope, gradient
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLOAT, TENSOR, Parameter
 
 _LN_2 = math.log(2.0)
@@ -23,8 +24,19 @@ def _of_two(
     forward: Callable[..., Any] | None = None,
     **fields: Any,
 ) -> MacroOperation:
-    in_torch = forward or (lambda torch, *operands: getattr(torch, name)(*operands))
+    in_torch = forward or torch_function(name)
     return gradient(name, f"`{name}`, of each input", in_torch, formula, *attributes, inputs=_TWO, **fields)
+
+
+def _of_scaled(name: str, sign: float, factor: Parameter) -> MacroOperation:
+    """Of the sum, or the difference, of a tensor and `factor` times another."""
+    return _of_two(
+        name,
+        lambda _, g, __, ___, alpha: [g, g * (sign * alpha)],
+        factor,
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a + sign * alpha * b,
+    )
 
 
 def _with_number(
@@ -152,22 +164,10 @@ def _xlogy(f: Ops, g: Value, a: Value, b: Value) -> list[Value]:
 
 OPERATIONS = (
     _of_two("add", lambda _, g, __, ___: [g, g * 1.0]),
-    _of_two(
-        "add",
-        lambda _, g, __, ___, alpha: [g, g * alpha],
-        Parameter("alpha", FLOAT),
-        values=(2.5,),
-        forward=lambda _, a, b, alpha: a + alpha * b,
-    ),
+    _of_scaled("add", 1.0, Parameter("alpha", FLOAT)),
     _with_number("add", lambda *_: 1.0, lambda _, x, y: x + y),
     _of_two("sub", lambda _, g, __, ___: [g, -g]),
-    _of_two(
-        "sub",
-        lambda _, g, __, ___, alpha: [g, g * -alpha],
-        Parameter("alpha", FLOAT),
-        values=(2.5,),
-        forward=lambda _, a, b, alpha: a - alpha * b,
-    ),
+    _of_scaled("sub", -1.0, Parameter("alpha", FLOAT)),
     _with_number("sub", lambda *_: 1.0, lambda _, x, y: x - y),
     _of_two("mul", lambda _, g, a, b: [g * b, g * a]),
     _with_number("mul", lambda _, __, scalar: scalar, lambda _, x, y: x * y),
@@ -185,20 +185,8 @@ OPERATIONS = (
     _of_remainders("fmod", "trunc"),
     _of_remainders("remainder", "floor"),
     _of_two("rsub", lambda _, g, __, ___: [-g, g]),
-    _of_two(
-        "addalpha",
-        lambda _, g, __, ___, alpha: [g, g * alpha],
-        _ALPHA,
-        values=(2.5,),
-        forward=lambda _, a, b, alpha: a + alpha * b,
-    ),
-    _of_two(
-        "subalpha",
-        lambda _, g, __, ___, alpha: [g, g * -alpha],
-        _ALPHA,
-        values=(2.5,),
-        forward=lambda _, a, b, alpha: a - alpha * b,
-    ),
+    _of_scaled("addalpha", 1.0, _ALPHA),
+    _of_scaled("subalpha", -1.0, _ALPHA),
     _of_two("atan2", _atan2, domain=_POSITIVE, max_ulp=4.0),
     _of_two("hypot", _hypot, domain=_POSITIVE, max_ulp=2.0),
     _of_two(
@@ -224,14 +212,9 @@ OPERATIONS = (
         lambda _, g, __, ___, weight: [g * (1.0 - weight), g * weight],
         Parameter("weight", FLOAT, aliases=("input_tensor_c", "scalar")),
         values=(0.75,),
-        forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
     ),
-    _of_two(
-        "max", lambda f, g, a, b: _chosen(f, g, a > b, f.eq(a, b)), forward=lambda torch, a, b: torch.maximum(a, b)
-    ),
-    _of_two(
-        "min", lambda f, g, a, b: _chosen(f, g, a < b, f.eq(a, b)), forward=lambda torch, a, b: torch.minimum(a, b)
-    ),
+    _of_two("max", lambda f, g, a, b: _chosen(f, g, a > b, f.eq(a, b)), forward=torch_function("maximum")),
+    _of_two("min", lambda f, g, a, b: _chosen(f, g, a < b, f.eq(a, b)), forward=torch_function("minimum")),
     _of_two("assign", lambda f, g, _, __: [g, f.fill(g, 0.0)], forward=lambda _, a, b: a + 0 * b),
     _of_two(
         "concat",
@@ -260,7 +243,7 @@ OPERATIONS = (
     _of_three(
         "lerp",
         lambda _, g, a, b, weight: [g * (1.0 - weight), g * weight, g * (b - a)],
-        forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
+        forward=torch_function("lerp"),
     ),
     _of_three("where", _where, forward=lambda torch, a, b, c: torch.where(a != 0, b, c)),
 )

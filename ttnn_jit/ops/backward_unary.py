@@ -9,6 +9,7 @@ from typing import Any
 from ttnn_jit.ops.activations import SELU_ALPHA, SELU_SCALE
 from ttnn_jit.ops.backward import APPROXIMATE, gelu_slope, gradient
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import CHOICE, FLOAT, Parameter
 
 _ROOT_2 = math.sqrt(2.0)
@@ -28,15 +29,12 @@ def _of(
     def formula(f: Ops, g: Value, x: Value, *numbers: Any) -> Value:
         return g * derivative(f, x, *numbers)
 
-    in_torch = forward or (lambda torch, x, *numbers: getattr(torch, name)(x, *numbers))
-    return gradient(name, f"`{name}`", in_torch, formula, *attributes, domain=domain, **fields)
+    return gradient(name, f"`{name}`", forward or torch_function(name), formula, *attributes, domain=domain, **fields)
 
 
 def _of_step(name: str) -> MacroOperation:
     """A function that is constant between its steps."""
-    return gradient(
-        name, f"`{name}`, which is 0", lambda torch, x: getattr(torch, name)(x), lambda f, g, _: f.fill(g, 0.0)
-    )
+    return gradient(name, f"`{name}`, which is 0", torch_function(name), lambda f, g, _: f.fill(g, 0.0))
 
 
 def _activation(

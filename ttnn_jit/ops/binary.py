@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Laws, elementwise
 from ttnn_jit.ops.operation import Probe
 from ttnn_jit.ops.parameter import BOOL, CHOICE, FLOAT, TENSOR_OR_NUMBER, TENSOR_PER_CHANNEL, Parameter
 from ttnn_jit.ops.unary import ROUNDED_TWICE
@@ -27,8 +27,7 @@ def binary(
     name: str, *, operands: tuple[Parameter, ...] = (FIRST, SECOND), others: tuple[Parameter, ...] = (), **fields: Any
 ) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
-    fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=(*operands, *others), **fields)
+    return elementwise(name, (*operands, *others), **fields)
 
 
 def comparison(name: str, operator: str, summary: str, *, monotone: bool = True) -> Elementwise:
@@ -81,8 +80,6 @@ ADD = binary(
     "add",
     operator="+",
     summary="x + y.",
-    emit=lambda b, x, y: b.add(x, y),
-    golden=lambda torch, x, y: torch.add(x, y),
     laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True, monotone=True),
     in_place=True,
 )
@@ -90,9 +87,7 @@ SUBTRACT = binary(
     "subtract",
     operator="-",
     summary="x - y.",
-    emit=lambda b, x, y: b.sub(x, y),
     aten="sub",
-    golden=lambda torch, x, y: torch.sub(x, y),
     laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
     spellings=("sub",),
@@ -102,9 +97,7 @@ MULTIPLY = binary(
     "multiply",
     operator="*",
     summary="x * y.",
-    emit=lambda b, x, y: b.mul(x, y),
     aten="mul",
-    golden=lambda torch, x, y: torch.mul(x, y),
     laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
     spellings=("mul",),
@@ -114,9 +107,7 @@ DIVIDE = binary(
     "divide",
     operator="/",
     summary="x / y, correctly rounded.",
-    emit=lambda b, x, y: b.div(x, y),
     aten="div",
-    golden=lambda torch, x, y: torch.div(x, y),
     laws=Laws(neutral=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
@@ -149,15 +140,11 @@ DIVIDE_TRUNC = binary(
 MAXIMUM = binary(
     "maximum",
     summary="The larger of x and y; NaN if either is.",
-    emit=lambda b, x, y: b.maximum(x, y),
-    golden=lambda torch, x, y: torch.maximum(x, y),
     laws=Laws(associative=True, chooses=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
-    emit=lambda b, x, y: b.minimum(x, y),
-    golden=lambda torch, x, y: torch.minimum(x, y),
     laws=Laws(associative=True, chooses=True, monotone=True),
 )
 POW = binary(
@@ -165,8 +152,6 @@ POW = binary(
     operands=(_BASE, _EXPONENT),
     operator="**",
     summary="x to the power y, as C99 Annex F says.",
-    emit=lambda b, x, y: b.pow(x, y),
-    golden=lambda torch, x, y: torch.pow(x, y),
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
     ttir_name="pow",
@@ -225,7 +210,6 @@ RPOW = binary(
 FLOOR_DIVIDE = binary(
     "floor_divide",
     summary="The floor of x / y.",
-    emit=lambda b, x, y: b.floor_divide(x, y),
     golden=lambda torch, x, y: torch.floor(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     aliases=("floor_div",),
@@ -233,35 +217,26 @@ FLOOR_DIVIDE = binary(
 FMOD = binary(
     "fmod",
     summary="What is left of x when y is taken off as often as goes, exactly; the sign of x.",
-    emit=lambda b, x, y: b.fmod(x, y),
-    golden=lambda torch, x, y: torch.fmod(x, y),
     probe=Probe((-100.0, 100.0)),
 )
 REMAINDER = binary(
     "remainder",
     summary="fmod with the sign of y, as Python's %.",
-    emit=lambda b, x, y: b.remainder(x, y),
-    golden=lambda torch, x, y: torch.remainder(x, y),
     probe=Probe((-100.0, 100.0)),
 )
 ATAN2 = binary(
     "atan2",
     summary="The angle of the point (y, x), x the first operand, as C99 Annex F says.",
-    emit=lambda b, x, y: b.atan2(x, y),
-    golden=lambda torch, x, y: torch.atan2(x, y),
     probe=Probe((-100.0, 100.0), 3.0, ROUNDED_TWICE),
 )
 HYPOT = binary(
     "hypot",
     summary="sqrt(x * x + y * y) without overflow on the way.",
-    emit=lambda b, x, y: b.hypot(x, y),
-    golden=lambda torch, x, y: torch.hypot(x, y),
     probe=Probe((-100.0, 100.0), 1.5, ROUNDED_TWICE),
 )
 LDEXP = binary(
     "ldexp",
     summary="x * 2**y; zeros and infinities stay where y is finite.",
-    emit=lambda b, x, y: b.ldexp(x, y),
     golden=_ldexp,
     probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
     in_place=True,
@@ -269,15 +244,12 @@ LDEXP = binary(
 LOGADDEXP = binary(
     "logaddexp",
     summary="log(exp(x) + exp(y)).",
-    emit=lambda b, x, y: b.logaddexp(x, y),
-    golden=lambda torch, x, y: torch.logaddexp(x, y),
     probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
     in_place=True,
 )
 LOGADDEXP2 = binary(
     "logaddexp2",
     summary="log2(2**x + 2**y).",
-    emit=lambda b, x, y: b.logaddexp2(x, y),
     # Where they are equal, torch's is off by the rounding of its constants, also where the result is 0.
     golden=lambda torch, x, y: torch.where(x == y, x + 1, torch.logaddexp2(x, y)),
     probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
@@ -287,7 +259,6 @@ XLOGY = binary(
     "xlogy",
     summary="x * log(y); 0 where x is zero, unless y is NaN.",
     emit=_xlogy,
-    golden=lambda torch, x, y: torch.xlogy(x, y),
     probe=Probe((0.0, 100.0), 2.5, ROUNDED_TWICE),
 )
 SQUARED_DIFFERENCE = binary(

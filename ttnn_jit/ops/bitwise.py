@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.ops.binary import binary
 from ttnn_jit.ops.parameter import TENSOR_OR_NUMBER, Parameter
-from ttnn_jit.ops.unary import torch_function, unary
+from ttnn_jit.ops.unary import unary
 
 _SHIFTED = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor", "input_a"))
 _DISTANCE = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("shift_bits", "input_b"))
@@ -21,29 +21,21 @@ BITWISE_AND = binary(
     "bitwise_and",
     operator="&",
     summary="The bits that x and y both have.",
-    emit=lambda b, x, y: b.bitwise_and(x, y),
-    golden=lambda torch, x, y: torch.bitwise_and(x, y),
 )
 BITWISE_OR = binary(
     "bitwise_or",
     operator="|",
     summary="The bits that x or y has.",
-    emit=lambda b, x, y: b.bitwise_or(x, y),
-    golden=lambda torch, x, y: torch.bitwise_or(x, y),
 )
 BITWISE_XOR = binary(
     "bitwise_xor",
     operator="^",
     summary="The bits that one of x and y has.",
-    emit=lambda b, x, y: b.bitwise_xor(x, y),
-    golden=lambda torch, x, y: torch.bitwise_xor(x, y),
 )
 BITWISE_NOT = unary(
     "bitwise_not",
     operator="~",
     summary="The bits that x has not.",
-    emit=lambda b, x: b.bitwise_not(x),
-    golden=torch_function("bitwise_not"),
 )
 BITWISE_LEFT_SHIFT = binary(
     "bitwise_left_shift",
@@ -51,7 +43,6 @@ BITWISE_LEFT_SHIFT = binary(
     operands=(_SHIFTED, _DISTANCE),
     summary="x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31.",
     emit=lambda b, x, y: b.shift_left(x, y),
-    golden=lambda torch, x, y: torch.bitwise_left_shift(x, y),
 )
 LOGICAL_LEFT_SHIFT = binary(
     "logical_left_shift",
@@ -67,7 +58,6 @@ BITWISE_RIGHT_SHIFT = binary(
     operands=(_SHIFTED, _DISTANCE),
     summary="The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31.",
     emit=lambda b, x, y: b.shift_right(x, y),
-    golden=lambda torch, x, y: torch.bitwise_right_shift(x, y),
 )
 LOGICAL_RIGHT_SHIFT = binary(
     "logical_right_shift",

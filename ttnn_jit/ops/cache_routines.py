@@ -11,9 +11,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.parameter import EXTENTS, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, INDICES
 from ttnn_jit.specs.index_expressions import Const, Dim, times, total
 
@@ -54,15 +52,7 @@ def _rows_loop(write: Any) -> Any:
 def _rows_loops(cache: Extents, x: Extents, _: Extents) -> RoutineLoops:
     extents = (cache[1], x[1], cache[0], cache[2], cache[3])
     head, user, part, position, channel = map(Dim, range(5))
-    return RoutineLoops(
-        extents,
-        4,
-        (
-            Access(extents, (Const(0), user, head, channel)),
-            Access(extents, (user,)),
-            Access(extents, (part, head, position, channel)),
-        ),
-    )
+    return RoutineLoops.over(extents, 4, (Const(0), user, head, channel), (user,), (part, head, position, channel))
 
 
 def check_users(cache: Extents, x: Extents, index: Extents, *, pages: bool) -> None:
@@ -75,9 +65,8 @@ def check_users(cache: Extents, x: Extents, index: Extents, *, pages: bool) -> N
         raise ShapeError(f"the positions of {x[1]} users have shape {list(index)}", help="there is one for each user")
 
 
-def _spelled_rows(cache: Extents, x: Extents, index: Extents) -> tuple[Any, ...]:
+def _check_rows(cache: Extents, x: Extents, index: Extents) -> None:
     check_users(cache, x, index, pages=False)
-    return ()
 
 
 def rows_in_torch(_: Any, cache: Any, x: Any, index: Any) -> Any:
@@ -96,8 +85,7 @@ UPDATE_ROWS = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_rows_loop,
     loops=_rows_loops,
-    spelled=_spelled_rows,
-    result=lambda cache, *_: (interleaved(cache),),
+    spelled=_check_rows,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
@@ -123,15 +111,8 @@ def _pages_loop(write: Any) -> Any:
 def _pages_loops(cache: Extents, x: Extents, _: Extents, table: Extents) -> RoutineLoops:
     extents = (cache[1], x[1], cache[0], table[1], cache[2], cache[3])
     head, user, page, place, row, channel = map(Dim, range(6))
-    return RoutineLoops(
-        extents,
-        5,
-        (
-            Access(extents, (Const(0), user, head, channel)),
-            Access(extents, (user,)),
-            Access(extents, (user, place)),
-            Access(extents, (page, head, row, channel)),
-        ),
+    return RoutineLoops.over(
+        extents, 5, (Const(0), user, head, channel), (user,), (user, place), (page, head, row, channel)
     )
 
 
@@ -143,10 +124,9 @@ def check_table(table: Extents, users: int) -> None:
         )
 
 
-def _spelled_pages(cache: Extents, x: Extents, index: Extents, table: Extents) -> tuple[Any, ...]:
+def _check_pages(cache: Extents, x: Extents, index: Extents, table: Extents) -> None:
     check_users(cache, x, index, pages=True)
     check_table(table, x[1])
-    return ()
 
 
 def pages_in_torch(_: Any, cache: Any, x: Any, index: Any, table: Any) -> Any:
@@ -165,8 +145,7 @@ UPDATE_PAGES = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_pages_loop,
     loops=_pages_loops,
-    spelled=_spelled_pages,
-    result=lambda cache, *_: (interleaved(cache),),
+    spelled=_check_pages,
     operand_dtypes=(FLOATS, FLOATS, INDICES, INDICES),
     updates=True,
     writes_rows=True,
@@ -190,18 +169,10 @@ def _fill_loop(write: Any) -> Any:
 def _fill_loops(cache: Extents, x: Extents, table: Extents) -> RoutineLoops:
     extents = (x[1], x[0], x[2], cache[0], table[1], cache[2], cache[3])
     head, user, position, page, place, row, channel = map(Dim, range(7))
-    return RoutineLoops(
-        extents,
-        6,
-        (
-            Access(extents, (user, head, position, channel)),
-            Access(extents, (user, place)),
-            Access(extents, (page, head, row, channel)),
-        ),
-    )
+    return RoutineLoops.over(extents, 6, (user, head, position, channel), (user, place), (page, head, row, channel))
 
 
-def _spelled_fill(cache: Extents, x: Extents, table: Extents) -> tuple[Any, ...]:
+def _check_fill(cache: Extents, x: Extents, table: Extents) -> None:
     wanted = "[users, heads, positions, channels]"
     check_ranks(cache, x, wanted)
     if x[1] != cache[1]:
@@ -209,7 +180,6 @@ def _spelled_fill(cache: Extents, x: Extents, table: Extents) -> tuple[Any, ...]
     check_table(table, x[0])
     if x[2] > table[1] * cache[2]:
         raise ShapeError(f"{x[2]} positions do not fit into {table[1]} pages of {cache[2]}")
-    return ()
 
 
 def filled_pages_in_torch(_: Any, cache: Any, x: Any, table: Any) -> Any:
@@ -229,8 +199,7 @@ FILL_PAGES = Routine(
     source="ttnn.experimental.paged_fill_cache",
     loop=_fill_loop,
     loops=_fill_loops,
-    spelled=_spelled_fill,
-    result=lambda cache, *_: (interleaved(cache),),
+    spelled=_check_fill,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
@@ -252,9 +221,7 @@ def _placing_loop(write: Any) -> Any:
 def _placing_loops(cache: Extents, x: Extents, *_: Any) -> RoutineLoops:
     extents = (x[1], x[0], x[2], cache[0], cache[2], cache[3])
     head, user, row, part, position, channel = map(Dim, range(6))
-    return RoutineLoops(
-        extents, 5, (Access(extents, (user, head, row, channel)), Access(extents, (part, head, position, channel)))
-    )
+    return RoutineLoops.over(extents, 5, (user, head, row, channel), (part, head, position, channel))
 
 
 def _spelled_places(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
@@ -281,7 +248,6 @@ PLACE_ROWS = Routine(
     loop=_placing_loop,
     loops=_placing_loops,
     spelled=_spelled_places,
-    result=lambda cache, *_: (interleaved(cache),),
     constants=tuple,
     operand_dtypes=(FLOATS, FLOATS),
     updates=True,
@@ -312,15 +278,7 @@ def _gathering_loops(cache: Extents, table: Extents) -> RoutineLoops:
     extents = (table[0], cache[1], table[1], cache[0], cache[2], cache[3])
     user, head, place, page, row, channel = map(Dim, range(6))
     position = total((times(place, cache[2]), row))
-    return RoutineLoops(
-        extents,
-        3,
-        (
-            Access(extents, (page, head, row, channel)),
-            Access(extents, (user, place)),
-            Access(extents, (user, head, position, channel)),
-        ),
-    )
+    return RoutineLoops.over(extents, 3, (page, head, row, channel), (user, place), (user, head, position, channel))
 
 
 def gathered_in_torch(torch: Any, cache: Any, table: Any) -> Any:
@@ -338,7 +296,7 @@ GATHER_PAGES = Routine(
     loop=_gathering_loop,
     loops=_gathering_loops,
     result=lambda cache, table: (
-        interleaved(cache).with_(
+        cache.interleaved.with_(
             shape=(table.shape[0], cache.shape[1], table.shape[1] * cache.shape[2], cache.shape[3])
         ),
     ),

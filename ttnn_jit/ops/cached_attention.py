@@ -230,9 +230,9 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 # --- Of a part of a sequence, keys and values in pages --------------------------------------------------------------
 
 
-def _spelled_chunk(
+def _check_chunk(
     query: Extents, key: Extents, value: Extents, table: Extents, start: Extents | None, *statics: Any
-) -> tuple[Any, ...]:
+) -> None:
     first, _ = statics
     keys, values = (_gathered(each, table) for each in (key, value))
     check_heads(query, keys, values, users=query[0] if query else 0)
@@ -243,7 +243,6 @@ def _spelled_chunk(
         raise ShapeError(f"`chunk_start_idx_tensor` has shape {list(start)}", help="it is one number")
     if first is not None and not 0 <= first <= keys[2] - query[2]:
         raise ShapeError(f"positions {first} to {first + query[2]} are not all in {keys[2]} of the pages")
-    return statics
 
 
 def _chunk(
@@ -281,7 +280,7 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "keys up to their own position, in pages."
     ),
     decompose=_chunk,
-    spelled=_spelled_chunk,
+    spelled=_check_chunk,
     result=as_queries,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLOAT, IGNORED, OPTIONAL_LAYOUT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -50,14 +50,7 @@ def _per_channel(ops: Ops, numbers: Any, channels: int) -> Any:
     return ops.reshape(ops.slice(padded, (0, 0), (chunks, channels // chunks)), (channels,))
 
 
-def _group_norm_spelled(
-    shape: Extents,
-    weight: Extents | None,
-    bias: Extents | None,
-    groups: int,
-    epsilon: float,
-    layout: Layout | None,
-) -> tuple[Any, ...]:
+def _check_group_norm(shape: Extents, weight: Extents | None, bias: Extents | None, groups: int, *_: Any) -> None:
     if len(shape) < 2 or groups < 1 or shape[-1] % groups:
         raise ShapeError(
             f"the channels of {list(shape)}, its last dimension, do not make {groups} equal groups",
@@ -66,7 +59,6 @@ def _group_norm_spelled(
     for given in (weight, bias):
         if given is not None:
             chunks_of(shape[-1], math.prod(given))
-    return groups, epsilon, layout
 
 
 def _group_norm(ops: Ops, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Layout | None) -> Any:
@@ -116,7 +108,7 @@ GROUP_NORM = Composite(
     ),
     summary="Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`.",
     decompose=_group_norm,
-    spelled=_group_norm_spelled,
+    spelled=_check_group_norm,
     result=lambda x, _, __, ___, ____, layout: laid_out(x, layout),
     golden=_group_norm_golden,
     aten="native_group_norm",
@@ -131,10 +123,9 @@ GROUP_NORM = Composite(
 # --- Planes ---------------------------------------------------------------------------------------------------------
 
 
-def _plane_spelled(shape: Extents) -> tuple[()]:
+def _check_plane(shape: Extents) -> None:
     if len(shape) < 2:
         raise ShapeError(f"a tensor of shape {list(shape)} has no rows and columns")
-    return ()
 
 
 def _plane_of(shape: Extents) -> Extents:
@@ -156,7 +147,7 @@ def _normalize_global(ops: Ops, x: Any) -> Any:
 
 
 def _over_planes(x: TensorSpec) -> TensorSpec:
-    return interleaved(x).with_(shape=(*tuple(x.shape)[:-2], 1, 1))
+    return x.interleaved.with_(shape=(*tuple(x.shape)[:-2], 1, 1))
 
 
 def _plane(name: str, summary: str, **fields: Any) -> Composite:
@@ -164,7 +155,7 @@ def _plane(name: str, summary: str, **fields: Any) -> Composite:
         name=name,
         parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)),),
         summary=summary,
-        spelled=_plane_spelled,
+        spelled=_check_plane,
         examples=((((3, 40),), ()), (((2, 3, 33, 5),), ()), (((1, 2, 64, 32),), ())),
         **fields,
     )
@@ -209,14 +200,12 @@ _STATISTICS = (
 )
 
 
-def _batch_spelled(shape: Extents, *others: Any) -> tuple[Any, ...]:
-    numbers, statics = others[:4], others[4:]
+def _check_batch(shape: Extents, *others: Any) -> None:
     if len(shape) < 2:
         raise ShapeError(f"a tensor of shape {list(shape)} has no channels, which are dimension 1")
-    for name, given in zip(("running_mean", "running_var", "weight", "bias"), numbers, strict=True):
+    for name, given in zip(("running_mean", "running_var", "weight", "bias"), others[:4], strict=True):
         if given is not None and math.prod(given) != shape[1]:
             raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the tensor {shape[1]} channels")
-    return statics
 
 
 def _along_channels(ops: Ops, numbers: Any, x: Any) -> Any:
@@ -236,10 +225,10 @@ def _batch_norm(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: A
     return _batch_normalised(ops, x, [mean], variance, weight, bias, eps)
 
 
-def _inference_spelled(shape: Extents, mean: Extents | None, variance: Extents | None, *others: Any) -> tuple[Any, ...]:
+def _check_inference(shape: Extents, mean: Extents | None, variance: Extents | None, *others: Any) -> None:
     if mean is None or variance is None:
         raise ShapeError("`running_mean` and `running_var` are what the channels are normalised by", help="give both")
-    return _batch_spelled(shape, mean, variance, *others)
+    _check_batch(shape, mean, variance, *others)
 
 
 def _batch_golden(torch: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -253,7 +242,7 @@ BATCH_NORM_INFERENCE = Composite(
     summary="Channels less `running_mean`, by the root of `running_var`, times `weight`, plus `bias`.",
     source="ttnn.batch_norm",
     decompose=_batch_norm,
-    spelled=_inference_spelled,
+    spelled=_check_inference,
     golden=_batch_golden,
     examples=(
         (((2, 5, 6, 7), (1, 5, 1, 1), (1, 5, 1, 1), (1, 5, 1, 1), None), (1e-5,)),
@@ -282,7 +271,7 @@ def _batch_norm_training(
 
 
 def _training_results(x: TensorSpec, mean: TensorSpec | None, variance: TensorSpec | None, *_: Any) -> tuple[Any, ...]:
-    own = interleaved(x).with_(shape=(1, tuple(x.shape)[1], *[1] * (len(x.shape) - 2)))
+    own = x.interleaved.with_(shape=(1, tuple(x.shape)[1], *[1] * (len(x.shape) - 2)))
     return x, mean or own, variance or own
 
 
@@ -305,7 +294,7 @@ BATCH_NORM_TRAINING = Composite(
     summary="Channels less their mean, by their deviation; and the mean and variance, moved to theirs by `momentum`.",
     source="ttnn.batch_norm",
     decompose=_batch_norm_training,
-    spelled=_batch_spelled,
+    spelled=_check_batch,
     result=_training_results,
     result_count=3,
     golden=_training_golden,

@@ -15,7 +15,6 @@ from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import ACTIVATION, DIMENSION, FLAG, OPTIONAL_TENSOR, REDUCED, TENSOR, Parameter, members
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -33,7 +32,7 @@ def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tup
 
 def along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
     """What a reduction of these dimensions results in."""
-    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+    return x.interleaved.with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
 MEAN = Composite(
@@ -122,14 +121,13 @@ def _linear(ops: Ops, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
     return activated(ops, total, activation)
 
 
-def _linear_spelled(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> tuple[Any, ...]:
+def _check_linear(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> None:
     transpose_a, transpose_b, activation, _ = statics
     named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
     check_activation(activation)
-    return statics
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
@@ -156,7 +154,7 @@ LINEAR = Composite(
     summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
     "one tensor that `activation` names.",
     decompose=_linear,
-    spelled=_linear_spelled,
+    spelled=_check_linear,
     result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],
     golden=_linear_golden,
     aten="linear",
@@ -186,7 +184,7 @@ def _halved(shape: Extents, axis: int) -> Extents:
 
 
 def _gated(x: TensorSpec, axis: int) -> TensorSpec:
-    return interleaved(x).with_(shape=_halved(tuple(x.shape), axis))
+    return x.interleaved.with_(shape=_halved(tuple(x.shape), axis))
 
 
 def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
@@ -222,14 +220,13 @@ class LossReductionMode(enum.Enum):
     SUM = "sum"
 
 
-def _spelled_loss(reference: tuple[int, ...], prediction: tuple[int, ...], reduction: str) -> tuple[str]:
+def _check_loss(reference: tuple[int, ...], prediction: tuple[int, ...], _: str) -> None:
     if reference != prediction:
         raise ShapeError(f"the reference has shape {list(reference)}, and the prediction {list(prediction)}")
-    return (reduction,)
 
 
 def _loss_result(reference: TensorSpec, _: TensorSpec, reduction: str) -> TensorSpec:
-    return reference if reduction == LossReductionMode.NONE.name else interleaved(reference).with_(shape=())
+    return reference if reduction == LossReductionMode.NONE.name else reference.interleaved.with_(shape=())
 
 
 def _reduced_losses(ops: Ops, losses: Any, reduction: str) -> Any:
@@ -253,7 +250,7 @@ def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composi
         ),
         summary=summary,
         decompose=decompose,
-        spelled=_spelled_loss,
+        spelled=_check_loss,
         result=_loss_result,
         golden=golden,
         aten=in_torch,

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -156,7 +155,7 @@ class Contraction(Operation):
         except ShapeError as error:
             raise OperandShapeError(f"`{self.name}` of {error.message}", help=error.help) from None
         try:
-            return (interleaved(tensors[0]).with_(shape=tuple(extents[label] for label in named.result)),)
+            return (tensors[0].interleaved.with_(shape=tuple(extents[label] for label in named.result)),)
         except ShapeError as error:
             raise OperandError.of("", error) from None
 

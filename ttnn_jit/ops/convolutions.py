@@ -273,10 +273,9 @@ def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, ac
     check_activation(activation)
 
 
-def _spelled(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
+def _check_2d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
     *numbers, activation, _dtype, _layout, _precision = attributes
     _checked(sizes_2d(*numbers), x, weight, bias, activation)
-    return attributes
 
 
 def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
@@ -301,7 +300,7 @@ CONV2D = Composite(
     parameters=(*OPERANDS, *SIZES_2D, *RESULT),
     summary="The products of windows of a tensor and weights, plus `bias`, then `activation`; one row for each window.",
     decompose=_conv2d,
-    spelled=_spelled,
+    spelled=_check_2d,
     result=_result,
     golden=_conv2d_golden,
     aten="convolution",
@@ -323,9 +322,8 @@ def numbers_3d(sizes: Convolution) -> tuple[Any, ...]:
     return (sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, *_window_numbers(sizes))
 
 
-def _spelled_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
+def _check_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
     _checked(sizes_3d(*attributes), x, weight, bias, attributes[9])
-    return attributes
 
 
 def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
@@ -349,7 +347,7 @@ CONV3D = Composite(
     summary="`conv2d` with depth too; the result has batch, depth, height, width and channels.",
     source="ttnn.experimental.conv3d",
     decompose=_conv3d,
-    spelled=_spelled_3d,
+    spelled=_check_3d,
     result=_result_3d,
     golden=lambda torch, x, w, bias, *rest: _in_torch(torch, x, w, bias, sizes_3d(*rest), rest[9]),
     aten="convolution",

@@ -12,13 +12,15 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
 from ttnn_jit.specs.access import Access, Part, reshaped
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, divided, remainder, times, total
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
-    """The declaration of an operation of one tensor."""
+    """The declaration of an operation of one tensor; `golden` is torch's function of its name, unless given."""
+    fields.setdefault("golden", torch_function(name))
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
     return Movement(name=name, parameters=(OPERAND, *parameters), examples=examples, **fields)
 
@@ -49,7 +51,6 @@ PERMUTE = movement(
     summary="The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it.",
     spelled=_spelled_permute,
     access=_permuted,
-    golden=lambda torch, x, dims: torch.permute(x, dims),
     aten="permute",
     is_view=True,
     examples=(((3, 40, 65), ((2, 0, 1),)), ((64, 32), ((1, 0),)), ((2, 3, 4, 33), ((0, -1, 2, 1),))),
@@ -73,7 +74,6 @@ TRANSPOSE = movement(
     summary="The tensor with two dimensions exchanged.",
     spelled=_spelled_transpose,
     access=_transposed,
-    golden=lambda torch, x, first, second: torch.transpose(x, first, second),
     aten="transpose.int",
     is_view=True,
     examples=(((70, 33), (0, 1)), ((2, 3, 64, 32), (-2, -1)), ((5, 1, 7), (0, 2))),
@@ -105,7 +105,6 @@ RESHAPE = movement(
     summary="The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.",
     spelled=spelled_reshape,
     access=reshaped,
-    golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="reshape",
     is_view=True,
     examples=(((6, 40, 64), ((240, 64),)), ((4, 6), ((3, -1),)), ((2, 3, 35), ((1, 6, 5, 7),)), ((1,), ((),))),
@@ -138,7 +137,6 @@ UNSQUEEZE = reshape_of(
     Parameter("dim", DIMENSION),
     extents=_unsqueezed,
     summary="The tensor with a dimension of extent 1 before `dim`.",
-    golden=lambda torch, x, dim: torch.unsqueeze(x, dim),
     aten="unsqueeze",
     is_view=True,
     examples=(((3, 40), (0,)), ((3, 40), (-1,)), ((2, 32, 64), (1,))),
@@ -326,7 +324,6 @@ REPEAT_INTERLEAVE = movement(
     summary="Every element along `dim` many times in a row.",
     spelled=_spelled_repeat_interleave,
     access=_interleaved,
-    golden=lambda torch, x, repeats, dim: torch.repeat_interleave(x, repeats, dim),
     aten="repeat_interleave.self_int",
     examples=(((3, 40), (2, 0)), ((2, 33), (3, -1)), ((2, 5, 7), (1, 1))),
 )
@@ -353,7 +350,6 @@ FLIP = movement(
     ttir_name="reverse",
     spelled=_spelled_flip,
     access=_flipped,
-    golden=lambda torch, x, dims: torch.flip(x, dims),
     aten="flip",
     examples=(((3, 40), ((1,),)), ((2, 33, 5), ((0, -1),)), ((4, 6), ((0, 1),))),
 )

@@ -204,15 +204,16 @@ class Composite(Decomposed):
     Elementwise functions are one `emit` instead.
 
     Attributes:
-        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
-            that is not given is None. Raises ShapeError where they do not fit. None: they are as they are given.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+            what only checks them. The shape of a tensor that is not given is None. Raises ShapeError where they do not
+            fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
             has several results. By default a tensor like the first operand.
         kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
             for operands of that bind its own.
     """
 
-    spelled: Callable[..., tuple[Any, ...]] | None = None
+    spelled: Callable[..., tuple[Any, ...] | None] | None = None
     result: Callable[..., TensorSpec | tuple[TensorSpec, ...]] = lambda x, *_: x
     takes_dtypes: frozenset[DataType] = FLOATS
     kernel_of: Operation | None = None
@@ -230,9 +231,10 @@ class Composite(Decomposed):
         tensors = (spec for spec in specs if not isinstance(spec, float | int))
         shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
         try:
-            return self, self.spelled(*shapes, *statics)
+            written = self.spelled(*shapes, *statics)
         except ShapeError as error:
             raise OperandError.of(self.name, error) from None
+        return self, tuple(statics) if written is None else written
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.

@@ -9,7 +9,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import OperandDTypeError, OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.arithmetic import dtypes_of
 from ttnn_jit.ops.kinds import TensorKind
-from ttnn_jit.ops.operation import OperandSpec, Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation, torch_function
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
@@ -163,6 +164,14 @@ class Elementwise(Operation):
                     f"which is dimension 1 of {list(first.shape)}",
                     help=f"reshape it to {[1, spec.volume, *[1] * (rank - 2)]} before the call",
                 )
+
+
+def elementwise(name: str, parameters: Sequence[Parameter], **fields: Any) -> Elementwise:
+    """A declaration: `emit` and `golden` are the functions of its `aten`, or else its name, unless given."""
+    named = fields.setdefault("aten", name) or name
+    fields.setdefault("emit", lambda b, *values: getattr(b, named)(*values))
+    fields.setdefault("golden", torch_function(named))
+    return Elementwise(name=name, parameters=tuple(parameters), **fields)
 
 
 def _broadcast(name: str, specs: Sequence[TensorSpec]) -> tuple[int, ...]:

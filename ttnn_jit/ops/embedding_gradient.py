@@ -9,10 +9,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.typecast import OPERATIONS as CASTS
-from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, HALVES, INDICES
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -41,7 +39,7 @@ def _rows_loop(load: Any, store: Any) -> Any:
 def _rows_loops(grad: Shape, _: Shape, rows: int) -> RoutineLoops:
     extents = (grad[0], rows, grad[1])
     places = ((0, 2), (0,), (1, 2))
-    return RoutineLoops(extents, 3, tuple(Access(extents, tuple(map(Dim, each))) for each in places))
+    return RoutineLoops.over(extents, 3, *(tuple(map(Dim, each)) for each in places))
 
 
 SUMMED_ROWS = Routine(
@@ -51,8 +49,7 @@ SUMMED_ROWS = Routine(
     source="ttnn.embedding_bw",
     loop=_rows_loop,
     loops=_rows_loops,
-    spelled=lambda _grad, _indices, rows: (rows,),
-    result=lambda grad, _, rows: (interleaved(grad).with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
+    result=lambda grad, _, rows: (grad.interleaved.with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
     operand_dtypes=(FLOATS, INDICES),
     golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
         0, indices.long(), grad
@@ -60,7 +57,7 @@ SUMMED_ROWS = Routine(
 )
 
 
-def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
+def _check_rows(indices: Shape, weight: Shape, grad: Shape) -> None:
     if len(weight) < 2 or math.prod(weight[:-2]) != 1:
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
@@ -70,7 +67,6 @@ def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
         raise ShapeError(
             f"a gradient of shape {list(grad)} has no row of {weight[-1]} elements for each of {count} indices"
         )
-    return ()
 
 
 def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
@@ -83,7 +79,7 @@ def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
 
 
 def _embedding_result(_: TensorSpec, weight: TensorSpec, grad: TensorSpec) -> TensorSpec:
-    return interleaved(weight).with_(dtype=grad.dtype)
+    return weight.interleaved.with_(dtype=grad.dtype)
 
 
 EMBEDDING_BW = Composite(
@@ -96,7 +92,7 @@ EMBEDDING_BW = Composite(
     summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
     "float it is the integer toward zero.",
     decompose=_embedding_bw,
-    spelled=_spelled_rows,
+    spelled=_check_rows,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, FLOATS, FLOATS),
     golden=lambda torch, indices, weight, grad: (

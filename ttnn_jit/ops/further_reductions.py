@@ -14,7 +14,7 @@ from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction
-from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM
+from ttnn_jit.ops.reductions import MAX, MIN, PROD, SUM, over
 from ttnn_jit.ops.routines import TOPK
 from ttnn_jit.ops.selections import GATHER
 
@@ -79,11 +79,7 @@ def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: st
         return ops.call(reduction, [ops.call(NE, [x, 0])], axes, keepdim)
 
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool) -> Any:
-        axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]
-        found = x != 0
-        for axis in axes:
-            found = getattr(torch, name)(found, axis, keepdim)
-        return found.to(x.dtype)
+        return over(name)(torch, x != 0, dim, keepdim).to(x.dtype)
 
     return MacroOperation(
         name=name,

@@ -18,6 +18,7 @@ from ttnn_jit.specs.target import TILE_HEIGHT
 _KEYS_AND_VALUES = Parameter("input_tensor_kv", OPTIONAL_TENSOR, aliases=("kv_input_tensor", "kv_input", "input_kv"))
 _NUM_HEADS = Parameter("num_heads", DIMENSION, aliases=("num_q_heads",))
 _NUM_KV_HEADS = Parameter("num_kv_heads", OPTIONAL_COUNT)
+_TRANSPOSES = Parameter("transpose_k_heads", FLAG, default=True)
 _GRID = Parameter("compute_with_storage_grid_size", IGNORED)
 
 BY_HEAD, TRANSPOSED = (0, 2, 1, 3), (0, 2, 3, 1)
@@ -173,7 +174,7 @@ NLP_CREATE_QKV_HEADS = MacroOperation(
         _KEYS_AND_VALUES,
         _NUM_HEADS,
         _NUM_KV_HEADS,
-        Parameter("transpose_k_heads", FLAG, default=True),
+        _TRANSPOSES,
     ),
     summary="Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions.",
     decompose=partial(_split, rank=4),
@@ -216,7 +217,7 @@ def _groups_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None, trans
 
 CREATE_QKV_HEADS = MacroOperation(
     name="experimental.create_qkv_heads",
-    parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, Parameter("transpose_k_heads", FLAG, default=True)),
+    parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, _TRANSPOSES),
     summary="Heads of rows that hold, group by group, the queries that share a key, that key and its value.",
     decompose=lambda ops, x, *statics: _split_groups(ops, _as_positions(ops, x, 4, "input_tensor"), *statics),
     collected_in=tuple,
@@ -238,7 +239,7 @@ SEPARATE_QKV_HEADS = MacroOperation(
         Parameter("input_tensor_kv", TENSOR, aliases=("input_kv",)),
         _NUM_HEADS,
         _NUM_KV_HEADS,
-        Parameter("transpose_k_heads", FLAG, default=True),
+        _TRANSPOSES,
     ),
     summary="Heads of rows of queries, and of as many others as there are, each a key and its value, head by head.",
     decompose=_split_separate,

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.binary import DIVIDE, FILL, FIRST, SECOND
 from ttnn_jit.ops.data_movement import REPEAT, RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import CHOICE, TENSOR, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.typecast import TYPECAST
@@ -138,10 +139,10 @@ def _rounded(mode: str) -> Callable[..., Any]:
 
 FLOOR = _routine("floor_divide", _quotient_loop, _rounded("floor"), False, False)
 TRUNC = _routine("divide_trunc", _quotient_loop, _rounded("trunc"), True, False)
-LEFT = _routine("remainder", _quotient_loop, lambda torch, x, y: torch.remainder(x, y), False, True)
-LEFT_OF_TRUNC = _routine("fmod", _quotient_loop, lambda torch, x, y: torch.fmod(x, y), True, True)
-DIVISOR = _routine("gcd", _divisor_loop, lambda torch, x, y: torch.gcd(x, y), False)
-MULTIPLE = _routine("lcm", _divisor_loop, lambda torch, x, y: torch.lcm(x, y), True)
+LEFT = _routine("remainder", _quotient_loop, torch_function("remainder"), False, True)
+LEFT_OF_TRUNC = _routine("fmod", _quotient_loop, torch_function("fmod"), True, True)
+DIVISOR = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
+MULTIPLE = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
 
 IN_PROGRAMS = (FLOOR, TRUNC, LEFT, LEFT_OF_TRUNC, DIVISOR, MULTIPLE)
 """What programs have of these operations."""
@@ -153,7 +154,7 @@ OPERATIONS = (
         "divide",
         "x / y of integers, in float32.",
         _exact_quotient,
-        lambda torch, x, y: torch.div(x, y),
+        torch_function("div"),
         others=(Parameter("rounding_mode", CHOICE, None),),
     ),
     _operation(

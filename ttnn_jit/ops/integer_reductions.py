@@ -73,9 +73,7 @@ def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routine
     extents = tuple(shape[dim] for dim in order)
     places = {dim: place for place, dim in enumerate(order)}
     kept = [Const(0) if dim == axis else Dim(places[dim]) for dim in range(rank) if keepdim or dim != axis]
-    return RoutineLoops(
-        extents, 2, (Access(extents, tuple(Dim(places[dim]) for dim in range(rank))), Access(extents, tuple(kept)))
-    )
+    return RoutineLoops.over(extents, 2, tuple(Dim(places[dim]) for dim in range(rank)), tuple(kept))
 
 
 def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -11,7 +12,6 @@ from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.target import TILE_WIDTH
 
 _NORMALISED = (
@@ -24,21 +24,23 @@ _NORMALISED = (
 """What every operation takes that normalises rows."""
 
 
-def _rows_spelled(
-    shape: Sequence[int],
-    weight: Sequence[int] | None,
-    bias: Sequence[int] | None,
-    residual: Sequence[int] | None,
-    epsilon: float,
-) -> tuple[float]:
+Extents = tuple[int, ...]
+
+
+def _check_rows(
+    shape: Extents, weight: Extents | None, bias: Extents | None, residual: Extents | None, _: float
+) -> None:
     if not shape:
         raise ShapeError("a tensor without dimensions has no rows to normalise")
+    _check_columns(shape, weight, bias)
+    if residual is not None and residual != shape:
+        raise ShapeError(f"`residual_input_tensor` has shape {list(residual)}, and the tensor {list(shape)}")
+
+
+def _check_columns(shape: Extents, weight: Extents | None, bias: Extents | None) -> None:
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and math.prod(given) != shape[-1]:
             raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the rows {shape[-1]}")
-    if residual is not None and residual != shape:
-        raise ShapeError(f"`residual_input_tensor` has shape {list(residual)}, and the tensor {list(shape)}")
-    return (epsilon,)
 
 
 def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
@@ -89,7 +91,7 @@ LAYER_NORM = Composite(
     parameters=_NORMALISED,
     summary="Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column.",
     decompose=_layer_norm,
-    spelled=_rows_spelled,
+    spelled=_check_rows,
     golden=_normalised_golden("layer_norm"),
     aten="native_layer_norm",
     examples=_NORMALISED_EXAMPLES,
@@ -100,7 +102,7 @@ RMS_NORM = Composite(
     parameters=_NORMALISED,
     summary="Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column.",
     decompose=_rms_norm,
-    spelled=_rows_spelled,
+    spelled=_check_rows,
     golden=_normalised_golden("rms_norm"),
     aten="rms_norm",
     examples=_NORMALISED_EXAMPLES,
@@ -109,19 +111,12 @@ RMS_NORM = Composite(
 
 # --- In parts, on several devices -------------------------------------------------------------------------------------
 
-
-Extents = tuple[int, ...]
-
 _INPUT = Parameter("input_tensor", TENSOR, aliases=("input",))
 _GRID = Parameter("use_2d_core_grid", IGNORED)
 
 
-def _pre_spelled(shape: Extents, residual: Extents | None) -> tuple[()]:
-    if not shape:
-        raise ShapeError("a tensor without dimensions has no rows to normalise")
-    if residual is not None and residual != shape:
-        raise ShapeError(f"`residual_input_tensor` has shape {list(residual)}, and the tensor {list(shape)}")
-    return ()
+def _check_pre(shape: Extents, residual: Extents | None) -> None:
+    _check_rows(shape, None, None, residual, 0.0)
 
 
 def _in_tile(ops: Ops, column: Any) -> Any:
@@ -150,8 +145,8 @@ def _pre(name: str, count: int, summary: str) -> Composite:
         parameters=(_INPUT, Parameter("residual_input_tensor", OPTIONAL_TENSOR), _GRID),
         summary=summary,
         decompose=lambda ops, x, residual: _sums(ops, x, residual, count),
-        spelled=_pre_spelled,
-        result=lambda x, _: interleaved(x).with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
+        spelled=_check_pre,
+        result=lambda x, _: x.interleaved.with_(shape=(*tuple(x.shape)[:-1], count * TILE_WIDTH)),
         golden=lambda torch, x, residual: _sums_golden(torch, x, residual, count),
         examples=((((3, 40), None), ()), (((2, 1, 33, 64), (2, 1, 33, 64)), ())),
     )
@@ -169,22 +164,16 @@ LAYER_NORM_PRE_ALL_GATHER = _pre(
 )
 
 
-def _post_spelled(count: int) -> Any:
-    def spelled(
-        shape: Extents, stats: Extents, weight: Extents | None, bias: Extents | None, epsilon: float
-    ) -> tuple[float]:
-        width = count * TILE_WIDTH
-        if not shape or stats[:-1] != shape[:-1] or not stats[-1] or stats[-1] % width:
-            raise ShapeError(
-                f"`stats` has shape {list(stats)}, and the tensor {list(shape)}",
-                help=f"it has {width} columns per device, as the half before the gather gives them",
-            )
-        for name, given in (("weight", weight), ("bias", bias)):
-            if given is not None and math.prod(given) != shape[-1]:
-                raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the rows {shape[-1]}")
-        return (epsilon,)
-
-    return spelled
+def _check_post(
+    count: int, shape: Extents, stats: Extents, weight: Extents | None, bias: Extents | None, _: float
+) -> None:
+    width = count * TILE_WIDTH
+    if not shape or stats[:-1] != shape[:-1] or not stats[-1] or stats[-1] % width:
+        raise ShapeError(
+            f"`stats` has shape {list(stats)}, and the tensor {list(shape)}",
+            help=f"it has {width} columns per device, as the half before the gather gives them",
+        )
+    _check_columns(shape, weight, bias)
 
 
 def _means(ops: Ops, x: Any, stats: Any, count: int) -> list[Any]:
@@ -243,7 +232,7 @@ def _post(name: str, count: int, summary: str, decompose: Any) -> Composite:
         ),
         summary=summary,
         decompose=decompose,
-        spelled=_post_spelled(count),
+        spelled=partial(_check_post, count),
         golden=_post_golden(count),
         examples=examples,
     )

@@ -179,6 +179,11 @@ CAST_HELP = "cast it first: `ttnn.typecast(x, ttnn.int32)`, or to `ttnn.float32`
 """What to do where an operation does not take an element type that torch and numpy alone have."""
 
 
+def torch_function(name: str) -> Callable[..., Any]:
+    """The golden that is torch's function of that name."""
+    return lambda torch, *values: getattr(torch, name)(*values)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
     """A declaration that computes: it may be called, and is tested.

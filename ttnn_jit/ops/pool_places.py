@@ -9,10 +9,8 @@ from math import isnan as is_nan
 from typing import Any
 
 from ttnn_jit.ops.pools import SIZES, pool_of, rows_of
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
-from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.index_expressions import Dim, times, total
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -59,9 +57,7 @@ def _place_loops(_: Shape, *attributes: Any) -> RoutineLoops:
     taps = (total((times(Dim(place), step), times(Dim(tap), apart))) for place, step, tap, apart in steps)
     row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
     zero = total(())
-    return RoutineLoops(
-        extents, 5, (Access(extents, (Dim(0), *taps, Dim(3))), Access(extents, (zero, zero, row, Dim(3))))
-    )
+    return RoutineLoops.over(extents, 5, (Dim(0), *taps, Dim(3)), (zero, zero, row, Dim(3)))
 
 
 def _place_constants(*attributes: Any) -> tuple[int, ...]:
@@ -73,7 +69,7 @@ def _place_constants(*attributes: Any) -> tuple[int, ...]:
 def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
     pool = pool_of(*attributes)
     dtype = dtype_of_places(math.prod(pool.extents))
-    return (interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
+    return (x.interleaved.with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
 
 
 def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, EXTENT_ARRAY, FLAG, LAYOUT, PAIRS, TENSOR, Parameter
-from ttnn_jit.ops.reduction import CHAINS, interleaved
+from ttnn_jit.ops.reduction import CHAINS
 from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
@@ -158,9 +158,8 @@ def attributes_of(pool: Pool) -> tuple[Any, ...]:
     return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
 
 
-def _spelled(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check(x: Shape, *attributes: Any) -> None:
     pool_of(*attributes).check(x)
-    return attributes
 
 
 def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
@@ -183,6 +182,13 @@ def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
     return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
 
 
+def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Padded images with `number` behind them, as far as windows reach."""
+    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    down, across = (max(0, wanted - own) for wanted, own in reach)
+    return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
+
+
 def rows_of(y: Any) -> Any:
     """Images with channels in front as one row for each place."""
     return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
@@ -190,10 +196,7 @@ def rows_of(y: Any) -> Any:
 
 def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    x = _in_torch(torch, x, pool, -math.inf)
-    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
-    more = [max(0, wanted - own) for wanted, own in reach]
-    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]), value=-math.inf)
+    x = _reached(torch, _in_torch(torch, x, pool, -math.inf), pool, -math.inf)
     windows = pool.windows
     y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
     return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
@@ -204,7 +207,7 @@ MAX_POOL2D = Composite(
     parameters=(*SIZES, *_RESULT),
     summary="The largest element of every window, NaN where one is; one row for each window.",
     decompose=_max_pool2d,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
@@ -246,9 +249,7 @@ def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
 
 
 def _sums(torch: Any, x: Any, pool: Pool) -> Any:
-    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
-    more = [max(0, wanted - own) for wanted, own in reach]
-    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]))
+    x = _reached(torch, x, pool, 0.0)
     y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
     return y[:, :, : pool.counts[0], : pool.counts[1]]
 
@@ -258,7 +259,7 @@ AVG_POOL2D = Composite(
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
     summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
     decompose=_avg_pool2d,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     golden=_avg_pool2d_golden,
     aten="avg_pool2d",
@@ -283,13 +284,12 @@ def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tup
     return batch, (height, width), channels, (counts[0], counts[1])
 
 
-def _spelled_adaptive(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check_adaptive(x: Shape, *attributes: Any) -> None:
     batch, extents, channels, counts = _adaptive(attributes)
     if min(batch, *extents, channels, *counts) < 1:
         raise ShapeError(f"{list(counts)} results of {list(extents)} places: all are at least 1")
     whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
     Pool(batch, extents, channels, whole, ceil=False).check(x)
-    return attributes
 
 
 def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
@@ -344,7 +344,7 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
         parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
         summary=summary,
         decompose=decompose,
-        spelled=_spelled_adaptive,
+        spelled=_check_adaptive,
         result=_result_adaptive,
         golden=_adaptive_golden(name),
         aten=name,
@@ -365,15 +365,14 @@ ADAPTIVE_MAX_POOL2D = _adaptive_pool(
 # --- All of an image --------------------------------------------------------------------------------------------------
 
 
-def _spelled_global(shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check_global(shape: Shape, *_: Any) -> None:
     if len(shape) != 4 or math.prod(shape[1:3]) == 0:
         raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
-    return attributes
 
 
 def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
     batch, _, _, channels = tuple(x.shape)
-    return interleaved(x).with_(shape=(batch, 1, 1, channels), dtype=dtype)
+    return x.interleaved.with_(shape=(batch, 1, 1, channels), dtype=dtype)
 
 
 GLOBAL_AVG_POOL2D = Composite(
@@ -381,7 +380,7 @@ GLOBAL_AVG_POOL2D = Composite(
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="The mean of every channel of an image.",
     decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
-    spelled=_spelled_global,
+    spelled=_check_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
 )

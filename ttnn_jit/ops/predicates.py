@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import FLOAT, Parameter
 from ttnn_jit.ops.unary import unary
 
@@ -20,7 +21,7 @@ def _predicate(
     in_place: bool = False,
     aten: str | None = None,
 ) -> Elementwise:
-    golden = golden or (lambda torch, x: getattr(torch, name)(x))
+    golden = golden or torch_function(name)
     return unary(
         name,
         summary=f"1 where x is {summary}, else 0, in x's dtype.",

@@ -12,7 +12,6 @@ from ttnn_jit.ops.composites import is_broadcast_to
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, IGNORED, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -22,11 +21,10 @@ def _activated(ops: Ops, a: Any, b: Any, *statics: Any) -> Any:
     return activated(ops, product, activation)
 
 
-def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[Any, ...]:
+def _check_activated(a: Sequence[int], b: Sequence[int], *statics: Any) -> None:
     transpose_a, transpose_b, activation, _ = statics
     MATMUL.extents((a, b), (transpose_a, transpose_b))
     check_activation(activation)
-    return statics
 
 
 ACTIVATED_MATMUL = Composite(
@@ -36,7 +34,7 @@ ACTIVATED_MATMUL = Composite(
     summary="The product of matrices, then the function of one tensor that `activation` names.",
     decompose=_activated,
     kernel_of=MATMUL,
-    spelled=_activated_spelled,
+    spelled=_check_activated,
     result=lambda a, b, *statics: MATMUL.results((a, b), statics[:2])[0],
     golden=lambda torch, a, b, *statics: activated_in_torch(
         torch, MATMUL.golden(torch, a, b, *statics[:2]), statics[2]
@@ -54,16 +52,13 @@ def _addmm(ops: Ops, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
     return product + x * beta if beta else product
 
 
-def _addmm_spelled(
-    x: Sequence[int], a: Sequence[int], b: Sequence[int], alpha: float, beta: float
-) -> tuple[float, float]:
+def _check_addmm(x: Sequence[int], a: Sequence[int], b: Sequence[int], *_: float) -> None:
     if len(a) != 2 or len(b) != 2:
         raise ShapeError(f"the tensors that are multiplied are matrices, got shapes {list(a)} and {list(b)}")
     named, extents = MATMUL.extents((a, b), (False, False))
     product = [extents[label] for label in named.result]
     if not is_broadcast_to(x, product):
         raise ShapeError(f"the tensor that is added has shape {list(x)}, and the product {product}")
-    return alpha, beta
 
 
 def _addmm_result(x: TensorSpec, a: TensorSpec, b: TensorSpec, *_: Any) -> TensorSpec:  # noqa: ARG001
@@ -79,7 +74,7 @@ ADDMM = Composite(
     ),
     summary="`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out.",
     decompose=_addmm,
-    spelled=_addmm_spelled,
+    spelled=_check_addmm,
     result=_addmm_result,
     golden=lambda torch, x, a, b, alpha, beta: torch.addmm(x, a, b, alpha=alpha, beta=beta),
     aten="addmm",
@@ -102,11 +97,10 @@ def _outer_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return (*around, math.prod(a), math.prod(b))
 
 
-def _outer_spelled(*shapes: Sequence[int]) -> tuple[()]:
+def _check_outer(*shapes: Sequence[int]) -> None:
     for shape in shapes:
         if not shape or sum(extent != 1 for extent in shape) > 1:
             raise ShapeError(f"an outer product is of tensors with one dimension longer than 1, got {list(shape)}")
-    return ()
 
 
 OUTER = Composite(
@@ -114,8 +108,8 @@ OUTER = Composite(
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
     summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
     decompose=_outer,
-    spelled=_outer_spelled,
-    result=lambda a, b: interleaved(a).with_(shape=_outer_shape(a.shape, b.shape)),
+    spelled=_check_outer,
+    result=lambda a, b: a.interleaved.with_(shape=_outer_shape(a.shape, b.shape)),
     golden=lambda torch, a, b: torch.outer(a.reshape(-1), b.reshape(-1)).reshape(_outer_shape(a.shape, b.shape)),
     examples=((((33,), (40,)), ()), (((1, 1, 33, 1), (1, 1, 1, 70)), ()), (((1, 1, 1, 5), (1, 1, 1, 5)), ())),
 )
@@ -130,14 +124,13 @@ _SWAPPED = (2, 1, 0, 3)
 """Positions and users change places."""
 
 
-def _spelled_groups(a: Shape, b: Shape) -> tuple[()]:
+def _check_groups(a: Shape, b: Shape) -> None:
     fits = len(a) == len(b) == 4 and a[2] == b[0] and a[3] == b[2] and b[1] > 0 and a[1] % b[1] == 0
     if not fits:
         raise ShapeError(
             f"queries of shape {list(a)} do not meet matrices of shape {list(b)}",
             help="queries have positions, heads, users, channels; matrices users, groups of heads, channels, columns",
         )
-    return ()
 
 
 def _grouped(ops: Ops, a: Any, b: Any) -> Any:
@@ -149,7 +142,7 @@ def _grouped(ops: Ops, a: Any, b: Any) -> Any:
 
 
 def _grouped_result(a: TensorSpec, b: TensorSpec) -> TensorSpec:
-    return interleaved(a).with_(shape=(*tuple(a.shape)[:3], tuple(b.shape)[3]))
+    return a.interleaved.with_(shape=(*tuple(a.shape)[:3], tuple(b.shape)[3]))
 
 
 def _grouped_golden(torch: Any, a: Any, b: Any) -> Any:
@@ -168,7 +161,7 @@ def _of_groups(name: str, *others: Parameter) -> Composite:
         ),
         summary="Queries of positions, heads and users times the matrices of each user and group of heads.",
         decompose=_grouped,
-        spelled=_spelled_groups,
+        spelled=_check_groups,
         result=_grouped_result,
         golden=_grouped_golden,
         examples=((((1, 6, 3, 40), (3, 2, 40, 5)), ()), (((2, 4, 3, 33), (3, 1, 33, 7)), ())),

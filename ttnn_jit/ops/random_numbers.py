@@ -17,7 +17,7 @@ from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -128,7 +128,7 @@ def _spelled_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> t
 
 
 def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layout: Layout, *_: Any) -> TensorSpec:
-    return laid_out(interleaved(draw), layout).with_(shape=tuple(shape), dtype=dtype)
+    return laid_out(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
 
 
 def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:
@@ -209,9 +209,8 @@ RANDN = Composite(
 _WITH_STATE = (FLOATS, frozenset({STATE_TYPE}), frozenset({STATE_TYPE}))
 
 
-def _spelled_like(shape: Shape, _draw: Shape, _key: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _check_like(shape: Shape, *_: Any) -> None:
     check_count(shape)
-    return attributes
 
 
 BERNOULLI = Composite(
@@ -219,7 +218,7 @@ BERNOULLI = Composite(
     parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
     summary="1 with the probability that the element is, else 0.",
     decompose=lambda ops, x, draw, key, _: _uniform(ops, draw, key, x.shape) < x,
-    spelled=_spelled_like,
+    spelled=_check_like,
     result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, _: (_golden_uniform(torch, draw, key, x.shape) < x).double(),
@@ -233,7 +232,7 @@ DROPOUT = Composite(
     decompose=lambda ops, x, draw, key, probability, scale: ops.where(
         _uniform(ops, draw, key, x.shape) >= probability, x * scale, 0.0
     ),
-    spelled=_spelled_like,
+    spelled=_check_like,
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, probability, scale: torch.where(
         _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0

@@ -18,7 +18,7 @@ from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.routine import Routine
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS, SCALARS, DataType
-from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
+from ttnn_jit.specs.memory_config import BufferType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 CHAINS = 32
@@ -78,7 +78,7 @@ class Reduction(Operation):
         """
         (spec,) = (spec for spec in specs if isinstance(spec, TensorSpec))
         _, (axes, keepdim) = self.written(specs, statics)
-        return (interleaved(spec).with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
+        return (spec.interleaved.with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
 
     @property
     def dtypes(self) -> frozenset[DataType]:
@@ -115,10 +115,3 @@ def laid_out(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
     """`spec` in `layout`, if it is given; tensors of torch and numpy have but one."""
     is_foreign = spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
     return spec if layout is None or is_foreign else spec.with_(layout=layout)
-
-
-def interleaved(spec: TensorSpec) -> TensorSpec:
-    """`spec` as results lie that are not laid out as their operand: interleaved, in DRAM if it is on a device."""
-    if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
-        return spec.with_()
-    return spec.with_(memory_config=MemoryConfig())

@@ -11,7 +11,7 @@ from ttnn_jit.ops.parameter import REDUCED
 from ttnn_jit.ops.reduction import Reduction
 
 
-def _over(torch_function: str) -> Any:
+def over(torch_function: str) -> Any:
     """The golden: a function of torch's that reduces one dimension, applied to one after the other, the last first."""
 
     def golden(torch: Any, x: Any, dim: Any, keepdim: Any) -> Any:
@@ -31,7 +31,7 @@ SUM = Reduction(
     combined_by=ADD,
     of_integers=integer_reductions.SUM,
     identity=0.0,
-    golden=_over("sum"),
+    golden=over("sum"),
     aten="sum.dim_IntList",
 )
 
@@ -43,7 +43,7 @@ PROD = Reduction(
     combined_by=MULTIPLY,
     of_integers=integer_reductions.PROD,
     identity=1.0,
-    golden=_over("prod"),
+    golden=over("prod"),
     aten="prod.dim_int",
 )
 
@@ -56,7 +56,7 @@ MAX = Reduction(
     of_integers=integer_reductions.MAX,
     identity=-math.inf,
     reduces_nothing=False,
-    golden=_over("amax"),
+    golden=over("amax"),
     aten="amax",
 )
 
@@ -69,7 +69,7 @@ MIN = Reduction(
     of_integers=integer_reductions.MIN,
     identity=math.inf,
     reduces_nothing=False,
-    golden=_over("amin"),
+    golden=over("amin"),
     aten="amin",
 )
 

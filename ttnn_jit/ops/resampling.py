@@ -11,7 +11,6 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, HALVES
@@ -22,13 +21,23 @@ Shape = Sequence[int]
 MODES = ("nearest", "bilinear")
 
 
-def _spelled(shape: Shape, height: int, width: int, mode: str | None) -> tuple[Any, ...]:
+def check_images(shape: Shape) -> None:
+    """Refuses what has not the dimensions of images."""
     if len(shape) != 4:
         raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
+
+
+def check_mode(mode: str | None) -> None:
+    """Refuses a mode that is none."""
+    if mode not in MODES:
+        raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
+
+
+def _check(shape: Shape, height: int, width: int, mode: str | None) -> None:
+    check_images(shape)
     if min(height, width) < 1:
         raise ShapeError(f"the factors are {height} and {width}: they are at least 1")
-    _check_mode(mode)
-    return height, width, mode
+    check_mode(mode)
 
 
 def _upsample(ops: Ops, x: Any, height: int, width: int, mode: str) -> Any:
@@ -59,12 +68,12 @@ def _between(ops: Ops, x: Any, other: Any, place: float) -> Any:
     return ops.mac(other, place, x * (1.0 - place))
 
 
-def _upsample_golden(torch: Any, x: Any, height: int, width: int, mode: str) -> Any:
-    images = x.permute(0, 3, 1, 2)
+def interpolated_in_torch(torch: Any, x: Any, height: float | str, width: float | str, mode: str) -> Any:
+    """What `upsample` by any factors is in torch."""
     corners = {} if mode == MODES[0] else {"align_corners": False}
-    return torch.nn.functional.interpolate(images, scale_factor=(height, width), mode=mode, **corners).permute(
-        0, 2, 3, 1
-    )
+    factors = float(height), float(width)
+    resized = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=factors, mode=mode, **corners)
+    return resized.permute(0, 2, 3, 1)
 
 
 UPSAMPLE = Composite(
@@ -77,11 +86,11 @@ UPSAMPLE = Composite(
     ),
     summary="Images some times as high and as wide: repeated elements, or interpolated ones.",
     decompose=_upsample,
-    spelled=_spelled,
-    result=lambda x, height, width, _: interleaved(x).with_(
+    spelled=_check,
+    result=lambda x, height, width, _: x.interleaved.with_(
         shape=(x.shape[0], x.shape[1] * height, x.shape[2] * width, x.shape[3])
     ),
-    golden=_upsample_golden,
+    golden=interpolated_in_torch,
     aten="upsample_nearest2d",
 )
 
@@ -137,23 +146,14 @@ def _check_grid(x: Shape, grid: Shape, numbers: int) -> None:
         raise ShapeError(f"an input of shape {list(x)} has no elements")
 
 
-def _check_mode(mode: str | None) -> None:
-    if mode not in MODES:
-        raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
-
-
-def _spelled_sample(
-    x: Shape, grid: Shape, align_corners: bool, batched: bool, mode: str | None
-) -> tuple[bool, bool, str | None]:
-    _check_mode(mode)
+def _check_sample(x: Shape, grid: Shape, _align: bool, _batched: bool, mode: str | None) -> None:
+    check_mode(mode)
     _check_grid(x, grid, 2)
-    return align_corners, batched, mode
 
 
-def _spelled_precomputed(x: Shape, grid: Shape, batched: bool, mode: str) -> tuple[bool, str]:
-    _check_mode(mode)
+def _check_precomputed(x: Shape, grid: Shape, _batched: bool, mode: str) -> None:
+    check_mode(mode)
     _check_grid(x, grid, PRECOMPUTED[mode])
-    return batched, mode
 
 
 def _sample_loops(x: Shape, grid: Shape, batched: bool, numbers: int = 2) -> RoutineLoops:
@@ -171,7 +171,7 @@ def _sample_result(x: TensorSpec, grid: TensorSpec, batched: bool, numbers: int 
     (batch, rows, columns, last), channels = tuple(grid.shape), tuple(x.shape)[3]
     places = last // numbers
     shape = (batch, rows, columns, channels * places) if batched else (batch, rows, columns * places, channels)
-    return (interleaved(x).with_(shape=shape),)
+    return (x.interleaved.with_(shape=shape),)
 
 
 def _sample_golden(torch: Any, x: Any, grid: Any, align_corners: bool, batched: bool, mode: str) -> Any:
@@ -194,7 +194,7 @@ GRID_SAMPLE = Routine(
     summary="Images at places from -1 to 1, interpolated or the nearest element; zeros are around them.",
     loop=_sample_loop,
     loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
-    spelled=_spelled_sample,
+    spelled=_check_sample,
     result=lambda x, grid, _align, batched, _mode: _sample_result(x, grid, batched),
     operand_dtypes=(FLOATS, FLOATS),
     same_dtype=(0, 1),
@@ -253,7 +253,7 @@ GRID_SAMPLE_PRECOMPUTED = Routine(
     source="ttnn.grid_sample",
     loop=_precomputed_loop,
     loops=lambda x, grid, batched, mode: _sample_loops(x, grid, batched, PRECOMPUTED[mode]),
-    spelled=_spelled_precomputed,
+    spelled=_check_precomputed,
     result=lambda x, grid, batched, mode: _sample_result(x, grid, batched, PRECOMPUTED[mode]),
     operand_dtypes=(HALVES, HALVES),
     golden=_precomputed_golden,

@@ -9,8 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.parameter import NAME, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.resampling import MODES
+from ttnn_jit.ops.resampling import MODES, check_images, check_mode, interpolated_in_torch
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS
@@ -74,15 +73,12 @@ def _constants(height: str, width: str, mode: str) -> tuple[float, float, int]:
     return _inverse(height, mode), _inverse(width, mode), int(mode == MODES[0])
 
 
-def _spelled(shape: Shape, height: str, width: str, mode: str) -> tuple[str, str, str]:
-    if len(shape) != 4:
-        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
-    if mode not in MODES:
-        raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
+def _check(shape: Shape, height: str, width: str, mode: str) -> None:
+    check_images(shape)
+    check_mode(mode)
     for extent, factor in zip(shape[1:3], (height, width), strict=True):
         if not (0 < float(factor) < math.inf and _resized(extent, factor) > 0):
             raise ShapeError(f"a factor of {factor} leaves nothing of {extent} elements", help="it is above 0")
-    return height, width, mode
 
 
 def _resized_shape(shape: Shape, height: str, width: str) -> tuple[int, ...]:
@@ -97,14 +93,7 @@ def _loops(shape: Shape, height: str, width: str, _: str) -> RoutineLoops:
 
 
 def _result(x: TensorSpec, height: str, width: str, _: str) -> tuple[TensorSpec, ...]:
-    return (interleaved(x).with_(shape=_resized_shape(tuple(x.shape), height, width)),)
-
-
-def _golden(torch: Any, x: Any, height: str, width: str, mode: str) -> Any:
-    corners = {} if mode == MODES[0] else {"align_corners": False}
-    factors = float(height), float(width)
-    resized = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=factors, mode=mode, **corners)
-    return resized.permute(0, 2, 3, 1)
+    return (x.interleaved.with_(shape=_resized_shape(tuple(x.shape), height, width)),)
 
 
 RESCALE = Routine(
@@ -119,11 +108,11 @@ RESCALE = Routine(
     source="ttnn.upsample",
     loop=_loop,
     loops=_loops,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     operand_dtypes=(FLOATS,),
     constants=_constants,
-    golden=_golden,
+    golden=interpolated_in_torch,
 )
 
 OPERATIONS = (RESCALE,)

@@ -68,7 +68,7 @@ def _positions(x: Extents, token: int | None) -> tuple[int, int]:
     return (0, x[2]) if token is None else (token, token + 1)
 
 
-def _spelled_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -> tuple[Any, ...]:
+def _check_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -> None:
     _check_angles(x, cos, sin)
     begin, end = _positions(x, token)
     if begin < 0 or end > cos[2]:
@@ -76,7 +76,6 @@ def _spelled_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -
             f"there are angles of {cos[2]} positions, and none of position {end - 1 if begin >= 0 else begin}"
         )
     _check_rows(x, (*cos[:2], end - begin, cos[3]), cos)
-    return (token,)
 
 
 def _halves(ops: Ops, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
@@ -98,7 +97,7 @@ ROTARY_EMBEDDING = Composite(
         "`token_index`."
     ),
     decompose=_halves,
-    spelled=_spelled_halves,
+    spelled=_check_halves,
     golden=_halves_in_torch,
     examples=(
         (((2, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (None,)),
@@ -112,10 +111,9 @@ def _rows_of_mode(x: Extents, cos: Extents, decodes: bool) -> int:
     return 1 if decodes else min(x[2], cos[2])
 
 
-def _spelled_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> tuple[Any, ...]:
+def _check_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> None:
     _check_angles(x, cos, sin)
     _check_rows(x, (*cos[:2], _rows_of_mode(x, cos, decodes), cos[3]), cos)
-    return (decodes,)
 
 
 def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
@@ -128,7 +126,7 @@ ROTARY_EMBEDDING_HF = Composite(
     parameters=(_OPERAND, _COS, _SIN, Parameter("is_decode_mode", FLAG, default=False)),
     summary="Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user.",
     decompose=_halves_of_mode,
-    spelled=_spelled_mode,
+    spelled=_check_mode,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
@@ -140,14 +138,13 @@ ROTARY_EMBEDDING_HF = Composite(
 # --- Channels 2i and 2i + 1 -----------------------------------------------------------------------------------------
 
 
-def _spelled_pairs(x: Extents, cos: Extents, sin: Extents, turn: Extents, decodes: bool) -> tuple[Any, ...]:
-    _spelled_mode(x, cos, sin, decodes)
+def _check_pairs(x: Extents, cos: Extents, sin: Extents, turn: Extents, decodes: bool) -> None:
+    _check_mode(x, cos, sin, decodes)
     if x[-1] % TILE_WIDTH or len(turn) < 2 or turn[-1] != TILE_WIDTH or turn[-2] % TILE_WIDTH or turn[-2] == 0:
         raise ShapeError(
             f"rows of {x[-1]} channels are not turned by a matrix of shape {list(turn)}",
             help=f"it is of {TILE_WIDTH} by {TILE_WIDTH}, for that many channels at a time",
         )
-    return (decodes,)
 
 
 def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
@@ -173,7 +170,7 @@ ROTARY_EMBEDDING_LLAMA = Composite(
         "pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."
     ),
     decompose=_pairs,
-    spelled=_spelled_pairs,
+    spelled=_check_pairs,
     golden=_pairs_in_torch,
     examples=(
         (((1, 3, 5, 64), (1, 1, 8, 64), (1, 1, 8, 64), (1, 1, 32, 32)), (False,)),

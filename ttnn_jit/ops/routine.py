@@ -12,7 +12,7 @@ from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.index_expressions import Dim
+from ttnn_jit.specs.index_expressions import Dim, Expr
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -37,6 +37,11 @@ class RoutineLoops:
     own: int
     accesses: tuple[Access, ...]
 
+    @classmethod
+    def over(cls, extents: tuple[int, ...], own: int, *indices: tuple[Expr, ...]) -> RoutineLoops:
+        """Loops of which every operand and result is read or written at these of their indices."""
+        return cls(extents, own, tuple(Access(extents, each) for each in indices))
+
 
 def loops_along(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], Access]:
     """Loops over the other dimensions and, inside, over `axis`; and which element of a tensor of `shape` they name."""
@@ -57,9 +62,10 @@ class Routine(Operation):
             and `store` the element of the first result that is nearest to a number, through float32. The function reads
             and writes nothing but elements that indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
-        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
-            where they do not fit. None: they are as they are given.
-        result: ``result(*specs, *attributes)``: what it results in, a tuple.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+            what only checks them. Raises ShapeError where they do not fit. None: they are as they are given.
+        result: ``result(*specs, *attributes)``: what it results in, a tuple. By default one like the first operand,
+            interleaved.
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
         same_dtype: Which operands have one element type.
@@ -76,8 +82,8 @@ class Routine(Operation):
 
     loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
-    spelled: Callable[..., tuple[Any, ...]] | None = None
-    result: Callable[..., tuple[TensorSpec, ...]]
+    spelled: Callable[..., tuple[Any, ...] | None] | None = None
+    result: Callable[..., tuple[TensorSpec, ...]] = lambda x, *_: (x.interleaved,)
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
@@ -107,7 +113,8 @@ class Routine(Operation):
             )
         try:
             shapes = (self.counted(tuple(spec.shape)) for spec in tensors)
-            written = tuple(statics) if self.spelled is None else self.spelled(*shapes, *statics)
+            spelled = None if self.spelled is None else self.spelled(*shapes, *statics)
+            written = tuple(statics) if spelled is None else spelled
             return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None

@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
@@ -78,7 +78,7 @@ def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec
     extents = tuple(x.shape)
     shape = (*extents[:axis], k, *extents[axis + 1 :])
     places = dtype_of_places(extents[axis])
-    values = interleaved(x).with_(shape=shape)
+    values = x.interleaved.with_(shape=shape)
     return values, values.with_(dtype=places)
 
 
@@ -129,14 +129,13 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 
-def _spelled_embedding(_: Extents, weight: Extents, layout: Layout | None) -> tuple[Any, ...]:
+def _check_embedding(_: Extents, weight: Extents, _layout: Layout | None) -> None:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
             f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
         )
     if weight[-2] == 0:
         raise ShapeError("the weight has no rows")
-    return (layout,)
 
 
 def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops:
@@ -156,7 +155,7 @@ def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
     shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
-    return (laid_out(interleaved(weight), weight.layout if layout is None else layout).with_(shape=shape),)
+    return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
 
 
 def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
@@ -178,7 +177,7 @@ EMBEDDING = Routine(
     "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
     loop=_embedding_loop,
     loops=_embedding_loops,
-    spelled=_spelled_embedding,
+    spelled=_check_embedding,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,

@@ -12,8 +12,8 @@ from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.integer_reductions import reducing_loops
 from ttnn_jit.ops.named_places import farthest
+from ttnn_jit.ops.operation import torch_function
 from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.specs.dtypes import SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -69,9 +69,8 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         loops=_scan_loops,
         spelled=_spelled_scan,
         takes_scalars=True,
-        result=lambda x, _: (interleaved(x).with_(shape=x.shape),),
         operand_dtypes=(SCALARS,),
-        golden=lambda torch, x, dim: getattr(torch, name)(x, dim),
+        golden=torch_function(name),
         aten=name,
         examples=((((3, 40),), (-1,)), (((64, 5),), (0,)), (((2, 5, 37),), (1,))),
     )
@@ -106,7 +105,7 @@ def _place_loop(load: Any, _store: Any) -> Any:
 
 def _places(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec, ...]:
     shape = without_axes(x.shape, axes, keep=keepdim)
-    return (interleaved(x).with_(shape=shape, dtype=DataType.UINT32),)
+    return (x.interleaved.with_(shape=shape, dtype=DataType.UINT32),)
 
 
 def _place_along(name: str, *, largest: bool) -> Routine:

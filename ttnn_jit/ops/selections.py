@@ -9,7 +9,6 @@ from ttnn_jit.ops.axes import axis_of, axis_within
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.specs.access import Access
@@ -87,7 +86,7 @@ GATHER = Routine(
     loops=_gather_loops,
     spelled=_spelled_gather,
     takes_scalars=True,
-    result=lambda x, index, _: (interleaved(x).with_(shape=index.shape),),
+    result=lambda x, index, _: (x.interleaved.with_(shape=index.shape),),
     operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
     check=_check_places,
@@ -173,7 +172,6 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         updates=True,
         loaded=1,
         takes_scalars=True,
-        result=lambda x, *_: (interleaved(x),),
         operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
         constants=lambda _: (way,),
@@ -237,7 +235,6 @@ INDEX_FILL = Routine(
     loop=_index_fill_loop,
     loops=_index_fill_loops,
     spelled=_spelled_index_fill,
-    result=lambda x, *_: (interleaved(x),),
     operand_dtypes=(SCALARS, INDICES),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
@@ -296,7 +293,7 @@ def _sort_loops(shape: Extents, axis: int, *_: Any) -> RoutineLoops:
 
 def _sort_results(x: TensorSpec, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
     places = dtype_of_places(tuple(x.shape)[axis])
-    return interleaved(x), interleaved(x).with_(dtype=places)
+    return x.interleaved, x.interleaved.with_(dtype=places)
 
 
 SORT = Routine(
@@ -362,7 +359,6 @@ def _triangle(name: str, summary: str, *, lower: bool) -> Routine:
         loop=_triangle_loop,
         loops=_triangle_loops,
         spelled=_spelled_triangle,
-        result=lambda x, _: (interleaved(x),),
         operand_dtypes=(SCALARS,),
         constants=lambda diagonal: (diagonal, lower),
         golden=lambda torch, x, diagonal: getattr(torch, name)(x, diagonal),

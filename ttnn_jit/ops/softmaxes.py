@@ -117,10 +117,9 @@ def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
     return (*scores[:-2], scores[-2] // mask[-2], *mask[-2:]) if fits else None
 
 
-def _scale_mask_spelled(scores: Extents, mask: Extents | None, *statics: Any) -> tuple[Any, ...]:
+def _check_scale_mask(scores: Extents, mask: Extents | None, *_: Any) -> None:
     if _repeated(mask, scores) is None:
         _check_mask(scores, mask, "mask")
-    return statics
 
 
 def _scale_mask(ops: Ops, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
@@ -151,7 +150,7 @@ SCALE_MASK_SOFTMAX = Composite(
     ),
     summary="The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say.",
     decompose=_scale_mask,
-    spelled=_scale_mask_spelled,
+    spelled=_check_scale_mask,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
     written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
     examples=(
@@ -164,13 +163,10 @@ SCALE_MASK_SOFTMAX = Composite(
 )
 
 
-def _attention_spelled(
-    scores: Extents, mask: Extents | None, head_size: int | None, causal: bool, stable: bool
-) -> tuple[Any, ...]:
+def _check_attention(scores: Extents, mask: Extents | None, head_size: int | None, *_: bool) -> None:
     _check_mask(scores, mask, "attention_mask")
     if head_size is not None and head_size < 1:
         raise ShapeError(f"a head has at least one channel, got `head_size` {head_size}")
-    return head_size, causal, stable
 
 
 def _attention_softmax(ops: Ops, x: Any, mask: Any, head_size: int | None, *_: Any) -> Any:
@@ -188,7 +184,7 @@ ATTENTION_SOFTMAX = Composite(
     ),
     summary="The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says.",
     decompose=_attention_softmax,
-    spelled=_attention_spelled,
+    spelled=_check_attention,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),
     in_place=True,
     examples=(

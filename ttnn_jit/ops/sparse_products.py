@@ -15,7 +15,6 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, INDICES, DataType
@@ -122,14 +121,14 @@ CHOSEN = Routine(
     source="ttnn.sparse_matmul",
     loop=_chosen_loop,
     loops=_chosen_loops,
-    result=lambda places, tensor: (interleaved(tensor).with_(shape=(*places.shape, *tuple(tensor.shape)[-2:])),),
+    result=lambda places, tensor: (tensor.interleaved.with_(shape=(*places.shape, *tuple(tensor.shape)[-2:])),),
     operand_dtypes=(INDICES, FLOATS),
     golden=lambda torch, places, tensor: tensor.reshape(-1, *tensor.shape[-2:]).index_select(0, places.long()),  # noqa: ARG005 - goldens are given torch
 )
 
 
 def _places(wanted: TensorSpec, count: int) -> TensorSpec:
-    return interleaved(wanted).with_(shape=(count,), dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
+    return wanted.interleaved.with_(shape=(count,), dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
 
 
 # --- Products ---------------------------------------------------------------------------------------------------------
@@ -148,9 +147,9 @@ def _batches(a: Shape, b: Shape, indices: Shape | None, a_is_sparse: bool) -> tu
     return left, right, tuple(extents[label] for label in named.result[:-2])
 
 
-def _spelled(
+def _check(
     a: Shape, b: Shape, sparsity: Shape, indices: Shape | None, nnz: int | None, a_is_sparse: bool, b_is_sparse: bool
-) -> Statics:
+) -> None:
     if min(len(a), len(b)) < 2 or a[-1] != b[-2]:
         raise ShapeError(
             f"matrices of shapes {list(a)} and {list(b)} have no product", help="columns of one are rows of the other"
@@ -172,7 +171,6 @@ def _spelled(
         raise ShapeError(
             f"`nnz` is {nnz}, and there are {groups} products", help="it says how many are wanted, at least 1"
         )
-    return nnz, a_is_sparse, b_is_sparse
 
 
 def _check_indexed(b: Shape, indices: Shape, nnz: int | None, b_is_sparse: bool) -> None:
@@ -188,7 +186,7 @@ def _check_indexed(b: Shape, indices: Shape, nnz: int | None, b_is_sparse: bool)
 
 def _result(a: TensorSpec, b: TensorSpec, _: Any, indices: TensorSpec | None, *statics: Any) -> TensorSpec:
     *_batch, batch = _batches(a.shape, b.shape, None if indices is None else indices.shape, statics[1])
-    return interleaved(a).with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
+    return a.interleaved.with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
 
 
 def _chosen(ops: Ops, tensor: Any, places: Any) -> Any:
@@ -278,7 +276,7 @@ SPARSE_MATMUL = Composite(
     ),
     summary="Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name.",
     decompose=_sparse_matmul,
-    spelled=_spelled,
+    spelled=_check,
     result=_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES),
     golden=_golden,

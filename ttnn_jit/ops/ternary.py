@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Laws, elementwise
 from ttnn_jit.ops.operation import Probe
 from ttnn_jit.ops.parameter import FLOAT, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.unary import ROUNDED_TWICE
@@ -13,8 +13,7 @@ from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
     """A declaration of these parameters."""
-    fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=parameters, **fields)
+    return elementwise(name, parameters, **fields)
 
 
 _THREE = (
@@ -54,7 +53,6 @@ CLAMP_TENSOR = ternary(
     Parameter("max", TENSOR_OR_NUMBER, math.inf),
     summary="x limited to [min, max] element by element; NaN in any of them gives NaN.",
     emit=_clamp,
-    golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_tensor",
 )
 
@@ -63,7 +61,6 @@ ADDCMUL = ternary(
     *_THREE,
     _VALUE,
     summary="x + value * y * z.",
-    emit=lambda b, x, y, z, value: b.addcmul(x, y, z, value),
     golden=lambda _, x, y, z, value: x + value * y * z,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )
@@ -72,7 +69,6 @@ ADDCDIV = ternary(
     *_THREE,
     _VALUE,
     summary="x + value * y / z.",
-    emit=lambda b, x, y, z, value: b.addcdiv(x, y, z, value),
     golden=lambda _, x, y, z, value: x + value * y / z,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )
@@ -82,7 +78,6 @@ LERP = ternary(
     Parameter("end", TENSOR_OR_NUMBER),
     Parameter("weight", TENSOR_OR_NUMBER),
     summary="input + weight * (end - input).",
-    emit=lambda b, x, y, weight: b.lerp(x, y, weight),
     golden=_lerp,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )

@@ -133,12 +133,11 @@ def transposed_2d(*attributes: Any) -> Transposed:
     return Transposed(sizes_2d(*attributes), attributes[_PADDING])
 
 
-def _spelled_transposed(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
+def _check_transposed(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
     transposed = transposed_2d(*attributes)
     transposed.check()
     transposed.check_operands(x, weight, bias)
     check_activation(attributes[_PADDING + 2])
-    return attributes
 
 
 def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
@@ -186,7 +185,7 @@ CONV_TRANSPOSE2D = Composite(
     ),
     summary="The gradient of `conv2d` with respect to its input, plus `bias`, then `activation`.",
     decompose=_conv_transpose2d,
-    spelled=_spelled_transposed,
+    spelled=_check_transposed,
     result=_result_transposed,
     golden=_transposed_golden,
     aten="convolution",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
+from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws, elementwise
 from ttnn_jit.ops.operation import Probe
 from ttnn_jit.ops.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
@@ -16,20 +15,13 @@ ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, roun
 
 def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -> Elementwise:
     """A declaration with the one operand that ttnn calls ``input_tensor``, and `parameters` after it."""
-    operand = Parameter("input_tensor", TENSOR)
-    fields.setdefault("aten", name)
-    return Elementwise(name=name, parameters=(operand, *parameters), **fields)
+    return elementwise(name, (Parameter("input_tensor", TENSOR), *parameters), **fields)
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
     """The IR says of a bound that is not given that it is the largest number: infinities are not to become that."""
     x = x if low <= -MAX_FLOAT32 else b.maximum(x, b.const(low))
     return x if high >= MAX_FLOAT32 else b.minimum(x, b.const(high))
-
-
-def torch_function(name: str) -> Callable[..., Any]:
-    """The golden that is torch's function of that name."""
-    return lambda torch, x: getattr(torch, name)(x)
 
 
 def _function(
@@ -47,12 +39,11 @@ def _function(
     The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
     A `short` one has a body for bfloat16, ``<name>_bfloat16``.
     """
-    fields.setdefault("golden", torch_function(name))
     if short:
         fields["forms"] = Forms(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
     absolute = fields.pop("max_absolute", 0.0)
     probe = Probe(domain, max_ulp, 0.0 if basic else ROUNDED_TWICE, max_absolute=absolute)
-    return unary(name, summary=summary, emit=lambda b, x: getattr(b, name)(x), probe=probe, **fields)
+    return unary(name, summary=summary, probe=probe, **fields)
 
 
 def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
@@ -61,7 +52,6 @@ def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
         name,
         summary=summary,
         emit=lambda b, x: b.fma(x, b.const(factor), b.mul(x, b.const(rest))),
-        golden=torch_function(name),
         probe=Probe((-720.0, 720.0), 1.0, ROUNDED_TWICE),
     )
 
@@ -105,74 +95,36 @@ def _asinh(torch: Any, x: Any) -> Any:
 ABS = unary(
     "abs",
     summary="|x|.",
-    emit=lambda b, x: b.abs(x),
-    golden=torch_function("abs"),
     operator="abs",
     laws=Laws(chooses=True, monotone=True),
 )
 NEG = unary(
     "neg",
     summary="-x: the sign bit flipped.",
-    emit=lambda b, x: b.neg(x),
-    golden=torch_function("neg"),
     operator="neg",
     laws=Laws(negates=True, chooses=True, propagates_nan=True, monotone=True),
 )
 EXP = unary(
     "exp",
     summary="e to the power x.",
-    emit=lambda b, x: b.exp(x),
     forms=Forms(bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)),
-    golden=torch_function("exp"),
     laws=Laws(monotone=True),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
-LOG = unary(
-    "log",
-    summary="The natural logarithm; NaN below zero.",
-    emit=lambda b, x: b.log(x),
-    forms=Forms(bfloat16=lambda b, x: b.log_bfloat16(x)),
-    golden=torch_function("log"),
-    probe=Probe(domain=(0.0, 1e6), max_ulp=1.25),
-)
-SIN = unary(
-    "sin",
-    summary="Sine of x radians, to the largest float.",
-    emit=lambda b, x: b.sin(x),
-    forms=Forms(bfloat16=lambda b, x: b.sin_bfloat16(x)),
-    golden=torch_function("sin"),
-    probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
-)
-COS = unary(
-    "cos",
-    summary="Cosine of x radians, to the largest float.",
-    emit=lambda b, x: b.cos(x),
-    forms=Forms(bfloat16=lambda b, x: b.cos_bfloat16(x)),
-    golden=torch_function("cos"),
-    probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
-)
-TANH = unary(
-    "tanh",
-    summary="Hyperbolic tangent.",
-    emit=lambda b, x: b.tanh(x),
-    forms=Forms(bfloat16=lambda b, x: b.tanh_bfloat16(x)),
-    golden=torch_function("tanh"),
-    probe=Probe(domain=(-12.0, 12.0), max_ulp=1.5),
-)
+LOG = _function("log", "The natural logarithm; NaN below zero.", (0.0, 1e6), 1.25, basic=True, short=True)
+SIN = _function("sin", "Sine of x radians, to the largest float.", (-1e4, 1e4), 2.0, basic=True, short=True)
+COS = _function("cos", "Cosine of x radians, to the largest float.", (-1e4, 1e4), 2.0, basic=True, short=True)
+TANH = _function("tanh", "Hyperbolic tangent.", (-12.0, 12.0), 1.5, basic=True, short=True)
 SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
-    emit=lambda b, x: b.sqrt(x),
     forms=Forms(power=0.5),
-    golden=torch_function("sqrt"),
     probe=Probe(domain=(0.0, 1e6)),
 )
 RSQRT = unary(
     "rsqrt",
     summary="1 / sqrt(x).",
-    emit=lambda b, x: b.rsqrt(x),
     forms=Forms(bfloat16=lambda b, x: b.rsqrt_bfloat16(x), power=-0.5),
-    golden=torch_function("rsqrt"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
 RECIPROCAL = unary(
@@ -180,7 +132,6 @@ RECIPROCAL = unary(
     summary="1 / x, correctly rounded.",
     emit=lambda b, x: b.div(b.const(1.0), x),
     forms=Forms(power=-1.0),
-    golden=torch_function("reciprocal"),
     aliases=("recip",),
     tile_name="tile_recip",
 )
@@ -190,7 +141,6 @@ CLAMP = unary(
     "neither.",
     parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
-    golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_scalar",
     aliases=("clip",),
 )
@@ -199,7 +149,6 @@ SQUARE = unary(
     "square",
     summary="x * x.",
     emit=lambda b, x: b.mul(x, x),
-    golden=torch_function("square"),
 )
 EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, short=True)
 EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0, short=True)
@@ -223,29 +172,9 @@ COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, short=True)
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
-ERF = _function(
-    "erf",
-    "The error function.",
-    (-5.0, 5.0),
-    2.0,
-    golden=lambda torch, x: torch.special.erf(x),
-    basic=True,
-    short=True,
-)
-ERFC = _function(
-    "erfc",
-    "1 - erf(x), the digits of the right tail kept.",
-    (-5.0, 10.5),
-    2.5,
-    golden=lambda torch, x: torch.special.erfc(x),
-)
-ERFINV = _function(
-    "erfinv",
-    "The inverse of erf; NaN beyond [-1, 1].",
-    (-1.0, 1.0),
-    4.0,
-    golden=lambda torch, x: torch.special.erfinv(x),
-)
+ERF = _function("erf", "The error function.", (-5.0, 5.0), 2.0, basic=True, short=True)
+ERFC = _function("erfc", "1 - erf(x), the digits of the right tail kept.", (-5.0, 10.5), 2.5)
+ERFINV = _function("erfinv", "The inverse of erf; NaN beyond [-1, 1].", (-1.0, 1.0), 4.0)
 I0 = _function(
     "i0",
     "The modified Bessel function of the first kind and order 0.",
@@ -274,23 +203,20 @@ IDENTITY = unary(
     summary="x.",
     emit=lambda _, x: x,
     aten="clone",
-    golden=torch_function("clone"),
     laws=Laws(copies=True, chooses=True),
 )
 CEIL = unary(
-    "ceil", summary="The least integer that is not below x.", emit=lambda b, x: b.ceil(x), golden=torch_function("ceil")
+    "ceil",
+    summary="The least integer that is not below x.",
 )
 FLOOR = unary(
     "floor",
     summary="The largest integer that is not above x.",
-    emit=lambda b, x: b.floor(x),
-    golden=torch_function("floor"),
 )
 ROUND = unary(
     "round",
     summary="The nearest integer, the even one of two.",
     emit=lambda b, x: b.round_even(x),
-    golden=torch_function("round"),
 )
 ROUND_DECIMALS = unary(
     "round",
@@ -301,8 +227,8 @@ ROUND_DECIMALS = unary(
     probe=Probe((-1000.0, 1000.0), attributes=(2.0,)),
     ttnn_name="round_decimals",
 )
-TRUNC = unary("trunc", summary="x without its fraction.", emit=lambda b, x: b.trunc(x), golden=torch_function("trunc"))
-FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)), golden=torch_function("frac"))
+TRUNC = unary("trunc", summary="x without its fraction.")
+FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)))
 NAN_TO_NUM = unary(
     "nan_to_num",
     summary="x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype.",
@@ -312,7 +238,6 @@ NAN_TO_NUM = unary(
         Parameter("neginf", LIMIT, -MAX_FLOAT32),
     ),
     emit=_nan_to_num,
-    golden=lambda torch, x, nan, posinf, neginf: torch.nan_to_num(x, nan, posinf, neginf),
 )
 
 OPERATIONS = (

@@ -15,7 +15,6 @@ from ttnn_jit.ops.data_movement import movement
 from ttnn_jit.ops.decomposition import Ops
 from ttnn_jit.ops.movement import Extents, Spelling
 from ttnn_jit.ops.parameter import EXTENTS, Parameter
-from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.index_expressions import Dim, times, total
@@ -147,7 +146,7 @@ OPERATIONS = (WINDOWS,)
 
 def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
     """A result where `x` lies, in DRAM, interleaved; what is a tensor of torch or numpy lies in rows."""
-    found = interleaved(x)
+    found = x.interleaved
     on_host = found.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
     return found.with_(shape=shape, dtype=dtype, layout=found.layout if on_host else layout)
 

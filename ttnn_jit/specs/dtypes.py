@@ -318,62 +318,33 @@ DataType.FLOAT32.traits = DTypeTraits(
     storage=Storage.WHOLE,
     largest=3.4028234663852886e38,
 )
-DataType.UINT32.traits = DTypeTraits(
-    itemsize=4,
-    mlir="ui32",
-    ttcore="u32",
-    torch=("uint32", "int64"),
-    numpy="uint32",
-    llvm="i32",
-    compute=ComputeType.U32,
-    storage=Storage.WHOLE,
-    largest=2**32 - 1,
-)
-DataType.UINT8.traits = DTypeTraits(
-    itemsize=1,
-    mlir="ui8",
-    ttcore="u8",
-    torch=("uint8", "bool"),
-    numpy="uint8",
-    llvm="i8",
-    compute=ComputeType.U32,
-    storage=Storage.LOW_BITS,
-    largest=2**8 - 1,
-)
-DataType.UINT16.traits = DTypeTraits(
-    itemsize=2,
-    mlir="ui16",
-    ttcore="u16",
-    torch=("uint16", "int16"),
-    numpy="uint16",
-    llvm="i16",
-    compute=ComputeType.U32,
-    storage=Storage.LOW_BITS,
-    largest=2**16 - 1,
-)
-DataType.INT32.traits = DTypeTraits(
-    itemsize=4,
-    mlir="si32",
-    ttcore="si32",
-    torch=("int32",),
-    numpy="int32",
-    llvm="i32",
-    compute=ComputeType.I32,
-    storage=Storage.WHOLE,
-    largest=2**31 - 1,
-)
-DataType.INT16.traits = DTypeTraits(
-    itemsize=2,
-    mlir="si16",
-    ttcore="si16",
-    torch=("int16",),
-    numpy="int16",
-    llvm="i16",
-    compute=ComputeType.I32,
-    storage=Storage.LOW_BITS,
-    largest=2**15 - 1,
-    is_foreign=True,
-)
+
+
+def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False) -> DTypeTraits:
+    """The traits of integers, whose name, the first of those in torch, says sign and width."""
+    name = torch[0]
+    bits = int(name.partition("int")[2])
+    sign = "s" if compute.is_signed else "u"
+    return DTypeTraits(
+        itemsize=bits // 8,
+        mlir=f"{sign}i{bits}",
+        ttcore=f"si{bits}" if compute.is_signed else f"u{bits}",
+        torch=torch,
+        numpy=name,
+        llvm=f"i{bits}",
+        compute=compute,
+        storage=storage,
+        largest=2 ** (bits - compute.is_signed) - 1,
+        is_foreign=is_foreign,
+    )
+
+
+DataType.UINT32.traits = _integers(ComputeType.U32, Storage.WHOLE, "uint32", "int64")
+DataType.UINT8.traits = _integers(ComputeType.U32, Storage.LOW_BITS, "uint8", "bool")
+DataType.UINT16.traits = _integers(ComputeType.U32, Storage.LOW_BITS, "uint16", "int16")
+DataType.INT32.traits = _integers(ComputeType.I32, Storage.WHOLE, "int32")
+DataType.INT16.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int16", is_foreign=True)
+DataType.INT64.traits = _integers(ComputeType.I64, Storage.WHOLE, "int64", is_foreign=True)
 DataType.BOOL.traits = DTypeTraits(
     itemsize=1,
     mlir="i1",
@@ -386,46 +357,29 @@ DataType.BOOL.traits = DTypeTraits(
     largest=1,
     is_foreign=True,
 )
-DataType.INT64.traits = DTypeTraits(
-    itemsize=8,
-    mlir="si64",
-    ttcore="si64",
-    torch=("int64",),
-    numpy="int64",
-    llvm="i64",
-    compute=ComputeType.I64,
-    storage=Storage.WHOLE,
-    largest=2**63 - 1,
-    is_foreign=True,
-)
 GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
 
-DataType.BFLOAT8_B.traits = DTypeTraits(
-    itemsize=GROUPS * (1 + 16),
-    mlir="!ttcore.tile<32x32, bfp_bf8>",
-    ttcore="bfp_bf8",
-    torch=("float32",),
-    numpy="uint8",
-    llvm="i8",
-    compute=ComputeType.F32,
-    storage=Storage.BLOCKS,
-    largest=127 * 2.0**121,
-    elements=GROUPS * 16,
-    magnitude_bits=7,
-)
-DataType.BFLOAT4_B.traits = DTypeTraits(
-    itemsize=GROUPS * (1 + 8),
-    mlir="!ttcore.tile<32x32, bfp_bf4>",
-    ttcore="bfp_bf4",
-    torch=("float32",),
-    numpy="uint8",
-    llvm="i8",
-    compute=ComputeType.F32,
-    storage=Storage.BLOCKS,
-    largest=7 * 2.0**125,
-    elements=GROUPS * 16,
-    magnitude_bits=3,
-)
+
+def _block_floats(magnitude_bits: int, largest: float) -> DTypeTraits:
+    """The traits of elements of a sign and so many bits, in groups."""
+    bits = 1 + magnitude_bits
+    return DTypeTraits(
+        itemsize=GROUPS * (1 + 2 * bits),
+        mlir=f"!ttcore.tile<32x32, bfp_bf{bits}>",
+        ttcore=f"bfp_bf{bits}",
+        torch=("float32",),
+        numpy="uint8",
+        llvm="i8",
+        compute=ComputeType.F32,
+        storage=Storage.BLOCKS,
+        largest=largest,
+        elements=GROUPS * 16,
+        magnitude_bits=magnitude_bits,
+    )
+
+
+DataType.BFLOAT8_B.traits = _block_floats(7, largest=127 * 2.0**121)
+DataType.BFLOAT4_B.traits = _block_floats(3, largest=7 * 2.0**125)
 
 COMPUTE_TYPE = DataType.FLOAT32
 """What kernels compute with floats in."""

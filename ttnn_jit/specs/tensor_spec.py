@@ -277,6 +277,12 @@ class TensorSpec:
         config = sharded_over(self.padded_shape, strategy, ranges, self.memory_config.buffer_type)
         return self.with_(memory_config=config)
 
+    @property
+    def interleaved(self) -> TensorSpec:
+        """This spec as results lie that are not laid out as their operand: interleaved, in DRAM if on a device."""
+        on_host = self.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
+        return self.with_(memory_config=None if on_host else DRAM_MEMORY_CONFIG)
+
     def lies_as(self, other: TensorSpec) -> bool:
         """Whether two sharded tensors have equal parts on equal cores, if by two kinds of sharding."""
         return lie_alike(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
