@@ -132,22 +132,21 @@ def _copy(copy: Copy) -> Draft:
     """A kernel that copies or converts elements."""
     module, rank, (read, written) = ModuleText(), copy.rank, copy.streams
     moved = KERNEL, written.dtype, rank
-    loops: TileCopies | TransposingLoops | SteppingLoops | RepeatingLoops
     match copy.move:
         case Repack.COPIED:
-            loops = TileCopies(*moved, module)
+            text = TileCopies(*moved, module).text()
         case Repack():
             types = read.dtype, written.dtype
             packing = PackingLoops(KERNEL, *types, copy.numerics, module, rank, written.nontemporal)
             return Draft(packing.definitions(), module, PICOSECONDS_OF_PACKING, remarks=[types_remark(copy.streams)])
         case Transposed(lanes, columns, together):
-            loops = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together)
+            text = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together).text()
         case Stepped(lanes, step):
-            loops = SteppingLoops(*moved, lanes, step, module, written.nontemporal)
+            text = SteppingLoops(*moved, lanes, step, module, written.nontemporal).text()
         case Repeated(lanes, times):
-            loops = RepeatingLoops(*moved, lanes, times, module)
+            text = RepeatingLoops(*moved, lanes, times, module).text()
     picoseconds = PICOSECONDS_OF_PACKING if isinstance(copy.move, Repack) else _PICOSECONDS_OF_MOVING
-    return Draft([loops.text()], module, picoseconds, remarks=[types_remark(copy.streams)])
+    return Draft([text], module, picoseconds, remarks=[types_remark(copy.streams)])
 
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2
