@@ -11,6 +11,7 @@ from ttnn_jit.codegen.kernel import LoopNest, Loops, Table, rows_text
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.codegen.vector_loop import Tier
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.lookup_table import lookup_table
@@ -72,8 +73,26 @@ def _of(kind: type[_T], found: tuple[object, ...]) -> list[_T]:
     return [each for each in found if isinstance(each, kind)]
 
 
+def _all_of(kind: type[_T], nest: LoopNest) -> list[_T]:
+    """The stages of a nest whose writer knows this kind alone."""
+    _refuse_others(nest, kind)
+    return _of(kind, nest.stages)
+
+
+def _refuse_others(nest: LoopNest, *kinds: type) -> None:
+    """Refuses a stage of another kind than the nest's writer knows, which it would leave out.
+
+    Raises:
+        InternalError: There is one.
+    """
+    other = next((each for each in nest.stages if not isinstance(each, kinds)), None)
+    if other is not None:
+        raise InternalError(f"loops over {nest.loops.value} cannot hold a {type(other).__name__} as a stage")
+
+
 def _one_loop(nest: LoopNest) -> Draft:
     loop = nest.one_loop
+    _all_of(Stage, nest)
     assert loop is not None, "the loops of a body are chosen before its text is written"
     remarks = ["; code generator: level 0"] if loop.tier is Tier.FAST_ISEL else []
     module = ModuleText()
@@ -84,7 +103,7 @@ def _one_loop(nest: LoopNest) -> Draft:
 def _looked_up(nest: LoopNest, table: Table) -> Draft:
     """A loop with a lookup table, and the one that fills it."""
     module, names = ModuleText(), ("ttnn_jit.look_up", "ttnn_jit.function")
-    stages = (*_of(Stage, nest.stages), table.function)
+    stages = (*_all_of(Stage, nest), table.function)
     definitions = [line for name, stage in zip(names, stages, strict=True) for line in stage.functions(name, module)]
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(table.operations)}"
     definitions += lookup_table(KERNEL, *names, module)
@@ -94,7 +113,7 @@ def _looked_up(nest: LoopNest, table: Table) -> Draft:
 def _in_blocks(nest: LoopNest) -> Draft:
     """Several loops over a block of elements, one after the other."""
     module, calls, definitions = ModuleText(), [], []
-    stages = _of(Stage, nest.stages)
+    stages = _all_of(Stage, nest)
     for number, stage in enumerate(stages):
         name = f"ttnn_jit.part{number}"
         calls.append(StageCall(name, stage.operands))
@@ -105,16 +124,17 @@ def _in_blocks(nest: LoopNest) -> Draft:
 
 def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
     """A loop over strips of tiles, or sweeps over rows of them, and what unpacks and packs these."""
-    first, *_ = nest.stages
     conversions = _of(Conversion, nest.stages)
+    _refuse_others(nest, Conversion, Stage, LoopNest)
+    (inside,) = (each for each in nest.stages if not isinstance(each, Conversion))
     names, scratches = {each.stream: each.symbol for each in conversions}, tuple(_of(Stream, nest.scratch))
-    if isinstance(first, LoopNest):
-        inner = _swept(first, isa, "ttnn_jit.rows")
+    if isinstance(inside, LoopNest):
+        inner = _swept(inside, isa, "ttnn_jit.rows")
         text = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, "ttnn_jit.rows", names, inner.module).text()
     else:
-        (stage,), module = _of(Stage, nest.stages), ModuleText()
-        call = StageCall("ttnn_jit.loop", stage.operands)
-        inner = Draft(stage.functions("ttnn_jit.loop", module), module, stage.picoseconds)
+        assert isinstance(inside, Stage), "strips of tiles surround one loop"
+        module, call = ModuleText(), StageCall("ttnn_jit.loop", inside.operands)
+        inner = Draft(inside.functions("ttnn_jit.loop", module), module, inside.picoseconds)
         text = StripLoops(KERNEL, nest.streams, scratches, call, names, module).text()
     converting = [function for each in conversions for function in each.functions(inner.module)]
     picoseconds = inner.picoseconds + PICOSECONDS_OF_PACKING * len(conversions)
@@ -124,7 +144,7 @@ def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
 
 def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
     """A kernel that reduces a loop, or, with another symbol than a kernel's, a function of its module."""
-    body, sweeps, in_rows = nest.body, _of(Sweep, nest.stages), nest.loops is Loops.ROWS
+    body, sweeps, in_rows = nest.body, _all_of(Sweep, nest), nest.loops is Loops.ROWS
     assert body.reduced is not None, "it reduces a loop"
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds: dict[str, tuple[str, bool]] = {}

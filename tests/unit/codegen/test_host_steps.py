@@ -11,8 +11,10 @@ from xdsl.dialects.builtin import FunctionType
 from tests.unit.codegen.programs import assert_same_bits, host_isa, native, scheduled
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
-from ttnn_jit.codegen.kernel import LoopNest
+from ttnn_jit.codegen.kernel import LoopNest, Loops
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.dialects import verify
 from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -40,6 +42,34 @@ def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
     remarks = [*dict.fromkeys(each.launches[0].remark for each in plans)]
     assert len(remarks) == len({"", chosen})
     assert remarks[-1].startswith(chosen)
+
+
+SOFTMAX = [("softmax", 0, -1, False)]
+NESTS = {
+    Loops.ELEMENTS: PROGRAMS[""],
+    Loops.BLOCKS: PROGRAMS["cut into"],
+    Loops.ROWS: ([TensorSpec((64, 64), DataType.FLOAT32)], SOFTMAX),
+    Loops.COLUMNS: ([TensorSpec((512, 512), DataType.FLOAT32)], [("sum", 0, (0,), True)]),
+    Loops.STRIPS: ([TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)], [("exp", 0)]),
+    Loops.TILE_ROWS: ([TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)], SOFTMAX),
+}
+
+
+def test_every_way_to_run_stages_has_a_nest_here():
+    assert set(NESTS) == set(Loops)
+
+
+@pytest.mark.parametrize("program", [*NESTS.values(), PROGRAMS["a table of lgamma"]], ids=[*map(str, NESTS), "table"])
+def test_a_kind_of_stage_that_the_writer_does_not_know_is_refused_not_left_out(program):
+    class Unknown:
+        pass
+
+    kernels = (launch.bound.kernel for launch in host_plan(scheduled(*program), host_isa()).launches)
+    (nest,) = (kernel for kernel in kernels if isinstance(kernel, LoopNest))
+    kernel_of(nest, host_isa())
+    for stages in ((*nest.stages, Unknown()), (Unknown(), *nest.stages)):
+        with pytest.raises(InternalError, match=f"over {nest.loops.value} cannot hold a Unknown"):
+            kernel_of(replace(nest, stages=stages), host_isa())
 
 
 UNREAD = [("exp", 0), ("softmax", 0, -1, False), ("permute", 0, (1, 0)), ("sum", 0, (1,), True)]

@@ -9,12 +9,16 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from typing import get_args
+from unittest import mock
 
 import pytest
 import torch
 
 from tests.programs import add_mul_exp_sigmoid, cosh
-from ttnn_jit import jit
+from ttnn_jit import jit, ttnn
+from ttnn_jit.codegen.host import host_program
+from ttnn_jit.codegen.kernel import Copy, Move, Repack
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
@@ -72,6 +76,36 @@ def test_no_bit_depends_on_the_number_of_threads(set_threads):
             set_threads(count)
             results.append(compiled(a, b))
         assert all(torch.equal(result, results[0]) for result in results[1:])
+
+
+MOVED = {
+    "transposed": (lambda x: ttnn.transpose(x, 0, 1), lambda x: x.T),
+    "reversed": (lambda x: ttnn.flip(x, [1]), lambda x: x.flip(1)),
+    "by twos": (lambda x: x[:, ::2], lambda x: x[:, ::2]),
+    "by threes": (lambda x: x[:, ::3], lambda x: x[:, ::3]),
+    "repeated": (lambda x: ttnn.repeat_interleave(x, 2, 1), lambda x: x.repeat_interleave(2, 1)),
+}
+
+
+def test_every_way_to_move_elements_in_registers_is_cut_below():
+    with mock.patch.object(host_program, "kernel_of", wraps=host_program.kernel_of) as kernel_of:
+        for program, _ in MOVED.values():
+            jit(graph_capture=True)(program).ir(torch.ones(64, 96), stage="codegen")
+    kernels = [call.args[0] for call in kernel_of.call_args_list]
+    assert {type(kernel.move) for kernel in kernels if isinstance(kernel, Copy)} == {*get_args(Move)} - {Repack}
+
+
+@pytest.mark.usefixtures("shares_everything")
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_a_copy_serves_every_part_of_a_row_that_a_thread_may_get(set_threads, name, dtype):
+    """Threads cut the innermost loop too: the last part may be shorter than the vectors that its text has."""
+    program, expected = MOVED[name]
+    set_threads("2")
+    compiled = jit(graph_capture=True)(program)
+    for rows, columns in [(1, 6 * k) for k in (*range(129, 150), 1000)] + [(5, 211), (300, 7), (96, 97)]:
+        x = torch.arange(rows * columns).reshape(rows, columns).to(dtype)
+        assert torch.equal(compiled(x), expected(x)), (rows, columns)
 
 
 ON_A_HOST_WITHOUT_POSIX_THREADS = """

@@ -144,7 +144,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     convert_in_loops,
     block_scores,
 )
-"""The compile. Without vectors to choose for, only the first five and `choose_loops` change a plan."""
+"""The compile. A step that chooses vectors, or what is done with them, gives a plan without `isa` back."""
 
 
 def chosen(body: KernelBody, isa: HostIsa) -> Kernel:
