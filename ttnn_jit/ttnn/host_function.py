@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -62,18 +63,28 @@ class HostFunction:
 
     function: Callable[..., Any]
     name: str
-    in_programs: bool
-    over_meshes: bool
-    on_copies: bool
-    is_observed: bool
-    aliases: Mapping[str, tuple[str, ...]]
-    no_effect: str
-    without_effect: Mapping[str, str]
+    in_programs: bool = False
+    over_meshes: bool = False
+    on_copies: bool = False
+    is_observed: bool = False
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    no_effect: str = ""
+    without_effect: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The body's."""
-        return inspect.signature(self.function)
+        """The body's, with the items of a ``**keywords: Unpack[...]`` as keywords of their own."""
+        own = inspect.signature(self.function)
+        return own.replace(parameters=[each for one in own.parameters.values() for each in self._unpacked(one)])
+
+    def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+        name, _, items = _text(parameter.annotation).removesuffix("]").partition("[")
+        if name != "Unpack":
+            yield parameter
+            return
+        for keyword, annotation in self.function.__globals__[items].__annotations__.items():
+            text = annotation.__forward_arg__
+            yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
@@ -117,7 +128,7 @@ class HostFunction:
         if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
             self._take_queue(args, kwargs)
         if self.aliases and kwargs:
-            kwargs = self._by_own_names(kwargs)
+            kwargs = self.by_own_names(kwargs)
         if OBSERVERS and self.is_observed:
             return told(self._dispatched, call, args, kwargs)
         return self._dispatched(*args, **kwargs)
@@ -137,7 +148,12 @@ class HostFunction:
                 for device in filter(None, devices):
                     device.require_queue(queue, self.function.__name__)
 
-    def _by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords of a call, without aliases.
+
+        Raises:
+            ArgumentError: One parameter is given by two names.
+        """
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
             own = next((each for each, names in self.aliases.items() if name in names), name)
@@ -172,24 +188,53 @@ class HostFunction:
 
     def _bound(self, *args: Any, **kwargs: Any) -> Any:
         """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
-        named, rest = self._named, self._rest
         try:
-            own = [self._value(each.name, each, value) for each, value in zip(self._places, args, strict=False)]
-            by_name = {name: self._value(name, named.get(name, rest), value) for name, value in kwargs.items()}
+            own, by_name = self.arguments(self.function.__name__, args, kwargs)
         except ArgumentError:
             if not self._fits(args, kwargs):
-                return self.function(*args, **kwargs)  # which Python refuses, in its words
+                return self._refuse(*args, **kwargs)
             raise
-        return self.function(*own, *args[len(own) :], **by_name)
+        if self.names_items:
+            self._refuse(*args, **kwargs)
+        return self.function(*own, **by_name)
 
-    def _value(self, name: str, parameter: Any, value: Any) -> Any:
+    @property
+    def names_items(self) -> bool:
+        """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
+        return "Unpack" in str(self.function.__annotations__)
+
+    @property
+    def _refuse(self) -> Callable[..., Any]:
+        """Has Python refuse, in its words, a call that does not fit."""
+        return self.signature.bind if self.names_items else self.function
+
+    def arguments(
+        self, called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What the body gets for the arguments of a call of `called`, by their own names.
+
+        Raises:
+            ArgumentError: A value is of another kind.
+        """
+        named, rest = self._named, self._rest
+        own = [self._value(called, each.name, each, value) for each, value in zip(self._places, args, strict=False)]
+        by_name = {name: self._value(called, name, named.get(name, rest), value) for name, value in kwargs.items()}
+        return [*own, *args[len(own) :]], by_name
+
+    def _value(self, called: str, name: str, parameter: Any, value: Any) -> Any:
         """What the body gets for an argument."""
         if parameter is None:
             return value
         classes = self.taken_as_they_are[parameter.name]
         if classes is None or type(value) in classes:
             return value
-        return parameter.kind.bind(value, None, f"`{name}` of {self.function.__name__}")
+        return parameter.kind.bind(value, None, f"`{name}` of {called}")
+
+    def written(self, called: str) -> str:
+        """How a call of `called` is written."""
+        own = self.signature.parameters.values()
+        bare = [each.replace(annotation=each.empty) for each in own if each.kind is not each.KEYWORD_ONLY]
+        return f"`{called}({', '.join(map(str, bare))})`"
 
     def _fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether a call has what the signature must have, and nothing else."""
@@ -280,6 +325,8 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
         call = declared.function  # which has nothing to bind, and nobody to tell
     if declared.in_programs:
         vars(call)[CREATES] = call
+    if declared.names_items:
+        vars(call)["__signature__"] = declared.signature
     vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
     return call  # type: ignore[no-any-return]
 
@@ -330,6 +377,48 @@ def _unwritten(*args: Any, **kwargs: Any) -> Any:
     """The first call of a function whose globals are a scope of `_unobserved`."""
     globals()["_write"]()
     return globals()["_call"](*args, **kwargs)
+
+
+# --- Functions that are written in several ways -----------------------------------------------------------------------
+
+
+def form(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
+    """The decorator of one way to write a call, for `call_by_form`: a declaration of its own, with these `aliases`."""
+    return lambda function: HostFunction(
+        function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
+    )
+
+
+def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What the first of several forms gives that takes the arguments of a call of `called`.
+
+    Raises:
+        ArgumentError: None does; it is told of the form that takes most of what is given by place.
+    """
+    refused: list[tuple[int, ArgumentError]] = []
+    for each in forms:
+        try:
+            named = each.by_own_names(kwargs)
+            each.signature.bind(*args, **named)
+            own, by_name = each.arguments(called, args, named)
+        except ArgumentError as error:
+            refused.append((_taken(each, args), error))
+        except TypeError as error:
+            help_ = f"it is written {' or '.join(one.written(called) for one in forms)}"
+            refused.append((_taken(each, args), ArgumentError(f"{called}: {error}", help=help_)))
+        else:
+            return each.function(*own, **by_name)
+    raise max(refused, key=lambda one: one[0])[1].with_traceback(None)
+
+
+def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
+    """How many arguments by place its parameters take, one after the other."""
+    for count in range(len(args)):
+        try:
+            declared.arguments("", args[: count + 1], {})
+        except ArgumentError:
+            return count
+    return len(args)
 
 
 def declaration_of(function: Any) -> HostFunction | None:
