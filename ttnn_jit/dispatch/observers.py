@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
+from ttnn_jit.foreign.container_items import with_elements
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.traced_calls import classes_of_calls
 from ttnn_jit.process.compile_lock import compiling
@@ -169,15 +170,6 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
         return result
     finally:
         _INSIDE.reset(token)
-
-
-def with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    """Each value, and of a list or tuple each element."""
-    for value in values:
-        if type(value) in {list, tuple}:
-            yield from value
-        else:
-            yield value
 
 
 def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

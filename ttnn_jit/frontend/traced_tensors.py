@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.foreign.container_items import with_elements
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
@@ -27,18 +28,13 @@ def tensors_traced(emitter: Emitter) -> Iterator[None]:
     """In its body, what is done with tensors that are inputs of the program is written by `emitter`."""
 
     def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not any(map(emitter.is_input, _with_elements((*args, *kwargs.values())))):
+        if not any(map(emitter.is_input, with_elements((*args, *kwargs.values())))):
             return NotImplemented
         jitted = wrapped_attribute(operation)
         return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)
 
     with tracing(called), creations_taken(partial(create, emitter)), _torch_operators(emitter):
         yield
-
-
-def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        yield from value if type(value) in {list, tuple} else (value,)
 
 
 def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]:

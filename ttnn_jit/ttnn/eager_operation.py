@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.dispatch.warm_calls import WarmCalls
+from ttnn_jit.foreign.container_items import with_elements
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
@@ -114,7 +115,7 @@ class TtnnOperation(WarmCalls):
         """
         args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
         values = *args, *kwargs.values()
-        for argument in _with_elements(values):
+        for argument in with_elements(values):
             tracer = getattr(argument, "__ttnn_call__", None)
             if tracer is not None:
                 return tracer(self, args, kwargs)
@@ -396,15 +397,6 @@ def _check_elements(name: str, bound: BoundCall) -> None:
         )
     except ShapeError as error:
         raise ShapeError(f"{name}: {error.message}", help=error.help) from None
-
-
-def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:
-    """The arguments, and the elements of lists and tuples in their place."""
-    for argument in arguments:
-        if type(argument) in {list, tuple}:
-            yield from argument
-        else:
-            yield argument
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -12,7 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
-from ttnn_jit.dispatch.observers import OBSERVERS, is_compiled, told, with_elements
+from ttnn_jit.dispatch.observers import OBSERVERS, is_compiled, told
+from ttnn_jit.foreign.container_items import with_elements
 from ttnn_jit.ops.created_tensors import CREATES, CREATOR, maker
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.process.cached_property import cached_property
@@ -191,22 +192,18 @@ class HostFunction:
         try:
             own, by_name = self.arguments(self.function.__name__, args, kwargs)
         except ArgumentError:
-            if not self._fits(args, kwargs):
-                return self._refuse(*args, **kwargs)
-            raise
-        if self.names_items:
-            self._refuse(*args, **kwargs)
-        return self.function(*own, **by_name)
+            if self._fits(args, kwargs):
+                raise
+        else:
+            if not self.names_items or self._fits(args, kwargs):
+                return self.function(*own, **by_name)
+        refuse = self.signature.bind if self.names_items else self.function
+        return refuse(*args, **kwargs)  # in Python's words
 
     @property
     def names_items(self) -> bool:
         """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
         return "Unpack" in str(self.function.__annotations__)
-
-    @property
-    def _refuse(self) -> Callable[..., Any]:
-        """Has Python refuse, in its words, a call that does not fit."""
-        return self.signature.bind if self.names_items else self.function
 
     def arguments(
         self, called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
