@@ -72,7 +72,7 @@ def from_buffer(
 @form()
 def _of_numbers(
     data: Any,
-    shape: Sequence[int],
+    shape: Iterable[int],
     data_type: DataType,
     layout: Layout,
     device: Device | None = None,
