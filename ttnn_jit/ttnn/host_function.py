@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
@@ -22,6 +23,7 @@ from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.shared_parameters import homes_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -76,6 +78,11 @@ class HostFunction:
         return inspect.signature(self.function)
 
     @cached_property
+    def _homes(self) -> Mapping[str, str]:
+        """Parameter -> the module whose names its annotation has, where that is not the function's."""
+        return homes_of(self.function)
+
+    @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
@@ -83,7 +90,7 @@ class HostFunction:
         return tuple(
             HostParameter(
                 each.name,
-                kind_of(_text(each.annotation), self.function.__module__),
+                kind_of(_text(each.annotation), self._homes.get(each.name, self.function.__module__)),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
                 is_required=each.default is each.empty and each.kind not in _OF_ANY,
@@ -97,12 +104,19 @@ class HostFunction:
     @cached_property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
-        home = inspect.unwrap(self.function).__globals__
+        own = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
+            home = vars(sys.modules[self._homes[each.name]]) if each.name in self._homes else own
             classes = [self._classes(text, home) for text in _text(each.annotation).split(" | ")]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The parameters that may be several whole numbers."""
+        named = {each.name: _text(each.annotation).split(" | ") for each in self.signature.parameters.values()}
+        return tuple(name for name, texts in named.items() if "Sequence[int]" in texts)
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
