@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
@@ -24,7 +24,7 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout
 from ttnn_jit.ttnn.eager_functions import pad, reshape
-from ttnn_jit.ttnn.eager_operation import TtnnOperation, function_of
+from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.shared_parameters import takes
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
@@ -71,7 +71,7 @@ class _Arguments:
     dtype: DataType | None = None
     output_layout: Layout = Layout.ROW_MAJOR
 
-    def result(self, operation: TtnnOperation, *attributes: Any, **keywords: Any) -> Any:
+    def result(self, operation: Callable[..., Any], *attributes: Any, **keywords: Any) -> Any:
         """Of an operation; block floats lie in tiles alone, so that in rows they are unpacked."""
         dtype = result_dtype(self.dtype, self.input_tensor, "a pool")
         if self.dtype is None and self.output_layout is Layout.ROW_MAJOR:
@@ -203,7 +203,7 @@ class _AdaptiveArguments(_Arguments):
 
     output_size: int | Sequence[int]
 
-    def adaptive_result(self, name: str, operation: TtnnOperation) -> Any:
+    def adaptive_result(self, name: str, operation: Callable[..., Any]) -> Any:
         """Of a call of the function `name`."""
         counts = per_dimension(self.output_size, f"`output_size` of {name}", 2)
         found = self.result(operation, self.batch_size, self.input_h, self.input_w, self.channels, *counts)
