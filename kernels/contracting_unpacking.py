@@ -162,7 +162,7 @@ class _Tile:
             units = b.sub(b.zext(exponents, words), integer(127 + bits - 1, words))
         else:
             lower = integer(bits - 1, _BYTES)
-            units = b.zext(b.intrinsic(_BYTES, f"llvm.usub.sat.{_BYTES.suffix}", exponents, lower), words)
+            units = b.zext(b.intrinsic(_BYTES, "llvm.usub.sat.{}", exponents, lower), words)
         b.store(b.shift_left(units, 23), self.scales, LINE)
 
     def _store_numbers(self) -> None:
@@ -289,7 +289,7 @@ def unit(dtype: DataType) -> Type:
 
 def _exact(b: Builder, ints: Value, scales: Value) -> Value:
     """Numbers times units that are added to their exponents; denormals are zeros."""
-    magnitude = b.intrinsic(_INTS, f"llvm.abs.{_INTS.suffix}", ints, FALSE)
+    magnitude = b.intrinsic(_INTS, "llvm.abs.{}", ints, FALSE)
     bits = b.add(b.bitcast(b.convert("uitofp", magnitude, _FLOATS), _INTS), scales)
     is_none = b.compare("eq", magnitude, zero(_INTS))
     is_denormal = b.compare("slt", bits, integer(1 << 23, _INTS))
@@ -300,4 +300,4 @@ def _exact(b: Builder, ints: Value, scales: Value) -> Value:
 def _scaled(b: Builder, ints: Value, scales: Value) -> Value:
     """Numbers times their unit; a zero is added, so that none is negative."""
     numbers = b.convert("sitofp", ints, _FLOATS)
-    return b.bitcast(b.intrinsic(_FLOATS, f"llvm.fma.{_FLOATS.suffix}", numbers, scales, zero(_FLOATS)), _INTS)
+    return b.bitcast(b.intrinsic(_FLOATS, "llvm.fma.{}", numbers, scales, zero(_FLOATS)), _INTS)

@@ -10,6 +10,9 @@ from tests.unit.codegen.test_llvm_kernel import hot_loop, kernel_in
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.compiler import driver
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.kernels.llvm.types import FLOAT
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -40,6 +43,31 @@ def test_kernels_share_a_rare_path_by_its_content(isa):
     assert symbol in beside_others.rare_paths
     assert len(beside_others.rare_paths) == 2
     assert "noinline cold" not in beside_others.kernel.text
+
+
+@ISAS
+@pytest.mark.parametrize("function", ["sin", "cos", "tan", "rsqrt", "sin_bfloat16", "tan_bfloat16"])
+def test_a_rare_path_is_written_once_whichever_module_calls_it(function, isa):
+    modules = ModuleText(), ModuleText()
+    for module in modules:
+        b = LlvmVector(isa, module)
+        getattr(b, function)(b.new(FLOAT.times(isa.lanes), "x"))
+    first, second = (module.rare_paths for module in modules)
+    assert [*first] == [*second] != []
+    assert all(first[symbol] is second[symbol] for symbol in first)
+    assert modules[0].declarations == modules[1].declarations != {}
+
+
+@ISAS
+def test_modules_share_no_declarations_through_a_rare_path(isa):
+    first, second = ModuleText(), ModuleText()
+    for module, more in ((first, "floor"), (second, "ceil")):
+        b = LlvmVector(isa, module)
+        x = b.new(FLOAT.times(isa.lanes), "x")
+        b.sin(x)
+        getattr(b, more)(x)
+    apart = first.declarations.keys() ^ second.declarations.keys()
+    assert sorted(each.partition("llvm.")[2].partition(".")[0] for each in apart) == ["ceil", "floor"]
 
 
 def test_a_kernel_without_rare_paths_is_left_as_it_is():
