@@ -13,8 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
-from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.traced_calls import classes_of_calls
+from ttnn_jit.ops.traced_calls import classes_of_calls, with_elements
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
 
@@ -149,7 +148,7 @@ def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``call(*args, **kwargs)`` gives, a call of `operation` of which the observers are told."""
-    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
+    if _INSIDE.get() or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
     observers = tuple(OBSERVERS) if only is None else only
@@ -169,15 +168,6 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
         return result
     finally:
         _INSIDE.reset(token)
-
-
-def with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    """Each value, and of a list or tuple each element."""
-    for value in values:
-        if type(value) in {list, tuple}:
-            yield from value
-        else:
-            yield value
 
 
 def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

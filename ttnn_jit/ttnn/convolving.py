@@ -13,7 +13,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
 from ttnn_jit.ops.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
@@ -104,7 +104,13 @@ def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
 
 
 def _convolved(
-    name: str, sizes: Convolution, given: Operands, device: Device | None, config: Conv2dConfig | None, wanted: _Wanted
+    ops: HostOps[Tensor],
+    name: str,
+    sizes: Convolution,
+    given: Operands,
+    device: Device | None,
+    config: Conv2dConfig | None,
+    wanted: _Wanted,
 ) -> Any:
     config = _checked_config(config)
     check_sizes(name, sizes, *given.shapes)
@@ -115,8 +121,9 @@ def _convolved(
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(x, config, wanted))
-    value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
-    _free_input(given.input, tensors.input, config)
+    value = _placed(ops, _CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
+    if config.deallocate_activation and given.input is tensors.input and tensors.input.memory_config().is_l1():
+        ops.free(tensors.input)  # what lies in DRAM stays
     return wanted.result(value, tensors)
 
 
@@ -148,23 +155,23 @@ def _place(x: Any, sizes: Convolution, config: Conv2dConfig, wanted: _Wanted) ->
 
 
 def _placed(
-    operation: TtnnOperation, tensors: Operands, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
+    ops: HostOps[Tensor],
+    operation: TtnnOperation,
+    tensors: Operands,
+    attributes: Sequence[Any],
+    place: MemoryConfig | None,
+    wanted: _Wanted,
 ) -> Any:
-    """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
-    program, given = maker(), (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
-    if place is None or program is None:
-        return operation(*given, memory_config=place or wanted.memory_config)
-    return program.with_requested_layout(operation(*given), place)
-
-
-def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
-    """Free the input as the config asks for, which has no effect on tensors in DRAM, nor on values of a program."""
-    if config.deallocate_activation and maker() is None and given is used and used.memory_config().is_l1():
-        used.deallocate()
+    """The result of `operation`, in `place` where that is given."""
+    given = (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
+    if place is None:
+        return operation(*given, memory_config=wanted.memory_config)
+    return ops.requested(operation, given, place)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -227,7 +234,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = Operands(input_tensor, weight_tensor, bias_tensor)
     wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved("conv2d", sizes, tensors, device, conv_config, wanted)
+    return _convolved(_ops, "conv2d", sizes, tensors, device, conv_config, wanted)
 
 
 def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
@@ -237,6 +244,7 @@ def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -281,11 +289,12 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
     wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved("conv1d", sizes, tensors, device, conv_config, wanted)
+    return _convolved(_ops, "conv1d", sizes, tensors, device, conv_config, wanted)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -337,17 +346,26 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     wanted = _Wanted(
         dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
     )
-    return _transposed(transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
+    return _transposed(_ops, transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
 
 
 def _transposed(
-    transposed: Transposed, tensors: Operands, config: Conv2dConfig, wanted: _Wanted, *, mirror: bool
+    ops: HostOps[Tensor],
+    transposed: Transposed,
+    tensors: Operands,
+    config: Conv2dConfig,
+    wanted: _Wanted,
+    *,
+    mirror: bool,
 ) -> Any:
     if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(
-            tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
+            tensors,
+            transposed.sizes,
+            config,
+            lambda weight: prepared_transposed(ops, weight, transposed, mirror=mirror),
         )
     attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, wanted))
     place = _place(tensors.input, transposed.convolution, config, wanted)
-    value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, wanted)
+    value = _placed(ops, _CONV_TRANSPOSE2D, tensors, attributes, place, wanted)
     return wanted.result(value, tensors)

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops.created_tensors import CREATOR
+from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.generated import STALE, define
 
@@ -23,20 +23,22 @@ class _Text:
 
     Attributes:
         heads: The parameters, and what takes all that they do not.
-        stale: Whether an argument needs binding, is missing or unknown.
+        stale: Whether an argument needs binding, is missing or unknown, or somebody traces.
+        first: What the body takes before.
         places: The names of parameters that may be given by place.
         by_name: Those of the others.
     """
 
     heads: str
     stale: str
+    first: tuple[str, ...]
     places: tuple[str, ...]
     by_name: tuple[str, ...]
 
     @property
     def passed(self) -> str:
         """The arguments of the body."""
-        return ", ".join([*self.places, *(f"{name}={name}" for name in self.by_name)])
+        return ", ".join([*self.first, *self.places, *(f"{name}={name}" for name in self.by_name)])
 
     @property
     def given(self) -> str:
@@ -46,7 +48,7 @@ class _Text:
 
 
 def direct(declared: HostFunction) -> Callable[..., Any]:
-    """What gives STALE where an argument needs binding, is missing or unknown, else what the body gives."""
+    """What gives STALE where an argument needs binding, is missing or unknown, or somebody traces; else the result."""
     scope: dict[str, Any] = {"_STALE": STALE}
     text = _text(declared, scope)
     lines = [
@@ -60,13 +62,11 @@ def direct(declared: HostFunction) -> Callable[..., Any]:
 
 def write(declared: HostFunction, call: Any, scope: dict[str, Any]) -> None:
     """Has `call`, whose globals are `scope`, run that text itself: nobody is told of its calls as they are written."""
-    scope.update(_given=_given, _declared=declared, _creator=CREATOR.get, _call=call)
+    scope.update(_given=_given, _declared=declared, _call=call)
     text = _text(declared, scope)
-    taken = ["        if _creator() is not None:", f"            return _creator()(_call, *{text.given})"]
     lines = [
         f"def written({text.heads}):",
         "    try:",
-        *(taken if declared.in_programs else ()),
         f"        if {text.stale}:",
         f"            return _declared.run(_call, *{text.given})",
         f"        return _function({text.passed})",
@@ -81,9 +81,11 @@ def write(declared: HostFunction, call: Any, scope: dict[str, Any]) -> None:
 
 def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
     """The parts of the text, and in `scope` what they name."""
-    scope.update(_function=declared.function, _type=type)
+    from ttnn_jit.ttnn.eager_ops import EAGER
+
+    scope.update(_function=declared.function, _type=type, _tracers=TRACERS, _ops=EAGER)
     heads: list[str] = []
-    stale = ["_rest", "_others"]
+    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else [])]
     own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
     taken = declared.taken_as_they_are
     for each in own:
@@ -100,7 +102,7 @@ def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
     heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
     by_name = tuple(each.name for each in own if each.kind is each.KEYWORD_ONLY)
     places = tuple(each.name for each in own if each.kind is not each.KEYWORD_ONLY)
-    return _Text(", ".join(heads), " or ".join(stale), places, by_name)
+    return _Text(", ".join(heads), " or ".join(stale), ("_ops",) if declared.takes_ops else (), places, by_name)
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
