@@ -1,7 +1,7 @@
 """Who wants to know of the operations that run: hooks, tracers, comparisons.
 
 Operations and jitted functions have another ``__call__`` for as long as somebody observes, so that other calls pay
-nothing for it; functions of the host API ask. An operation that runs inside another one is none of its own.
+nothing for it; functions of the host API have other code. An operation that runs inside another one is none of its own.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Observer:
 
 
 OBSERVERS: list[Observer] = []
+UNOBSERVED: list[Callable[[], None]] = []
+"""What has a function of the host API ask again whether somebody observes, which asks once until somebody begins."""
 _OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
 _ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the observers that are told, if not all", default=None)
@@ -88,6 +90,8 @@ def start(observer: Observer) -> None:
             for name in _TENSOR_METHODS:
                 _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
         OBSERVERS.append(observer)
+        while UNOBSERVED:
+            UNOBSERVED.pop()()
 
 
 def stop(observer: Observer) -> None:

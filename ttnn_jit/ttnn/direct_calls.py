@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import Any
 
 from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.generated import STALE, define
-
-if TYPE_CHECKING:
-    from ttnn_jit.ttnn.host_function import HostFunction
+from ttnn_jit.runtime.generated import define
+from ttnn_jit.ttnn.host_function import HostFunction, written_types
 
 
 @dataclass(frozen=True)
@@ -47,25 +46,12 @@ class _Text:
         return f"_given(_declared, {{{', '.join(named)}}}, _rest, _others)"
 
 
-def direct(declared: HostFunction) -> Callable[..., Any]:
-    """What gives STALE where an argument needs binding, is missing or unknown, or somebody traces; else the result."""
-    scope: dict[str, Any] = {"_STALE": STALE}
+def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+    """The text of `call`, whose globals are `scope`, as long as nobody observes."""
+    scope.update(_given=_given, _call=call)
     text = _text(declared, scope)
     lines = [
-        f"def direct({text.heads}):",
-        f"    if {text.stale}:",
-        "        return _STALE",
-        f"    return _function({text.passed})",
-    ]
-    return define("direct", lines, scope, declared.name)
-
-
-def write(declared: HostFunction, call: Any, scope: dict[str, Any]) -> None:
-    """Has `call`, whose globals are `scope`, run that text itself: nobody is told of its calls as they are written."""
-    scope.update(_given=_given, _declared=declared, _call=call)
-    text = _text(declared, scope)
-    lines = [
-        f"def written({text.heads}):",
+        f"def _written({text.heads}):",
         "    try:",
         f"        if {text.stale}:",
         f"            return _declared.run(_call, *{text.given})",
@@ -74,16 +60,14 @@ def write(declared: HostFunction, call: Any, scope: dict[str, Any]) -> None:
         f"        _declared.tell_as_called(*{text.given}, _error)",
         "        raise",
     ]
-    written = define("written", lines, scope, declared.name)
-    call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
-    call.__code__ = written.__code__
+    return define("_written", lines, scope, declared.name)
 
 
 def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
     """The parts of the text, and in `scope` what they name."""
     from ttnn_jit.ttnn.eager_ops import EAGER
 
-    scope.update(_function=declared.function, _type=type, _tracers=TRACERS, _ops=EAGER)
+    scope.update(_function=declared.function, _type=type, _are_ints=_are_ints, _tracers=TRACERS, _ops=EAGER)
     heads: list[str] = []
     stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else [])]
     own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
@@ -93,16 +77,35 @@ def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
         if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:
             heads.append("*_rest")
         heads.append(f"{name}=_{name}")
-        scope[f"_{name}"], scope[f"_classes_of_{name}"] = each.default, classes
-        is_other = f"{name} is _{name}" if classes is None else f"_type({name}) not in _classes_of_{name}"
-        if each.default is each.empty or (classes is not None and type(each.default) in classes):
-            stale.append(is_other)
-        elif classes is not None:
-            stale.append(f"({name} is not _{name} and {is_other})")
+        scope[f"_{name}"] = each.default
+        if classes is not None:
+            is_other = _is_of_others(name, classes, scope)
+            if "Sequence[int]" in written_types(each.annotation):
+                is_other += f" and not _are_ints({name})"
+            stale.append(is_other if each.default is each.empty else f"({name} is not _{name} and {is_other})")
+        elif each.default is each.empty:
+            stale.append(f"{name} is _{name}")
     heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
     by_name = tuple(each.name for each in own if each.kind is each.KEYWORD_ONLY)
     places = tuple(each.name for each in own if each.kind is not each.KEYWORD_ONLY)
     return _Text(", ".join(heads), " or ".join(stale), ("_ops",) if declared.takes_ops else (), places, by_name)
+
+
+def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
+    """The text of whether an argument is of none of these classes."""
+    if len(classes) == 1:
+        (scope[f"_class_of_{name}"],) = classes
+        return f"_type({name}) is not _class_of_{name}"
+    scope[f"_classes_of_{name}"] = classes
+    return f"_type({name}) not in _classes_of_{name}"
+
+
+_INT = frozenset({int})
+
+
+def _are_ints(value: Any) -> bool:
+    """Whether a tuple needs no binding as one of ints."""
+    return type(value) is tuple and _INT.issuperset(map(type, value))
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

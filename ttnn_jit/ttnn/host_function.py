@@ -11,13 +11,13 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
-from ttnn_jit.dispatch.observers import OBSERVERS, is_compiled, told
+from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
 from ttnn_jit.ops.host_ops import CREATES, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.generated import define
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
@@ -110,7 +110,7 @@ class HostFunction:
         home = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
-            classes = [self._classes(text, home) for text in _text(each.annotation).split(" | ")]
+            classes = [self._classes(text, home) for text in written_types(each.annotation)]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
 
@@ -265,6 +265,11 @@ _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
 
 
+def written_types(annotation: Any) -> list[str]:
+    """The types that an annotation joins by ``|``, as they are written."""
+    return _text(annotation).split(" | ")
+
+
 def _text(annotation: Any) -> str:
     """An annotation as it is written, in a file that has its annotations evaluated too."""
     return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
@@ -325,65 +330,53 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
 
 
 def _calling(declared: HostFunction) -> Callable[..., Any]:
-    """What users call: a call whose arguments need no binding, and that nobody observes, goes straight to the body."""
-    call: Any
-    if declared.is_observed:
-        call = _observed(declared)
-    elif declared.in_programs or declared.signature.parameters:
-        call = _unobserved(declared)
-    else:
-        call = declared.function  # which has nothing to bind, and nobody to tell
+    """What users call."""
+    is_bare = not (declared.is_observed or declared.in_programs or declared.signature.parameters)
+    call = declared.function if is_bare else _written_when_called(declared)
     if declared.in_programs:
         vars(call)[CREATES] = declared.over
     if declared.takes_ops:
-        call.__signature__ = declared.signature
+        vars(call)["__signature__"] = declared.signature
         call.__annotations__ = {name: text for name, text in call.__annotations__.items() if name != OPS}
     vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
-    return call  # type: ignore[no-any-return]
-
-
-def _observed(declared: HostFunction) -> Callable[..., Any]:
-    def direct(*args: Any, **kwargs: Any) -> Any:
-        """Is written at the first call."""
-        nonlocal direct
-        from ttnn_jit.ttnn import direct_calls
-
-        direct = direct_calls.direct(declared)
-        return direct(*args, **kwargs)
-
-    @functools.wraps(declared.function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if not OBSERVERS:
-                found = direct(*args, **kwargs)
-                if found is not STALE:
-                    return found
-            return declared.run(call, args, kwargs)
-        except BaseException as error:
-            declared.tell_as_called(args, kwargs, error)
-            raise
-
     return call
 
 
-def _unobserved(declared: HostFunction) -> Callable[..., Any]:
-    """One function instead of two: its own text is written at the first call."""
+def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
+    """One function: its first call, and one while somebody observes, looks; others are the text of direct calls."""
+    written: FunctionType | None = None
 
-    def write() -> None:
-        from ttnn_jit.ttnn import direct_calls
+    def look(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        nonlocal written
+        if not OBSERVERS:
+            from ttnn_jit.ttnn import direct_calls
 
-        direct_calls.write(declared, call, scope)
+            written = written or direct_calls.write(declared, call, scope)
+            call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
+            call.__code__ = written.__code__
+            UNOBSERVED.append(look_again)
+            if OBSERVERS:  # since somebody began meanwhile, in another thread
+                look_again()
+            return call(*args, **kwargs)
+        return declared.run(call, args, kwargs)
 
-    scope = {"_write": write, "__name__": __name__}
-    call: Any = FunctionType(_unwritten.__code__, scope, declared.function.__name__)
-    scope["_call"] = functools.update_wrapper(call, declared.function)
-    return call  # type: ignore[no-any-return]
+    def look_again() -> None:
+        call.__code__ = _looking.__code__
+
+    scope: dict[str, Any] = {"_look": look, "_declared": declared, "__name__": __name__}
+    call = FunctionType(_looking.__code__, scope, declared.function.__name__)
+    functools.update_wrapper(call, declared.function)
+    return call
 
 
-def _unwritten(*args: Any, **kwargs: Any) -> Any:
-    """The first call of a function whose globals are a scope of `_unobserved`."""
-    globals()["_write"]()
-    return globals()["_call"](*args, **kwargs)
+def _looking(*args: Any, **kwargs: Any) -> Any:
+    """A call of a function whose globals are a scope of `_written_when_called`."""
+    scope = globals()
+    try:
+        return scope["_look"](args, kwargs)
+    except BaseException as error:
+        scope["_declared"].tell_as_called(args, kwargs, error)
+        raise
 
 
 def declaration_of(function: Any) -> HostFunction | None:
