@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.program_device import ProgramDevice, on_program
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -69,12 +69,6 @@ class _ProgramOps(HostOps[ProxyTensor]):
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda *args, **kwargs: self._emitter.emit(BY_NAME[name], args, kwargs)
 
-    def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
-        """What a call of `operation` gives."""
-        given = [operands] if operation.is_variadic else operands
-        found = self._emitter.emit((operation,), (*given, *statics), {})
-        return [found] if operation.gives_one_tensor else [*found]
-
     def filled(self, number: float, spec: TensorSpec, _device: Any = None) -> Any:
         """A tensor of one number."""
         return self._emitter.tensor(self._builder.filled(number, spec, self._location))
@@ -90,19 +84,19 @@ class _ProgramOps(HostOps[ProxyTensor]):
         """The result of an operation without operands."""
         return self._emitter.tensor(self._builder.made(operation, statics, spec, self._location))
 
-    def generator(self, seed: int | None, _device: Any) -> tuple[ProxyTensor, ProxyTensor]:
-        """Of a seed, computed by the program; of the generator that calls share, its inputs."""
+    def drawn(
+        self, seed: int | None, draws: Callable[[ProxyTensor, ProxyTensor], ProxyTensor], _device: Any
+    ) -> ProxyTensor:
+        """Of a seed the program computes the state; that of the generator that calls share it reads and writes."""
+        builder, location, handle = self._builder, self._location, self._emitter.tensor
         if seed:
-            first, *words = (self._builder.filled(word, STATE_WORD, self._location) for word in (0, *words_of(seed)))
-            joined = self._builder.operation(KEY_OF_WORDS, words, (0,), self._location)
-            return self._emitter.tensor(first), self._emitter.tensor(joined)
+            first, *words = (builder.filled(word, STATE_WORD, location) for word in (0, *words_of(seed)))
+            return draws(handle(first), handle(builder.operation(KEY_OF_WORDS, words, (0,), location)))
         draw, key = map(self._emitter.random_state, PARTS)
-        return draw, key
-
-    def count_draw(self, draw: ProxyTensor) -> None:
-        """Last, so that programs write it where it lies."""
-        after = self._builder.operation(NEXT_DRAW, [draw.operand], (), self._location)
+        made = draws(draw, key)
+        after = builder.operation(NEXT_DRAW, [draw.operand], (), location)  # last: it is written where it lies
         write(self._emitter, draw, after, "a draw")
+        return made
 
     def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec) -> ProxyTensor:
         """Made in DRAM, and brought there."""
@@ -114,23 +108,10 @@ class _ProgramOps(HostOps[ProxyTensor]):
         tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor
 
-    def brought(self, tensor: ProxyTensor, _device: Any, config: MemoryConfig | None) -> ProxyTensor:
-        """It is there: a copy in other memory at most."""
-        return self.laid_out(tensor, tensor.spec.with_(memory_config=config))
-
     def laid_out(self, tensor: ProxyTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProxyTensor:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
         operand = self._emitter.live_operand(tensor, "a move")
         return self._emitter.tensor(self._builder.laid_out(operand, spec, self._location))
-
-    def write_into(
-        self, _output: ProxyTensor, _tensor: ProxyTensor, _spec: TensorSpec, _device: Any, name: str
-    ) -> NoReturn:
-        """Refused: a program writes what it has laid out by another operation."""
-        raise ArgumentError(
-            f"{name} writes into no tensor inside a jitted function",
-            help=f"write `ttnn.copy({name}(x, ...), output)`, or leave `output_tensor` out",
-        )
 
     def free(self, _tensor: ProxyTensor) -> None:
         """Nothing: what a program computes has no memory of its own yet."""

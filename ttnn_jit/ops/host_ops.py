@@ -30,6 +30,13 @@ class HostOps(Ops, Generic[Tensor]):
 
     device: Any = None
 
+    def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
+        """What the function of that name gives."""
+        names = (each.name for each in (*operation.operands, *operation.attributes))
+        values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
+        found: Any = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
+        return [found] if operation.gives_one_tensor else [*found]
+
     @abstractmethod
     def filled(self, number: float, spec: TensorSpec, device: Any = None, /) -> Any:
         """A tensor of one number."""
@@ -47,12 +54,8 @@ class HostOps(Ops, Generic[Tensor]):
         """The result of an operation without operands, whose elements in numpy are `elements()`."""
 
     @abstractmethod
-    def generator(self, seed: int | None, device: Any, /) -> tuple[Tensor, Tensor]:
-        """What a draw reads (ops/random_numbers.py): of a generator with that seed, or of the one that calls share."""
-
-    @abstractmethod
-    def count_draw(self, draw: Tensor, /) -> None:
-        """Has the generator that calls share go on to its next draw."""
+    def drawn(self, seed: int | None, draws: Callable[[Tensor, Tensor], Tensor], device: Any, /) -> Tensor:
+        """What `draws` makes of a generator's state (ops/random_numbers.py): with that seed, or that calls share."""
 
     @abstractmethod
     def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec, /) -> Tensor:
@@ -63,21 +66,8 @@ class HostOps(Ops, Generic[Tensor]):
         """What `call` makes, where `config` says; one of a program says so, and lies in DRAM."""
 
     @abstractmethod
-    def brought(self, tensor: Tensor, device: Any, config: MemoryConfig | None, /) -> Tensor:
-        """A copy on `device`, where `config` says, else where the tensor's own does."""
-
-    @abstractmethod
     def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
         """A copy as `spec` says, which differs in layout and memory config at most, for the function `name`."""
-
-    @abstractmethod
-    def write_into(self, output: Tensor, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
-        """`output`, with the elements of a tensor as `spec` says.
-
-        Raises:
-            ArgumentError: It is in a program.
-            ShapeError: It is another tensor than that.
-        """
 
     @abstractmethod
     def free(self, tensor: Tensor, /) -> None:

@@ -53,6 +53,7 @@ class _Wanted:
     """What the caller wants of the result, and of what else is returned.
 
     Attributes:
+        ops: Who carries the call out.
         dtype: Of the result; None: the input's.
         memory_config: Where it lies; None: in L1 in shards as the config says, or as the input does, else in DRAM.
         compute_config: How exactly a chip multiplies.
@@ -61,6 +62,7 @@ class _Wanted:
         is_sliced: Whether the convolution is cut along DRAM, where the result is put together.
     """
 
+    ops: HostOps[Tensor]
     dtype: DataType | None
     memory_config: MemoryConfig | None
     compute_config: DeviceComputeKernelConfig | None
@@ -104,13 +106,7 @@ def _is_sliced(slices: Conv2dSliceConfig | None) -> bool:
 
 
 def _convolved(
-    ops: HostOps[Tensor],
-    name: str,
-    sizes: Convolution,
-    given: Operands,
-    device: Device | None,
-    config: Conv2dConfig | None,
-    wanted: _Wanted,
+    name: str, sizes: Convolution, given: Operands, device: Device | None, config: Conv2dConfig | None, wanted: _Wanted
 ) -> Any:
     config = _checked_config(config)
     check_sizes(name, sizes, *given.shapes)
@@ -121,9 +117,9 @@ def _convolved(
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(x, config, wanted))
-    value = _placed(ops, _CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
+    value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
     if config.deallocate_activation and given.input is tensors.input and tensors.input.memory_config().is_l1():
-        ops.free(tensors.input)  # what lies in DRAM stays
+        wanted.ops.free(tensors.input)  # what lies in DRAM stays
     return wanted.result(value, tensors)
 
 
@@ -155,18 +151,13 @@ def _place(x: Any, sizes: Convolution, config: Conv2dConfig, wanted: _Wanted) ->
 
 
 def _placed(
-    ops: HostOps[Tensor],
-    operation: TtnnOperation,
-    tensors: Operands,
-    attributes: Sequence[Any],
-    place: MemoryConfig | None,
-    wanted: _Wanted,
+    operation: TtnnOperation, tensors: Operands, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
 ) -> Any:
     """The result of `operation`, in `place` where that is given."""
     given = (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
     if place is None:
         return operation(*given, memory_config=wanted.memory_config)
-    return ops.requested(operation, given, place)
+    return wanted.ops.requested(operation, given, place)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
@@ -233,8 +224,9 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = Operands(input_tensor, weight_tensor, bias_tensor)
-    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved(_ops, "conv2d", sizes, tensors, device, conv_config, wanted)
+    sliced = _is_sliced(slice_config)
+    wanted = _Wanted(_ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, sliced)
+    return _convolved("conv2d", sizes, tensors, device, conv_config, wanted)
 
 
 def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
@@ -288,8 +280,9 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
-    return _convolved(_ops, "conv1d", sizes, tensors, device, conv_config, wanted)
+    sliced = _is_sliced(slice_config)
+    wanted = _Wanted(_ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, sliced)
+    return _convolved("conv1d", sizes, tensors, device, conv_config, wanted)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
@@ -344,28 +337,22 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     check_sizes(name, transposed, *tensors.shapes)
     extents = transposed.convolution.counts if return_output_dim else None
     wanted = _Wanted(
-        dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
+        _ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
     )
-    return _transposed(_ops, transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
+    return _transposed(transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
 
 
 def _transposed(
-    ops: HostOps[Tensor],
-    transposed: Transposed,
-    tensors: Operands,
-    config: Conv2dConfig,
-    wanted: _Wanted,
-    *,
-    mirror: bool,
+    transposed: Transposed, tensors: Operands, config: Conv2dConfig, wanted: _Wanted, *, mirror: bool
 ) -> Any:
     if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(
             tensors,
             transposed.sizes,
             config,
-            lambda weight: prepared_transposed(ops, weight, transposed, mirror=mirror),
+            lambda weight: prepared_transposed(wanted.ops, weight, transposed, mirror=mirror),
         )
     attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, wanted))
     place = _place(tensors.input, transposed.convolution, config, wanted)
-    value = _placed(ops, _CONV_TRANSPOSE2D, tensors, attributes, place, wanted)
+    value = _placed(_CONV_TRANSPOSE2D, tensors, attributes, place, wanted)
     return wanted.result(value, tensors)

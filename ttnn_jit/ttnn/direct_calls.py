@@ -6,89 +6,59 @@ A call looks at the classes of its arguments, and goes to the body where none of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.ops.traced_calls import TRACERS
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.generated import define
-from ttnn_jit.ttnn.host_function import HostFunction, written_types
+from ttnn_jit.ttnn.eager_ops import EAGER
 
-
-@dataclass(frozen=True)
-class _Text:
-    """The parts of a call's text.
-
-    Attributes:
-        heads: The parameters, and what takes all that they do not.
-        stale: Whether an argument needs binding, is missing or unknown, or somebody traces.
-        first: What the body takes before.
-        places: The names of parameters that may be given by place.
-        by_name: Those of the others.
-    """
-
-    heads: str
-    stale: str
-    first: tuple[str, ...]
-    places: tuple[str, ...]
-    by_name: tuple[str, ...]
-
-    @property
-    def passed(self) -> str:
-        """The arguments of the body."""
-        return ", ".join([*self.first, *self.places, *(f"{name}={name}" for name in self.by_name)])
-
-    @property
-    def given(self) -> str:
-        """A call of `_given`."""
-        named = (f"{name!r}: {name}" for name in (*self.places, *self.by_name))
-        return f"_given(_declared, {{{', '.join(named)}}}, _rest, _others)"
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.host_function import HostFunction
 
 
 def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
     """The text of `call`, whose globals are `scope`, as long as nobody observes."""
-    scope.update(_given=_given, _call=call)
-    text = _text(declared, scope)
+    scope.update(_given=_given, _call=call, _function=declared.function, _ops=EAGER)
+    scope.update(_type=type, _are_ints=_are_ints, _tracers=TRACERS)
+    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
+    by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
+    places = [each.name for each in own if each.name not in by_name]
+    heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
+    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
+    passed = [*(["_ops"] if declared.takes_ops else []), *places, *(f"{name}={name}" for name in by_name)]
+    named = ", ".join(f"{name!r}: {name}" for name in (*places, *by_name))
+    given = f"_given(_declared, {{{named}}}, _rest, _others)"
     lines = [
-        f"def _written({text.heads}):",
+        f"def _written({heads}):",
         "    try:",
-        f"        if {text.stale}:",
-        f"            return _declared.run(_call, *{text.given})",
-        f"        return _function({text.passed})",
+        f"        if {' or '.join(stale)}:",
+        f"            return _declared.run(_call, *{given})",
+        f"        return _function({', '.join(passed)})",
         "    except BaseException as _error:",
-        f"        _declared.tell_as_called(*{text.given}, _error)",
+        f"        _declared.tell_as_called(*{given}, _error)",
         "        raise",
     ]
     return define("_written", lines, scope, declared.name)
 
 
-def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
-    """The parts of the text, and in `scope` what they name."""
-    from ttnn_jit.ttnn.eager_ops import EAGER
+def _omissible(name: str) -> str:
+    return f"{name}=_{name}"
 
-    scope.update(_function=declared.function, _type=type, _are_ints=_are_ints, _tracers=TRACERS, _ops=EAGER)
-    heads: list[str] = []
-    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else [])]
-    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
-    taken = declared.taken_as_they_are
+
+def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
+    """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
-        name, classes = each.name, taken[each.name]
-        if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:
-            heads.append("*_rest")
-        heads.append(f"{name}=_{name}")
+        name, classes = each.name, declared.taken_as_they_are[each.name]
         scope[f"_{name}"] = each.default
         if classes is not None:
             is_other = _is_of_others(name, classes, scope)
-            if "Sequence[int]" in written_types(each.annotation):
+            if name in declared.of_several_ints:
                 is_other += f" and not _are_ints({name})"
-            stale.append(is_other if each.default is each.empty else f"({name} is not _{name} and {is_other})")
+            yield is_other if each.default is each.empty else f"({name} is not _{name} and {is_other})"
         elif each.default is each.empty:
-            stale.append(f"{name} is _{name}")
-    heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
-    by_name = tuple(each.name for each in own if each.kind is each.KEYWORD_ONLY)
-    places = tuple(each.name for each in own if each.kind is not each.KEYWORD_ONLY)
-    return _Text(", ".join(heads), " or ".join(stale), ("_ops",) if declared.takes_ops else (), places, by_name)
+            yield f"{name} is _{name}"
 
 
 def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.random_numbers import NEXT_DRAW
@@ -17,7 +16,6 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation
-from ttnn_jit.ttnn.mesh import over_meshes
 
 _NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
@@ -27,13 +25,6 @@ class EagerOps(HostOps[Tensor]):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(eager_functions, name)
-
-    def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
-        """What the function of that name gives."""
-        names = (each.name for each in (*operation.operands, *operation.attributes))
-        values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
-        found = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
-        return [found] if operation.gives_one_tensor else [*found]
 
     def filled(self, number: float, spec: TensorSpec, device: Device | None = None) -> Any:
         """A tensor of one number."""
@@ -50,15 +41,13 @@ class EagerOps(HostOps[Tensor]):
         """A tensor of these elements."""
         return storage.of_numbers(elements(), spec, device)
 
-    def generator(self, seed: int | None, device: Device) -> tuple[Tensor, Tensor]:
-        """Its state, on the device."""
-        parts = seeded(seed, device) if seed else (on_device(state(part, TTNN), device) for part in PARTS)
-        draw, key = parts
-        return draw, key
-
-    def count_draw(self, draw: Tensor) -> None:
-        """In place."""
-        _NEXT_DRAW(draw)
+    def drawn(self, seed: int | None, draws: Callable[[Tensor, Tensor], Tensor], device: Device) -> Tensor:
+        """The generator that calls share is left at its next draw."""
+        draw, key = seeded(seed, device) if seed else (on_device(state(part, TTNN), device) for part in PARTS)
+        made = draws(draw, key)
+        if not seed:
+            _NEXT_DRAW(draw)
+        return made
 
     def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec) -> Tensor:
         """The call says where, but of what goes to the host then."""
@@ -71,22 +60,9 @@ class EagerOps(HostOps[Tensor]):
         made: Tensor = call(*arguments, memory_config=config)
         return made
 
-    def brought(self, tensor: Tensor, device: Device, config: MemoryConfig | None) -> Tensor:
-        """From wherever it lies."""
-        return tensor.to(device, config)
-
     def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
         """A tensor of its own, unless it is as wanted."""
         return storage.stored_as(tensor, checked(spec), device, name)
-
-    def write_into(self, output: Tensor, tensor: Tensor, spec: TensorSpec, device: Device, name: str) -> Tensor:
-        """`output`, which must be as the copy would be."""
-        if output.spec is not spec or output.device() is not device:
-            raise ShapeError(
-                f"{name}: `output_tensor` is {output.spec} on {output.device()}, the result {spec} on {device}"
-            )
-        overwrite(output, tensor, name)
-        return output
 
     def free(self, tensor: Tensor) -> None:
         """At once."""
@@ -95,20 +71,6 @@ class EagerOps(HostOps[Tensor]):
 
 EAGER = EagerOps()
 """What calls outside programs are written over."""
-
-
-@over_meshes
-def overwrite(target: Tensor, source: Tensor, name: str) -> None:
-    """Give `target` the elements of `source`, for the function `name`.
-
-    Raises:
-        ShapeError: Shape, dtype or layout differ.
-    """
-    for field in ("shape", "dtype", "layout"):
-        ours, theirs = getattr(target, field), getattr(source, field)
-        if ours != theirs:
-            raise ShapeError(f"{name}: the tensors differ in {field}, {theirs} and {ours}")
-    storage.write_elements(source, target, name)
 
 
 def placed(result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None) -> Tensor:

@@ -21,6 +21,7 @@ from ttnn_jit.runtime.generated import define
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
+from ttnn_jit.ttnn.eager_ops import EAGER
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 
@@ -110,9 +111,15 @@ class HostFunction:
         home = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
-            classes = [self._classes(text, home) for text in written_types(each.annotation)]
+            classes = [self._classes(text, home) for text in _types(each.annotation)]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
+
+    @property
+    def of_several_ints(self) -> frozenset[str]:
+        """The parameters that take a tuple of ints as it is."""
+        parameters = self.signature.parameters.values()
+        return frozenset(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
@@ -180,14 +187,8 @@ class HostFunction:
             return call_on_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
         mesh = mesh_among((*args, *kwargs.values())) if self.over_meshes else None
         if mesh is not None:
-            return on_every_device(mesh, self._eagerly, args, kwargs)
-        return self._eagerly(*args, **kwargs)
-
-    @cached_property
-    def _eagerly(self) -> Callable[..., Any]:
-        from ttnn_jit.ttnn.eager_ops import EAGER
-
-        return functools.partial(self._bound, EAGER)
+            return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs)
+        return self._bound(EAGER, *args, **kwargs)
 
     @cached_property
     def _places(self) -> tuple[Any, ...]:
@@ -265,8 +266,8 @@ _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
 
 
-def written_types(annotation: Any) -> list[str]:
-    """The types that an annotation joins by ``|``, as they are written."""
+def _types(annotation: Any) -> list[str]:
+    """The types that an annotation joins by ``|``."""
     return _text(annotation).split(" | ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -47,19 +48,17 @@ def _check_seed(seed: int, what: str) -> None:
 
 def _drawn(
     ops: HostOps[Tensor],
-    name: str,
+    call: TtnnOperation,
     seed: int | None,
     device: Device | None,
-    draws: Callable[[Device, Any, Any], Tensor],
+    draws: Callable[[Device, Tensor, Tensor], Tensor],
 ) -> Tensor:
-    """What `draws` makes on a device of a generator's state: with the seed, or of the one that all calls share."""
+    """What `draws` makes on a device by `call`, for the host where `device` is None."""
+    name = call.__name__.removeprefix("ttnn.")
     if seed is not None:
         _check_seed(seed, f"`seed` of {name}")
     place = implicit_cpu_device() if device is None else device
-    draw, key = ops.generator(seed, place)
-    result = draws(place, draw, key)
-    if not seed:  # 0 is none
-        ops.count_draw(draw)
+    result = ops.drawn(seed, partial(draws, place), place)
     if device is not None:
         return result
     return stored_as(result, result.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
@@ -75,10 +74,10 @@ def _new(
 ) -> Tensor:
     """A tensor of random elements that is as `spec` says."""
 
-    def draws(_: Device, *generator: Any) -> Any:
+    def draws(_: Device, *generator: Tensor) -> Tensor:
         return ops.made_by(call, (*generator, tuple(spec.shape), spec.dtype, spec.layout, *numbers), spec)
 
-    return _drawn(ops, _name(call), seed, device, draws)
+    return _drawn(ops, call, seed, device, draws)
 
 
 def _of_tensor(
@@ -87,14 +86,10 @@ def _of_tensor(
     """What `call` makes of a draw and a tensor, where that lies."""
     device = tensor.device()
 
-    def draws(place: Device, *generator: Any) -> Any:
+    def draws(place: Device, *generator: Tensor) -> Any:
         return call(tensor.to(place) if device is None else tensor, *generator, *arguments, **keywords)
 
-    return _drawn(ops, _name(call), seed, device, draws)
-
-
-def _name(call: TtnnOperation) -> str:
-    return call.__name__.removeprefix("ttnn.")
+    return _drawn(ops, call, seed, device, draws)
 
 
 @host_function(in_programs=True, over_meshes=True)

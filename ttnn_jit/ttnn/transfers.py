@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime import tensor as storage
@@ -27,9 +27,8 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import function_of
-from ttnn_jit.ttnn.eager_ops import overwrite
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.mesh import MeshTensor
+from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 
@@ -50,7 +49,9 @@ def to_device(
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
     _check_queues(device, "to_device", cq_id, queue_id)
-    return _ops.brought(tensor, device, memory_config)
+    if memory_config is None and tensor.memory_config() == HOST_MEMORY_CONFIG:
+        memory_config = DRAM_MEMORY_CONFIG
+    return _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
 
 
 @host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
@@ -93,8 +94,23 @@ def to_memory_config(
         tensor = typecast(tensor, dtype)
     spec = checked(tensor.spec.with_(memory_config=memory_config))
     if output_tensor is not None:
-        return _ops.write_into(output_tensor, tensor, spec, device, "to_memory_config")
+        _check_output(_ops, output_tensor, spec, device)
+        _overwrite(output_tensor, tensor, "to_memory_config")
+        return output_tensor
     return _ops.laid_out(tensor, spec, device, "to_memory_config")
+
+
+def _check_output(ops: HostOps[Tensor], output: Tensor, spec: TensorSpec, device: Device) -> None:
+    name = "to_memory_config"
+    if ops.device is not None:
+        raise ArgumentError(
+            f"{name} writes into no tensor inside a jitted function",
+            help=f"write `ttnn.copy({name}(x, ...), output)`, or leave `output_tensor` out",
+        )
+    if output.spec is not spec or output.device() is not device:
+        raise ShapeError(
+            f"{name}: `output_tensor` is {output.spec} on {output.device()}, the result {spec} on {device}"
+        )
 
 
 @host_function(in_programs=True, aliases={"memory_config": "output_memory_config"})
@@ -330,7 +346,7 @@ def copy_host_to_device_tensor(
     rule = f"{name} takes a tensor on the host, then one on a device"
     _check_places(name, (host_tensor, device_tensor), (False, True), rule)
     _check_queues(device_tensor.device(), name, cq_id)
-    overwrite(device_tensor, host_tensor, name)
+    _overwrite(device_tensor, host_tensor, name)
 
 
 @host_function(without_effect={"every call waits for its work": "blocking"})
@@ -356,7 +372,7 @@ def copy_device_to_host_tensor(
             help="use `ttnn.from_device`, or `ttnn.get_device_tensors` and copy one of them",
         )
     _check_queues(device_tensor.device(), name, cq_id)
-    overwrite(host_tensor, device_tensor, name)
+    _overwrite(host_tensor, device_tensor, name)
 
 
 @host_function(observed=False)
@@ -408,3 +424,12 @@ def _check_queues(device: Device | None, name: str, *queues: int | None) -> None
 def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
     if tuple(tensor.device() is not None for tensor in tensors) != on_device:
         raise ArgumentError(rule)
+
+
+@over_meshes
+def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
+    for field in ("shape", "dtype", "layout"):
+        ours, theirs = getattr(target, field), getattr(source, field)
+        if ours != theirs:
+            raise ShapeError(f"{name}: the tensors differ in {field}, {theirs} and {ours}")
+    storage.write_elements(source, target, name)
