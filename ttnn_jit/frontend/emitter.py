@@ -131,8 +131,6 @@ class Emitter(ABC):
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
-        if not overloads and name == "deallocate":
-            return self._deallocate(args, kwargs)
         if not overloads:
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
@@ -238,12 +236,6 @@ class Emitter(ABC):
                     help=outside,
                 )
         return self.checked(bind, overloads, args, kwargs, _dtype_of)
-
-    def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]
-        if len(tensors) != 1:
-            raise CompileError("`deallocate` takes one tensor", location=self.location())
-        tensors[0].deallocate()
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})

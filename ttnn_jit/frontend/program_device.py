@@ -76,10 +76,10 @@ class ProgramDevice:
         """What calls of the program are written down by: its elements are those of a later time."""
         return self._emitter
 
-    def require_queue(self, queue: int | None, operation: str) -> None:
-        """Nothing: which queues there are is known at the call. Likewise, what a program does is done when it ends."""
+    def require_open(self, *_: object) -> None:
+        """Nothing: whether it is open, which queues it has, and what it waits for, are matters of the call."""
 
-    require_open = require_host_access = require_queue
+    require_host_access = require_queue = require_open
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):

@@ -381,7 +381,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
-@host_function(without_effect={"memory is freed at once": "force"})
+@host_function(in_programs=True, without_effect={"memory is freed at once": "force"})
 def deallocate(tensor: Tensor, force: bool = True) -> None:
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
     tensor.deallocate()
