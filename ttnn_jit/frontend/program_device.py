@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -66,6 +67,20 @@ class ProgramDevice:
 
     __hash__ = object.__hash__
 
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Write what `function` makes on this device into the program."""
+        return self._emitter.call(function, args, kwargs)
+
+    @property
+    def recorder(self) -> Emitter:
+        """What calls of the program are written down by: its elements are those of a later time."""
+        return self._emitter
+
+    def require_open(self, *_: object) -> None:
+        """Nothing: whether it is open, which queues it has, and what it waits for, are matters of the call."""
+
+    require_host_access = require_queue = require_open
+
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -78,6 +93,6 @@ class ProgramDevice:
         )
 
 
-def without_device(value: Any) -> Any:
+def on_program(emitter: Emitter, value: Any) -> Any:
     """An argument of a function of the host API; a device is that of the program."""
-    return None if isinstance(value, Device | ProgramDevice) else value
+    return ProgramDevice(emitter) if isinstance(value, Device) else value

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.view_rules import are_dense
 from ttnn_jit.runtime.families import NUMPY, TORCH, Family
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
@@ -29,7 +28,7 @@ Listed = TypeVar("Listed")
 
 def library_of(tensor: ProxyTensor) -> str | None:
     """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
-    return _LIBRARIES.get(tensor.emitter.family) if maker() is None else None
+    return _LIBRARIES.get(tensor.emitter.words)
 
 
 def element_type(tensor: ProxyTensor) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
 from ttnn_jit.ops.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
@@ -53,6 +53,7 @@ class _Wanted:
     """What the caller wants of the result, and of what else is returned.
 
     Attributes:
+        ops: Who carries the call out.
         dtype: Of the result; None: the input's.
         memory_config: Where it lies; None: in L1 in shards as the config says, or as the input does, else in DRAM.
         compute_config: How exactly a chip multiplies.
@@ -61,6 +62,7 @@ class _Wanted:
         is_sliced: Whether the convolution is cut along DRAM, where the result is put together.
     """
 
+    ops: HostOps[Tensor]
     dtype: DataType | None
     memory_config: MemoryConfig | None
     compute_config: DeviceComputeKernelConfig | None
@@ -116,7 +118,8 @@ def _convolved(
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(x, config, wanted))
     value = _placed(_CONV2D, replace(tensors, input=x), attributes, _place(x, sizes, config, wanted), wanted)
-    _free_input(given.input, tensors.input, config)
+    if config.deallocate_activation and given.input is tensors.input and tensors.input.memory_config().is_l1():
+        wanted.ops.free(tensors.input)  # what lies in DRAM stays
     return wanted.result(value, tensors)
 
 
@@ -150,21 +153,16 @@ def _place(x: Any, sizes: Convolution, config: Conv2dConfig, wanted: _Wanted) ->
 def _placed(
     operation: TtnnOperation, tensors: Operands, attributes: Sequence[Any], place: MemoryConfig | None, wanted: _Wanted
 ) -> Any:
-    """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
-    program, given = maker(), (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
-    if place is None or program is None:
-        return operation(*given, memory_config=place or wanted.memory_config)
-    return program.with_requested_layout(operation(*given), place)
-
-
-def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
-    """Free the input as the config asks for, which has no effect on tensors in DRAM, nor on values of a program."""
-    if config.deallocate_activation and maker() is None and given is used and used.memory_config().is_l1():
-        used.deallocate()
+    """The result of `operation`, in `place` where that is given."""
+    given = (tensors.input, tensors.weight, tensors.bias, *attributes, wanted.compute_config)
+    if place is None:
+        return operation(*given, memory_config=wanted.memory_config)
+    return wanted.ops.requested(operation, given, place)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -226,7 +224,8 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = Operands(input_tensor, weight_tensor, bias_tensor)
-    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
+    sliced = _is_sliced(slice_config)
+    wanted = _Wanted(_ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, sliced)
     return _convolved("conv2d", sizes, tensors, device, conv_config, wanted)
 
 
@@ -237,6 +236,7 @@ def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -280,12 +280,14 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    wanted = _Wanted(dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(slice_config))
+    sliced = _is_sliced(slice_config)
+    wanted = _Wanted(_ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, sliced)
     return _convolved("conv1d", sizes, tensors, device, conv_config, wanted)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -335,7 +337,7 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     check_sizes(name, transposed, *tensors.shapes)
     extents = transposed.convolution.counts if return_output_dim else None
     wanted = _Wanted(
-        dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
+        _ops, dtype, memory_config, compute_config, extents, return_weights_and_bias, _is_sliced(dram_slice_config)
     )
     return _transposed(transposed, tensors.there(device, name), config, wanted, mirror=mirror_kernel)
 
@@ -345,7 +347,10 @@ def _transposed(
 ) -> Any:
     if wanted.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
         tensors = _with_prepared(
-            tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
+            tensors,
+            transposed.sizes,
+            config,
+            lambda weight: prepared_transposed(wanted.ops, weight, transposed, mirror=mirror),
         )
     attributes = (*numbers_2d(transposed.sizes), transposed.more, mirror, *_of_result(tensors.input, config, wanted))
     place = _place(tensors.input, transposed.convolution, config, wanted)

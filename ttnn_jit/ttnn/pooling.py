@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.pool_places import MAX_POOL2D_INDICES
 from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
@@ -43,9 +43,9 @@ def _of_result(x: Any, dtype: DataType | None, layout: Layout) -> tuple[DataType
     return own.unpacked if dtype is None and layout is Layout.ROW_MAJOR else own, layout
 
 
-def _free(x: Any, deallocate_input: bool) -> None:
-    if deallocate_input and maker() is None:
-        x.deallocate()
+def _free(ops: HostOps[Tensor], x: Any, deallocate_input: bool) -> None:
+    if deallocate_input:
+        ops.free(x)
 
 
 @host_function(
@@ -55,6 +55,7 @@ def _free(x: Any, deallocate_input: bool) -> None:
     of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output config_tensor_in_dram",
 )
 def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     input_tensor: Tensor,
     batch_size: int,
     input_h: int,
@@ -114,7 +115,7 @@ def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     wanted = _of_result(input_tensor, dtype, output_layout)
     found = _MAX_POOL2D(input_tensor, *attributes, *wanted, memory_config=memory_config)
     indices = _indices(input_tensor, pool) if return_indices else None
-    _free(input_tensor, deallocate_input)
+    _free(_ops, input_tensor, deallocate_input)
     return (found, indices) if return_indices else found
 
 
@@ -132,6 +133,7 @@ def _indices(x: Any, pool: Pool) -> Any:
     of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output config_tensor_in_dram",
 )
 def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     input_tensor: Tensor,
     batch_size: int,
     input_h: int,
@@ -176,7 +178,7 @@ def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     found = _AVG_POOL2D(
         input_tensor, *attributes_of(pool), count_include_pad, divisor_override or 0, *wanted, **keywords
     )
-    _free(input_tensor, deallocate_input)
+    _free(_ops, input_tensor, deallocate_input)
     return found
 
 
@@ -187,6 +189,7 @@ def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output",
 )
 def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     input_tensor: Tensor,
     batch_size: int,
     input_h: int,
@@ -210,7 +213,7 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = (batch_size, input_h, input_w, channels, *counts)
     wanted = _of_result(input_tensor, dtype, output_layout)
     found = _ADAPTIVE_AVG(input_tensor, *sizes, *wanted, memory_config=memory_config)
-    _free(input_tensor, deallocate_input)
+    _free(_ops, input_tensor, deallocate_input)
     return found
 
 
@@ -221,6 +224,7 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     of_a_chip="dram_slice_config applied_shard_scheme reallocate_halo_output",
 )
 def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     input_tensor: Tensor,
     batch_size: int,
     input_h: int,
@@ -244,7 +248,7 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = (batch_size, input_h, input_w, channels, *counts)
     wanted = _of_result(input_tensor, dtype, output_layout)
     found = _ADAPTIVE_MAX(input_tensor, *sizes, *wanted, memory_config=memory_config)
-    _free(input_tensor, deallocate_input)
+    _free(_ops, input_tensor, deallocate_input)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolutions import Convolution
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -16,7 +16,6 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import permute, reshape
-from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
 from ttnn_jit.ttnn.window_arguments import check_sizes, windows_of
@@ -31,7 +30,7 @@ def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
     Raises:
         ArgumentError: There is no device.
     """
-    if maker() is not None or tensor.device() is not None:
+    if tensor.device() is not None:
         return tensor
     if device is None:
         raise ArgumentError(f"{what} is on the host, and no `device` is given")
@@ -67,9 +66,9 @@ def prepared(weight: Any, sizes: Convolution) -> Tensor:
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
 
 
-def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
+def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
     """The same of a transposed convolution."""
-    matrix = transposed_matrix(EagerOps(), weight, transposed.sizes, mirror)
+    matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
@@ -185,6 +184,7 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias dram_slice_config"},
 )
 def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn's
+    _ops: HostOps[Tensor],
     *,
     weight_tensor: Tensor,
     input_memory_config: MemoryConfig,
@@ -229,7 +229,7 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     check_sizes(name, transposed, sizes.input_shape, tuple(weight_tensor.shape), None)
     weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
     if not sizes.are_prepared(weight.shape):
-        weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
+        weight = in_tiles(prepared_transposed(_ops, weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
     return weight
 
 

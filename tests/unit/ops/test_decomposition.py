@@ -157,8 +157,8 @@ def test_a_composite_may_call_operations_of_several_results():
 def test_eager_calls_give_tensors_and_names_are_ttnns():
     x = ttnn.from_torch(torch.arange(12.0).reshape(3, 4))
     with ttnn.manage_device(0, target="cpu") as device:
-        ops, x = EagerOps(device), x.to(device)
+        ops, x = EagerOps(), x.to(device)
         assert torch.equal(ops.call(EXP, [x]).to_torch(), ttnn.exp(x).to_torch())
         assert torch.equal(ops.call(CONCAT, [x, x], 0).to_torch(), ttnn.concat([x, x], 0).to_torch())
         assert torch.equal(ops.part(x, 1, 1, 3).to_torch(), x.to_torch()[:, 1:3])
-        assert ops.filled(2.0, x.spec).to_torch().unique().tolist() == [2.0]
+        assert ops.filled(2.0, x.spec, device).to_torch().unique().tolist() == [2.0]
