@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
-from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
+from ttnn_jit.dialects import d2m, operation_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block, remade
 from ttnn_jit.dialects.declared_ops import TypecastOp
@@ -24,12 +22,13 @@ from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.strided_walk import NotStridedError, walk
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
-from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
+from ttnn_jit.transforms.passes import FunctionPass
 from ttnn_jit.transforms.reducing_generics import (
     chips_contract,
     chips_reduce,
@@ -43,7 +42,7 @@ NOT_HOISTED = "d2m.not_hoisted"
 
 
 @dataclass(frozen=True)
-class ConvertTTIRToD2M(ModulePass):
+class ConvertTTIRToD2M(FunctionPass):
     """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
 
     Under IEEE numerics tiles of floats are widened to f32 on the way in and rounded on the way out by
@@ -60,15 +59,13 @@ class ConvertTTIRToD2M(ModulePass):
     max_grid: tuple[int, ...] | None = None
     fp32_dest_acc: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Converts every function of the module `op`."""
-        target = system_desc_of(op)
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Converts one function."""
         rows, columns = target.grid
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
         in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
-        for block in function_blocks(op):
-            conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
-            erase_unread_copies(rebuild(block, conversion.rewrite))
+        conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
+        erase_unread_copies(rebuild(block, conversion.rewrite))
 
 
 @dataclass(frozen=True)

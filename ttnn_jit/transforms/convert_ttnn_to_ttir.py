@@ -7,26 +7,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Operation
-from xdsl.passes import ModulePass
+from xdsl.ir import Block, Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import system_desc_of, ttir, ttnn
+from ttnn_jit.dialects import ttir, ttnn
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.product_precision import ProductPrecision
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import MathFidelity
-from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.passes import FunctionPass
 
 
 @dataclass(frozen=True)
-class ConvertTTNNToTTIR(ModulePass):
+class ConvertTTNNToTTIR(FunctionPass):
     """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
 
     That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all
@@ -43,11 +41,9 @@ class ConvertTTNNToTTIR(ModulePass):
     math_fidelity: str = MathFidelity.HiFi4.name
     fp32_dest_acc: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Converts every function of the module `op`."""
-        precisely = self._precisely if system_desc_of(op).numerics is Numerics.DEVICE else _statics
-        for block in function_blocks(op):
-            rebuild(block, partial(_to_ttir, precisely))
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Converts one function."""
+        rebuild(block, partial(_to_ttir, self._precisely if target.numerics is Numerics.DEVICE else _statics))
 
     def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
         """The attributes of `op`, with the precision of a product."""
