@@ -89,12 +89,13 @@ def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[lis
         elif not rounds:
             yield [first, *rest]
         else:
-            operands, params, picoseconds, written, offsets, reduced, panels, steps = rest
+            operands, params, picoseconds, written, offsets, reduced, panels, steps, *whole = rest
             starts = offsets or [0] * len(operands)
             for number, own in zip(rounds, steps, strict=True):
                 starts = [start + number * step for start, step in zip(starts, own, strict=True)]
             moved = starts if any(starts) else []
-            yield [first, operands, params, picoseconds, written, moved, reduced, *([panels] if panels else [])]
+            own = [panels, [], *whole] if whole else [panels] if panels else []
+            yield [first, operands, params, picoseconds, written, moved, reduced, *own]
 
 
 _NUMBERS_OF_NUMBA = re.compile(r"(?<=\w)B\d+v\d+(?=B\d)")

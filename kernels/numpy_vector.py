@@ -94,8 +94,7 @@ class NumpyVector(VectorMath):
     invert = _plain(np.logical_not)
     select = _plain(np.where)
 
-    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
-        del name
+    def rarely(self, mask: Mask, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
         return np.where(mask, body(self, *arguments), usual) if np.any(mask) else usual
 
     int_const = _plain(np.int32)

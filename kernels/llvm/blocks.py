@@ -13,7 +13,6 @@ from ttnn_jit.kernels.llvm.values import (
     Value,
     Work,
     integer,
-    new_instruction,
 )
 from ttnn_jit.process.dataclass import dataclass
 
@@ -71,10 +70,11 @@ class Blocks(Instructions):
         self._do(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
 
     def _gives(self, target: Block, given: Sequence[Operand]) -> None:
-        assert len(given) == len(target.arguments), f"{target.label} takes {len(target.arguments)} arguments"
+        arguments = target.arguments
+        assert len(given) == len(arguments), f"{target.label} takes {len(arguments)} arguments"
         typed = [
-            integer(each, argument.type) if isinstance(each, int) else each
-            for each, argument in zip(given, target.arguments, strict=True)
+            each if isinstance(each, Value) else integer(each, argument.type)
+            for each, argument in zip(given, arguments, strict=True)
         ]
         target.incoming.append((self.body.block, typed))
 
@@ -101,10 +101,12 @@ class Blocks(Instructions):
         for item in code:
             if isinstance(item, Block):
                 blocks[id(item)] = Block(item.label, item.arguments, item.work)
+        changed, write = {*places.values} if not places.constants else None, self.body.code.append
         for item in code:
             if not isinstance(item, Block):
                 result, template, operands, work = item
-                self.body.code.append(new_instruction((result, template, places.of(operands), work)))
+                is_same = changed is not None and changed.isdisjoint(operands)
+                write(item if is_same else (result, template, places.of(operands), work))
                 continue
             block = blocks[id(item)]
             block.incoming = [(blocks[id(before)], places.of(given)) for before, given in item.incoming]

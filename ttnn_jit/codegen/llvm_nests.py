@@ -95,9 +95,9 @@ def _one_loop(nest: LoopNest) -> Draft:
     _all_of(Stage, nest)
     assert loop is not None, "the loops of a body are chosen before its text is written"
     remarks = ["; code generator: level 0"] if loop.tier is Tier.FAST_ISEL else []
-    module = ModuleText()
+    module, definition = ModuleText(), loop.kernel
     module.add(loop.module)
-    return Draft([loop.definition], module, loop.picoseconds, remarks=remarks, tier=loop.tier)
+    return Draft([definition], module, loop.picoseconds, remarks=remarks, tier=loop.tier)
 
 
 def _looked_up(nest: LoopNest, table: Table) -> Draft:

@@ -24,12 +24,12 @@ class Launch:
         written: How many of its operands, the last ones, it writes; it reads the others.
         offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
             zeros.
-        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
-            and they are not cut among threads.
+        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result.
         panels: Which operand may come packed in panels (runtime/panels.py), the columns of one, and the terms of a
             word; () where none may.
         steps: Per repeat that it stands in, outermost first, and per operand: the elements from where it meets the
             operand in one round to where in the next.
+        whole: Which other loops the kernel walks as they are: those of a block, of a tile, of a routine.
     """
 
     kernel: str
@@ -41,6 +41,12 @@ class Launch:
     reduced: tuple[int, ...] = ()
     panels: tuple[int, ...] = ()
     steps: tuple[tuple[int, ...], ...] = ()
+    whole: tuple[int, ...] = ()
+
+    @property
+    def uncut(self) -> tuple[int, ...]:
+        """The loops that are not cut among threads."""
+        return (*self.reduced, *self.whole)
 
     @property
     def loops(self) -> int:
@@ -103,8 +109,15 @@ def launch_to_json(each: Launch | Repeat) -> list[Any]:
         return [each.count, [*map(launch_to_json, each.launches)]]
     starts = list(each.offsets) if any(each.offsets) else []
     fields = [each.kernel, list(each.operands), list(each.params), each.picoseconds, each.written, starts]
-    fields += [list(each.reduced), list(each.panels), [*map(list, each.steps)]]
-    return fields[: 9 if each.steps else 8 if each.panels else 7]
+    return with_given([*fields, list(each.reduced)], list(each.panels), [*map(list, each.steps)], list(each.whole))
+
+
+def with_given(fields: list[Any], *more: list[Any]) -> list[Any]:
+    """JSON values, and `more` of them up to the last that is not empty."""
+    given = len(more)
+    while given and not more[given - 1]:
+        given -= 1
+    return [*fields, *more[:given]]
 
 
 def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
@@ -124,9 +137,10 @@ def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
 
 def _launch(fields: Sequence[Any]) -> Launch:
     kernel, operands, params, picoseconds, written, offsets, reduced, *more = fields
-    given: list[Any] = [[], []]
-    panels, steps = [*more, *given[len(more) :]]
-    operands, params, offsets, reduced, panels = map(numbers, (operands, params, offsets, reduced, panels))
+    absent: list[Any] = [[], [], []]
+    panels, steps, whole = [*more, *absent[len(more) :]]
+    operands, params, offsets, reduced = map(numbers, (operands, params, offsets, reduced))
     time, outputs = numbers([picoseconds, written])
     moves = tuple(map(numbers, steps))
-    return Launch(text_of(kernel), operands, params, time, outputs, offsets, reduced, panels, moves)
+    own = numbers(panels), moves, numbers(whole)
+    return Launch(text_of(kernel), operands, params, time, outputs, offsets, reduced, *own)

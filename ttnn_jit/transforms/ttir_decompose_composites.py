@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Block, Operation, SSAValue
 
-from ttnn_jit.dialects import system_desc_of, ttir
+from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
@@ -23,13 +21,15 @@ from ttnn_jit.ops import Operation as Declared
 from ttnn_jit.ops.decomposition import Decomposed, Operand, Ops, Value, specs_of
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS, COMPUTE_TYPE
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, DataType, TensorSpec
-from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.passes import FunctionPass
 from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
 
 
 @dataclass(frozen=True)
-class TTIRDecomposeComposites(ModulePass):
+class TTIRDecomposeComposites(FunctionPass):
     """Every composite becomes what its declaration says, with float32 between the ops.
 
     Every reduction becomes reductions of one dimension each, the last one first, with float32 between them. What lies
@@ -39,13 +39,11 @@ class TTIRDecomposeComposites(ModulePass):
 
     name = "ttir-decompose-composites"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Rewrites every function of the module `op`."""
-        for block in function_blocks(op):
-            if any(isinstance(inner, CompositeOp | ReductionOp) for inner in ops_of(block)):
-                rebuild(block, _rewrite)
-        for block in function_blocks(op):
-            unpack_block_floats(block, system_desc_of(op).numerics)
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Rewrites one function."""
+        if any(isinstance(op, CompositeOp | ReductionOp) for op in ops_of(block)):
+            block = rebuild(block, _rewrite)
+        unpack_block_floats(block, target.numerics)
 
 
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:

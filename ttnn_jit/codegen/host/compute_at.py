@@ -229,7 +229,7 @@ def _strips_of(bound: BoundKernel) -> LaunchLoops:
     extents = (math.prod(batch) * (height // TILE_HEIGHT), width // TILE_WIDTH, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     strides = tuple((0, 0, 0, 0) if stream.access is InnerAccess.SCALAR else dense for stream in bound.kernel.streams)
-    return LaunchLoops(extents, strides, (0,) * len(strides), _OWN_LOOPS)
+    return LaunchLoops(extents, strides, (0,) * len(strides), whole=_OWN_LOOPS)
 
 
 def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
@@ -243,4 +243,4 @@ def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
     for each in nest.strides:
         *before, down, along = each if len(each) > 1 else (0, *each)
         strides.append((*before, *([down * TILE_HEIGHT] if around else []), down, along))
-    return LaunchLoops((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
+    return LaunchLoops((*outer, *around, own, columns), tuple(strides), nest.offsets, nest.reduced, (1,))

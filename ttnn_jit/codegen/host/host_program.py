@@ -177,7 +177,10 @@ def _launch(
 ) -> Launch:
     operands, nest = tuple(index[value] for value in _values(bound)), bound.loops
     own = panels.get(name, ())
-    return Launch(name, operands, nest.params, picoseconds, len(bound.outputs), nest.offsets, nest.reduced, own)
+    written = len(bound.outputs)
+    return Launch(
+        name, operands, nest.params, picoseconds, written, nest.offsets, nest.reduced, panels=own, whole=nest.whole
+    )
 
 
 def _runs(

@@ -119,8 +119,8 @@ def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """How much LLVM does for what is left as one loop."""
     if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
         return kernel
-    tier, definition = tier_of(kernel.body, direct, isa)
-    return LoopNest.over_elements(kernel.body, replace(direct, tier=tier, definition=definition))
+    tier, constants = tier_of(kernel.body, direct, isa)
+    return LoopNest.over_elements(kernel.body, replace(direct, tier=tier, constants=constants))
 
 
 KernelStep = Callable[[Kernel, HostIsa | None], Kernel]

@@ -53,12 +53,9 @@ def _bytes_met(bound: BoundKernel, operand: Operand, strides: Sequence[int]) -> 
 
 
 def loops_text(nest: LaunchLoops) -> str:
-    """The extents of a launch's loops, outermost first, and which of them are reduced."""
-    last = len(nest.extents) - 1
-    return " x ".join(
-        f"{extent} reduced" if last - place in nest.reduced else str(extent)
-        for place, extent in enumerate(nest.extents)
-    )
+    """The extents of a launch's loops, outermost first, and which of them are reduced, or walked as a whole."""
+    said = dict.fromkeys(nest.reduced, " reduced") | dict.fromkeys(nest.whole, " whole")
+    return " x ".join(f"{extent}{said.get(nest.rank - place, '')}" for place, extent in enumerate(nest.extents))
 
 
 def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:

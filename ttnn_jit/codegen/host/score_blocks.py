@@ -175,10 +175,10 @@ def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
 
 
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
-    """How many loops, the outermost ones, have so many indices together, and are not reduced; 0 if none."""
+    """How many loops, the outermost ones, have so many indices together, and may be cut; 0 if none."""
     count = 1
     for place, extent in enumerate(nest.extents):
-        if _loop(nest, place) in nest.reduced:
+        if _loop(nest, place) in nest.uncut:
             return 0
         count *= extent
         if count == total:
