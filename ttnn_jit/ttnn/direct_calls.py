@@ -44,21 +44,21 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
 
 
 def _omissible(name: str) -> str:
-    return f"{name}=_{name}"
+    return f"{name}=_default_{name}"
 
 
 def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
     """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]
-        scope[f"_{name}"] = each.default
+        scope[f"_default_{name}"] = each.default
         if classes is not None:
             is_other = _is_of_others(name, classes, scope)
             if name in declared.of_several_ints:
                 is_other += f" and not _are_ints({name})"
-            yield is_other if each.default is each.empty else f"({name} is not _{name} and {is_other})"
+            yield is_other if each.default is each.empty else f"({name} is not _default_{name} and {is_other})"
         elif each.default is each.empty:
-            yield f"{name} is _{name}"
+            yield f"{name} is _default_{name}"
 
 
 def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
