@@ -105,7 +105,7 @@ def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIs
     )
     ops = tuple(dict.fromkeys(itertools.chain(*before, consumer.ops, *behind)))
     scratch = tuple(each.scratch for each in conversions)
-    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa), *conversions), scratch)
+    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa),), scratch, conversions=conversions)
     return HostLaunch(ops, replace(made, kernel=nest))
 
 
