@@ -123,10 +123,10 @@ class LoopNest(_Computing):
                 sweeps = f"{_count(len(self.stages), 'sweep')} over {self.loops.value}"
                 return f"{sweeps}, {_count(kept, 'row')} kept" if kept else sweeps
             case Loops.STRIPS:
-                return f"block floats {self._conversions} strip by strip"
+                return f"block floats {self._conversions}"
             case Loops.TILE_ROWS:
                 rows = "".join(stage.remark for stage in self.all_of(LoopNest))
-                return f"{rows}, block floats {self._conversions} for 32 rows at a time"
+                return f"{rows}, block floats {self._conversions}"
 
     @property
     def tables(self) -> list[Table]:
