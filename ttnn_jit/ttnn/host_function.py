@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
@@ -12,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
-from ttnn_jit.ops.host_ops import CREATES, HostOps
+from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
 from ttnn_jit.process.cached_property import cached_property
@@ -24,15 +25,13 @@ from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.eager_ops import EAGER
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.shared_parameters import homes_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 OF_A_CHIP = "chooses among ways to compute the same on a chip"
 """Why most parameters without effect have none."""
-
-OPS = "_ops"
-"""The first parameter of bodies that are written over `HostOps`, which users do not see."""
 
 _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "None": frozenset({type(None)}),
@@ -87,6 +86,11 @@ class HostFunction:
         return own.replace(parameters=[*own.parameters.values()][self.takes_ops :])
 
     @cached_property
+    def _homes(self) -> Mapping[str, str]:
+        """Parameter -> the module whose names its annotation has, where that is not the function's."""
+        return homes_of(self.function)
+
+    @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
@@ -94,7 +98,7 @@ class HostFunction:
         return tuple(
             HostParameter(
                 each.name,
-                kind_of(_text(each.annotation), self.function.__module__),
+                kind_of(_text(each.annotation), self._homes.get(each.name, self.function.__module__)),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
                 is_required=each.default is each.empty and each.kind not in _OF_ANY,
@@ -108,18 +112,19 @@ class HostFunction:
     @cached_property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
-        home = inspect.unwrap(self.function).__globals__
+        own = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
+            home = vars(sys.modules[self._homes[each.name]]) if each.name in self._homes else own
             classes = [self._classes(text, home) for text in _types(each.annotation)]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
 
-    @property
-    def of_several_ints(self) -> frozenset[str]:
-        """The parameters that take a tuple of ints as it is."""
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The parameters that may be several whole numbers."""
         parameters = self.signature.parameters.values()
-        return frozenset(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
+        return tuple(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
