@@ -14,11 +14,12 @@ from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
 from ttnn_jit.specs.conv_shards import check_shard_layout
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.ttnn.shared_parameters import OverOps
 from ttnn_jit.ttnn.window_arguments import windows_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionArguments:
+class ConvolutionArguments(OverOps):
     """What every call says of a convolution.
 
     Attributes:

@@ -13,7 +13,6 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.activation_names import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.conv_shards import ConvolutionShards
@@ -60,8 +59,8 @@ def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, size
     attributes = (*numbers_2d(sizes), *_of_result(given, x))
     place = _place(given, x, sizes, given.slice_config)
     value = _placed(given, _CONV2D, replace(tensors, input=x), attributes, place)
-    if config.deallocate_activation and given.input_tensor is tensors.input:
-        _free(tensors.input)
+    if config.deallocate_activation and given.input_tensor is tensors.input and tensors.input.memory_config().is_l1():
+        given.ops.free(tensors.input)  # what lies in DRAM stays
     return value, tensors
 
 
@@ -112,17 +111,11 @@ def _placed(
     attributes: Sequence[Any],
     place: MemoryConfig | None,
 ) -> Any:
-    """The result of `operation`, in `place` where that is given; one of a program says so, and lies in DRAM."""
-    program, operands = maker(), (tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config)
-    if place is None or program is None:
-        return operation(*operands, memory_config=place or given.memory_config)
-    return program.with_requested_layout(operation(*operands), place)
-
-
-def _free(x: Any) -> None:
-    """Free an input, which has no effect on tensors in DRAM, nor on values of a program."""
-    if maker() is None and x.memory_config().is_l1():
-        x.deallocate()
+    """The result of `operation`, in `place` where that is given."""
+    operands = tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config
+    if place is None:
+        return operation(*operands, memory_config=given.memory_config)
+    return given.ops.requested(operation, operands, place)
 
 
 def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, extents: Any) -> Any:
@@ -193,7 +186,9 @@ def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
     transposed = Transposed(sizes, more)
     check_sizes(name, transposed, *tensors.shapes)
     tensors = tensors.there(given.device, name)
-    tensors = _prepared(given, tensors, sizes, lambda weight: prepared_transposed(weight, transposed, mirror=mirror))
+    tensors = _prepared(
+        given, tensors, sizes, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror)
+    )
     attributes = (*numbers_2d(sizes), more, mirror, *_of_result(given, tensors.input))
     place = _place(given, tensors.input, transposed.convolution, given.dram_slice_config)
     value = _placed(given, _CONV_TRANSPOSE2D, tensors, attributes, place)

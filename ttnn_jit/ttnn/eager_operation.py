@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,10 @@ from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
-from ttnn_jit.ops.created_tensors import interpreted_in_programs
+from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.ops.parameter import OUTPUT
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options, option_of
-from ttnn_jit.ops.traced_calls import traceable
+from ttnn_jit.ops.traced_calls import in_program, traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
@@ -113,13 +113,10 @@ class TtnnOperation(WarmCalls):
             DeallocatedError: A tensor was deallocated.
         """
         args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
-        values = *args, *kwargs.values()
-        for argument in _with_elements(values):
-            tracer = getattr(argument, "__ttnn_call__", None)
-            if tracer is not None:
-                return tracer(self, args, kwargs)
+        if (found := in_program(self, args, kwargs)) is not NotImplemented:
+            return found
         self._check_depth(args, kwargs)
-        if has_foreign_operand(values):
+        if has_foreign_operand((*args, *kwargs.values())):
             return self._run_on_copies(args, kwargs)
         return self._run(args, kwargs)
 
@@ -378,15 +375,6 @@ def _check_elements(name: str, bound: BoundCall) -> None:
         )
     except ShapeError as error:
         raise ShapeError(f"{name}: {error.message}", help=error.help) from None
-
-
-def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:
-    """The arguments, and the elements of lists and tuples in their place."""
-    for argument in arguments:
-        if type(argument) in {list, tuple}:
-            yield from argument
-        else:
-            yield argument
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.pool_places import MAX_POOL2D_INDICES
 from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
@@ -26,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMem
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import function_of
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.shared_parameters import takes
+from ttnn_jit.ttnn.shared_parameters import OverOps, takes
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
@@ -39,7 +38,7 @@ _OF_A_CHIP = "dram_slice_config applied_shard_scheme reallocate_halo_output"
 
 
 @dataclass(frozen=True)
-class _Arguments:
+class _Arguments(OverOps):
     """What every call says of a pool.
 
     Attributes:
@@ -81,8 +80,8 @@ class _Arguments:
 
     def free(self) -> None:
         """What the input takes, if that is wanted."""
-        if self.deallocate_input and maker() is None:
-            self.input_tensor.deallocate()
+        if self.deallocate_input:
+            self.ops.free(self.input_tensor)
 
 
 @dataclass(frozen=True)

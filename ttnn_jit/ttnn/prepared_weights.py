@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolutions import Convolution
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -20,7 +20,6 @@ from ttnn_jit.ttnn.convolution_arguments import (
     PreparingWeightsArguments,
 )
 from ttnn_jit.ttnn.eager_functions import permute, reshape
-from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.shared_parameters import takes
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
@@ -36,7 +35,7 @@ def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
     Raises:
         ArgumentError: There is no device.
     """
-    if maker() is not None or tensor.device() is not None:
+    if tensor.device() is not None:
         return tensor
     if device is None:
         raise ArgumentError(f"{what} is on the host, and no `device` is given")
@@ -72,9 +71,9 @@ def prepared(weight: Any, sizes: Convolution) -> Tensor:
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
 
 
-def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
+def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
     """The same of a transposed convolution."""
-    matrix = transposed_matrix(EagerOps(), weight, transposed.sizes, mirror)
+    matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
@@ -159,7 +158,7 @@ def prepare_conv_transpose2d_weights(given: PrepareConvTransposeWeightsArguments
     _check_format(given, "IOHW")
     transposed = Transposed(given.sizes, (0, 0))
     mirror = given.mirror_kernel
-    return _matrix(given, transposed, lambda weight: prepared_transposed(weight, transposed, mirror=mirror))
+    return _matrix(given, transposed, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror))
 
 
 prepare_conv_transpose2d_bias = prepare_conv_bias

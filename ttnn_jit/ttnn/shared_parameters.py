@@ -9,9 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
+from ttnn_jit.ops.host_ops import OPS, HostOps
+from ttnn_jit.runtime.tensor import Tensor
+
 P = ParamSpec("P")
 A = TypeVar("A")
 T = TypeVar("T")
+
+
+class OverOps:
+    """A base of such dataclasses: bodies find in them what they are written over, where they make or free tensors."""
+
+    _ops: HostOps[Tensor]
+
+    @property
+    def ops(self) -> HostOps[Tensor]:
+        """Given by who calls."""
+        return self._ops
 
 
 def takes(arguments: Callable[P, A]) -> Callable[[Callable[[A], T]], Callable[P, T]]:
@@ -28,11 +42,12 @@ def _function(arguments: Any, body: Any) -> Any:
     fields = dataclasses.fields(arguments)
     places, keywords = [each for each in fields if not each.kw_only], [each for each in fields if each.kw_only]
     names = [each.name for each in (*places, *keywords)]
+    before = (OPS,) if issubclass(arguments, OverOps) else ()
     code = _call.__code__.replace(
-        co_argcount=len(places),
+        co_argcount=len(before) + len(places),
         co_kwonlyargcount=len(keywords),
-        co_nlocals=len(fields),
-        co_varnames=tuple(names),
+        co_nlocals=len(before) + len(fields),
+        co_varnames=(*before, *names),
         co_name=body.__name__,
         co_filename=body.__code__.co_filename,
         co_firstlineno=body.__code__.co_firstlineno,
