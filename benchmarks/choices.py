@@ -38,6 +38,7 @@ from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
+from ttnn_jit.kernels.llvm.values import Literal
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import CompileOptions
@@ -84,9 +85,9 @@ def over(texts: Sequence[str], dtypes: str, sides: Sequence[int], target: str = 
     return [Case(text, dtype, (n, n), target) for text in texts for dtype in dtypes.split() for n in sides]
 
 
-def _never_fast(*arguments: Any) -> tuple[Tier, str]:
-    tier, definition = tiers.tier_of(*arguments)
-    return Tier.UNOPTIMISED if tier is Tier.FAST_ISEL else tier, definition
+def _never_fast(*arguments: Any) -> tuple[Tier, Sequence[Literal]]:
+    tier, constants = tiers.tier_of(*arguments)
+    return Tier.UNOPTIMISED if tier is Tier.FAST_ISEL else tier, constants
 
 
 COSH = "(exp(a) + exp(neg(a))) * 0.5"

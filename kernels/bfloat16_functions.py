@@ -281,7 +281,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         shifted = self.fma(a, self.const(INVERSE_PI), magic)
         near = self._sine_bfloat16(a, self.sub(shifted, magic), shifted, SIN)
         far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
-        return self.rarely(far, near, "sin_far_bfloat16", lambda b, x: b.with_sign_of(b.sin_far(b.abs(x), 0), x), a)
+        return self.rarely(far, near, Bfloat16Functions.sin_far_bfloat16, a)
 
     def with_sign_of(self, value: Value, a: Value) -> Value:
         """`value`, negated where a is below zero."""
@@ -296,7 +296,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         near = self._sine_bfloat16(a, multiple, shifted, COS)
         magnitude = self.abs(a)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        return self.rarely(far, near, "cos_far", lambda b, x: b.sin_far(x, 0x4000_0000), magnitude)
+        return self.rarely(far, near, Trigonometry.cos_far, magnitude)
 
     def tan_bfloat16(self, a: Value) -> Value:
         """By reduction to [-pi/4, pi/4], -1 / tan where it is odd."""
@@ -310,7 +310,15 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         numerator = self.select(is_odd, self.const(-1.0), tangent)
         near = self.div(numerator, self.select(is_odd, tangent, self.const(1.0)))
         far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
-        return self.rarely(far, near, "tan_far_bfloat16", lambda b, x: b.with_sign_of(b.tan_far(b.abs(x)), x), a)
+        return self.rarely(far, near, Bfloat16Functions.tan_far_bfloat16, a)
+
+    def sin_far_bfloat16(self, a: Value) -> Value:
+        """`sin_far` of numbers of either sign."""
+        return self.with_sign_of(self.sin_far(self.abs(a)), a)
+
+    def tan_far_bfloat16(self, a: Value) -> Value:
+        """`tan_far` of numbers of either sign."""
+        return self.with_sign_of(self.tan_far(self.abs(a)), a)
 
     def atan_bfloat16(self, a: Value) -> Value:
         """By an odd polynomial on [0, 1], and pi / 2 less that of 1 / a beyond."""

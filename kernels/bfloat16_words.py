@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from functools import partial
 
 from ttnn_jit.kernels.bfloat16_powers import Bfloat16Power
 from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -81,7 +81,7 @@ class Bfloat16Words:
         if count < whole:
             words = b.shuffled([words], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
-        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, partial(_words_of, emit, self.numerics))
+        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, _of_words(emit, self.numerics))
         if count < whole:
             result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
@@ -99,8 +99,13 @@ class Bfloat16Words:
         return b.interleaved_high_words(*vectors)
 
 
-def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: Value) -> Value:
-    """The words of a function of two vectors of words, computed with float32."""
-    both = Bfloat16Words(builder, numerics, interleaved=True)
-    results = tuple(emit(builder, vector) for vector in both.widened(words, 2))
-    return both.narrowed(both.rounded(results, DataType.BFLOAT16))
+@memoized(maxsize=64)
+def _of_words(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
+    """A function as one of two vectors of words, computed with float32."""
+
+    def of_words(builder: LlvmVector, words: Value) -> Value:
+        both = Bfloat16Words(builder, numerics, interleaved=True)
+        results = tuple(emit(builder, vector) for vector in both.widened(words, 2))
+        return both.narrowed(both.rounded(results, DataType.BFLOAT16))
+
+    return of_words

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
-from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
 from ttnn_jit.kernels.llvm.values import (
     Body,
     Literal,
@@ -20,18 +20,19 @@ from ttnn_jit.kernels.llvm.values import (
     poison,
     real,
     real_text,
-    texts,
+    text_of,
 )
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import Table
 from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.tile_body import ScalarFunction
+from ttnn_jit.process.memoized import memoized
 
 
 def _calls(function: str) -> Callable[..., Value]:
     """A method that is an intrinsic of its operands' type."""
-    return lambda self, *operands: self._float_call(function, *operands)
+    return lambda self, *operands: self.intrinsic(self._float, function, *operands)
 
 
 def _compares(predicate: str) -> Callable[..., Value]:
@@ -45,35 +46,31 @@ class LlvmFloat(Builder, VectorMath):
     def __init__(self, isa: HostIsa, module: ModuleText, body: Body | None = None) -> None:
         super().__init__(module, body)
         self.isa = isa
-        self._rare_calls: set[str] = set()  # rare paths that its own code calls
         self._float = FLOAT.times(isa.lanes)
         self._int = I32.times(isa.lanes)
-
-    def _float_call(self, function: str, *operands: Value, work: Work = Work.ONE) -> Value:
-        return self.intrinsic(self._float, f"{function}.{self._float.suffix}", *operands, work=work)
 
     # float32
 
     def const(self, value: float) -> Value:
         return real(value, self._float)
 
-    fma = _calls("llvm.fma")
-    abs = _calls("llvm.fabs")
-    copysign = _calls("llvm.copysign")
+    fma = _calls("llvm.fma.{}")
+    abs = _calls("llvm.fabs.{}")
+    copysign = _calls("llvm.copysign.{}")
 
     def sqrt(self, a: Value) -> Value:
-        return self._float_call("llvm.sqrt", a, work=Work.DIVISION)
+        return self.intrinsic(self._float, "llvm.sqrt.{}", a, work=Work.DIVISION)
 
     def minimum(self, a: Value, b: Value) -> Value:
-        return self._extremum("llvm.minimum", 4, a, b)
+        return self._extremum("llvm.minimum.{}", 4, a, b)
 
     def maximum(self, a: Value, b: Value) -> Value:
-        return self._extremum("llvm.maximum", 5, a, b)
+        return self._extremum("llvm.maximum.{}", 5, a, b)
 
     def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:
         constant = isinstance(a, Literal) or isinstance(b, Literal)
         if constant or not self.isa.avx512:  # beside a number that is neither zero nor NaN, one instruction is enough
-            return self._float_call(function, a, b)
+            return self.intrinsic(self._float, function, a, b)
         # vrangeps (4: minimum, 5: maximum, signs as they are) knows -0 from +0, but prefers numbers to NaN.
         number = self._unmasked("range", a, b, i32(kind))
         return self.select(self.compare("uno", a, b), self.add(a, b), number)
@@ -83,10 +80,10 @@ class LlvmFloat(Builder, VectorMath):
         rest = self.const(0.0), integer(-1, I16), i32(4)
         return self.intrinsic(self._float, f"llvm.x86.avx512.mask.{instruction}.ps.512", *operands, *rest)
 
-    round_even = _calls("llvm.roundeven")
-    floor = _calls("llvm.floor")
-    ceil = _calls("llvm.ceil")
-    trunc = _calls("llvm.trunc")
+    round_even = _calls("llvm.roundeven.{}")
+    floor = _calls("llvm.floor.{}")
+    ceil = _calls("llvm.ceil.{}")
+    trunc = _calls("llvm.trunc.{}")
     # masks
 
     lt = _compares("olt")
@@ -105,9 +102,9 @@ class LlvmFloat(Builder, VectorMath):
     def invert(self, m: Value) -> Value:
         return self.bit_not(m)
 
-    def rarely(self, mask: Value, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
+    def rarely(self, mask: Value, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
         def rare() -> Value:
-            return self.select(mask, self._out_of_line(name, body, *arguments), usual)
+            return self.select(mask, self._out_of_line(body.__name__, body, *arguments), usual)
 
         return self._if_any_lane(mask, usual, rare)
 
@@ -123,17 +120,11 @@ class LlvmFloat(Builder, VectorMath):
 
         It is written into the module at first use.
         """
-        symbol, type_ = f"ttnn_jit.{name}.v{self.isa.lanes}", arguments[0].type
-        if symbol not in self.module.rare_paths:
-            self.module.rare_paths[symbol] = None  # keeps its place before what its own body asks for
-            inner = type(self)(self.isa, self.module)
-            parameters = tuple(inner.new(type_, f"x{k}") for k, _ in enumerate(arguments))
-            inner.give_back(body(inner, *parameters))
-            lines = tuple(texts(inner.body.code))
-            self.module.rare_paths[symbol] = RarePath(symbol, type_, parameters, lines, is_alone=not inner._rare_calls)
-        rare = self.module.rare_paths[symbol]
-        assert rare is not None, "a rare path does not call itself"
-        self._rare_calls.add(symbol)
+        type_ = arguments[0].type
+        rare, needed = _rare_path(type(self), self.isa, name, body, type_, len(arguments))
+        if rare.symbol not in self.module.rare_paths:
+            self.module.rare_paths[rare.symbol] = rare
+            self.module.add(needed)
         return self.call(type_, rare.name, *arguments)
 
     # int32
@@ -262,6 +253,19 @@ class LlvmFloat(Builder, VectorMath):
 
     def _floor_log2(self, x: Value) -> Value:
         return self._unmasked("getexp", x)
+
+
+@memoized(maxsize=64)
+def _rare_path(
+    builder: type[LlvmFloat], isa: HostIsa, name: str, body: Callable[..., Value], type_: Type, count: int
+) -> tuple[RarePath, ModuleText]:
+    """The function that computes `body` of so many arguments of a type, and what it needs; of every module the same."""
+    module = ModuleText()
+    b = builder(isa, module)
+    parameters = tuple(b.new(type_, f"x{k}") for k in range(count))
+    b.give_back(body(b, *parameters))
+    symbol, code = f"ttnn_jit.{name}.v{isa.lanes}", text_of(b.body.code)
+    return RarePath(symbol, type_, parameters, code, is_alone=not module.rare_paths), module
 
 
 def _floats(words: tuple[int, ...]) -> Literal:

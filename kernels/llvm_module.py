@@ -94,14 +94,14 @@ class RarePath:
         symbol: What it is called among the module's.
         kind: Type of its parameters and of its result.
         parameters: Their names.
-        lines: Its body.
+        code: Its body.
         is_alone: Whether it calls no other rare path, so that it can be a module of its own.
     """
 
     symbol: str
     kind: str
     parameters: tuple[str, ...]
-    lines: tuple[str, ...]
+    code: str
     is_alone: bool
 
     @cached_property
@@ -130,8 +130,7 @@ class RarePath:
 
     def _definition(self, name: str, linkage: str) -> str:
         parameters = ", ".join(f"{self.kind} {parameter}" for parameter in self.parameters)
-        head = f"define {linkage}{self.kind} @{name}({parameters}) noinline cold nounwind {{"
-        return "\n".join([head, *self.lines, "}"])
+        return f"define {linkage}{self.kind} @{name}({parameters}) noinline cold nounwind {{\n{self.code}\n}}"
 
 
 @dataclass
@@ -141,13 +140,13 @@ class ModuleText:
     Attributes:
         declarations: ``declare`` lines of intrinsics.
         variables: Definitions of variables, which its functions alone see.
-        rare_paths: By symbol; None while one is being written.
+        rare_paths: By symbol.
         linked: Symbol -> the text of a module of its own: a user's function that the module calls.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
-    rare_paths: dict[str, RarePath | None] = field(default_factory=dict)
+    rare_paths: dict[str, RarePath] = field(default_factory=dict)
     linked: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -164,7 +163,7 @@ class ModuleText:
 
     def text(self) -> str:
         """The text of the declarations, variables and rare paths."""
-        return "\n".join([*(rare.definition for rare in self._written), *self.declarations, *self.variables])
+        return "\n".join([*(rare.definition for rare in self.rare_paths.values()), *self.declarations, *self.variables])
 
     def kernel(
         self, prefix: str, head: Sequence[str], definitions: Sequence[str], *, fast_isel: bool = False
@@ -189,11 +188,12 @@ class ModuleText:
 
     def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
         """The modules of the functions `definitions` and of what they share."""
-        apart = [rare for rare in self._written if rare.is_alone]  # others would have to be linked to what they call
+        written = self.rare_paths.values()
+        apart = [rare for rare in written if rare.is_alone]  # others would have to be linked to what they call
         whole = self._whole(definitions, fast_isel=fast_isel)
         if not apart:
             return KernelModules.of(whole)
-        beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
+        beside = (rare.declaration if rare in apart else rare.definition for rare in written)
         kernel = "\n".join([*definitions, *beside, *self.declarations, *self.variables])
         needed = "\n".join(self.declarations)
         return KernelModules(
@@ -201,10 +201,6 @@ class ModuleText:
             LlvmModule(kernel, whole.linked, fast_isel),
             {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
         )
-
-    @property
-    def _written(self) -> list[RarePath]:
-        return [rare for rare in self.rare_paths.values() if rare is not None]
 
 
 @dataclass(frozen=True)

@@ -163,4 +163,8 @@ class Logarithm(Exponential):
         # are not in [0x00800000, 0x7F800000).
         shifted = self.int_add(self.bits(a), self.int_const(0x7F80_0000))
         special = self.int_lt(self.int_const(-0x0100_0001), shifted)
-        return self.rarely(special, near, "rsqrt_special", lambda b, x: b.div(b.const(1.0), b.sqrt(x)), a)
+        return self.rarely(special, near, Logarithm.rsqrt_special, a)
+
+    def rsqrt_special(self, a: Value) -> Value:
+        """1 / sqrt(a) of any number."""
+        return self.div(self.const(1.0), self.sqrt(a))

@@ -6,20 +6,25 @@ constant at every use.
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.llvm.values import Block, Code, Literal, Value
+from collections.abc import Sequence
+
+from ttnn_jit.kernels.llvm.values import Block, Code, Instruction, Literal, Value
 
 
-def constants_of(code: Code, most: int) -> list[Literal] | None:
+def constants_of(code: Code, most: int) -> tuple[Literal, ...] | None:
     """The vectors that are constants in `code`, each once; None if there are more than `most`."""
     found: dict[tuple[str, str], Literal] = {}
     for item in code:
-        for each in _operands(item) if isinstance(item, Block) else item.operands:
+        for each in _operands(item):
             if isinstance(each, Literal) and each.type.lanes and not each.is_zero:
                 found.setdefault((each.type, each), each)
         if len(found) > most:
             return None
-    return list(found.values())
+    return tuple(found.values())
 
 
-def _operands(block: Block) -> list[Value]:
-    return [each for _, given in block.incoming for each in given]
+def _operands(item: Instruction | Block) -> Sequence[Value]:
+    if isinstance(item, Block):
+        return [each for _, given in item.incoming for each in given]
+    _, _, operands, _ = item
+    return operands

@@ -63,14 +63,14 @@ class Primitives(Emit, Protocol):
     lacks any. Functions from `Emit.exp` on are `VectorMath`'s.
     """
 
-    def rarely(self: Self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
+    def rarely(self: Self, mask: Mask, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
         """`body(b, *arguments)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
 
         Args:
             mask: Lanes that need the body. Each lane is selected on its own: its bits never depend on its neighbours.
             usual: The value of the other lanes.
-            name: Names the body, in generated text; one name, one body.
-            body: Computes the rare value from `arguments`, on the builder that it is given first.
+            body: Computes the rare value from `arguments`, on the builder that it is given first: a method, whose name
+                it has in generated text.
             arguments: What the body sees, all lanes of it.
         """
 

@@ -117,9 +117,9 @@ class PythonScalar(VectorMath):
 
     select = _calls("select")
 
-    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
+    def rarely(self, mask: Mask, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
         result = self.assign(usual)
-        self.lines.append(f"{self._indent}if {mask}:  # {name}")
+        self.lines.append(f"{self._indent}if {mask}:  # {body.__name__}")
         self._indent += "    "
         rare = body(self, *arguments)
         self.lines.append(f"{self._indent}{result} = {rare}")

@@ -23,7 +23,7 @@ class Quotient(Power):
         near = self.select(self.lt(left, self.const(0.0)), self.add(left, y), left)
         # A quotient of up to 22 bits is off by one at most, and then too large.
         far = self.invert(self.lt(quotient, self.const(2.0**_STEP)))
-        result = self.rarely(far, near, "fmod_far", lambda b, x, y: b.fmod_far(x, y), x, y)
+        result = self.rarely(far, near, Quotient.fmod_far, x, y)
         result = self.select(self.lt(x, y), x, result)
         return self.copysign(result, a)
 
@@ -100,9 +100,7 @@ class Quotient(Power):
         moderate = self.both(self.lt(self.abs(a), limit), self.lt(self.abs(b), limit))
         moderate = self.both(moderate, self.le(self.abs(weight), self.const(2.0**16)))
         near = self._lerp_near(a, b, weight)
-        return self.rarely(
-            self.invert(moderate), near, "lerp_far", lambda b, x, y, w: b.lerp_far(x, y, w), a, b, weight
-        )
+        return self.rarely(self.invert(moderate), near, Quotient.lerp_far, a, b, weight)
 
     def _lerp_near(self, a: Value, b: Value, weight: Value) -> Value:
         part = self.mul(weight, a)

@@ -40,9 +40,8 @@ class TailCopies:
                 b.store(filling, b.element(chunk, self.vector, i), self._align)
             self._copy(b, rest, far, chunk)
             return
-        name = f"llvm.masked.load.{self.vector.suffix}.p0"
         for there, here, mask in self._places(b, rest, far, chunk):
-            found = b.intrinsic(self.vector, name, there, i32(self._align), mask, filling)
+            found = b.intrinsic(self.vector, "llvm.masked.load.{}.p0", there, i32(self._align), mask, filling)
             b.store(found, here, self._align)
 
     def scatter(self, b: Builder, rest: Value, chunk: Value, far: Value) -> None:

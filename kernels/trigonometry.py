@@ -51,7 +51,7 @@ class Trigonometry(Primitives):
         shifted = self.fma(magnitude, self.const(INVERSE_PI), magic)
         near = self._near(magnitude, self.sub(shifted, magic), shifted)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        result = self.rarely(far, near, "sin_far", lambda b, x: b.sin_far(x, 0), magnitude)
+        result = self.rarely(far, near, Trigonometry.sin_far, magnitude)
         sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
         return self.from_bits(self.int_xor(self.bits(result), sign))
 
@@ -62,7 +62,7 @@ class Trigonometry(Primitives):
         shifted = self.add(self.fma(magnitude, self.const(INVERSE_PI), self.const(-0.5)), magic)
         near = self._near(magnitude, self.add(self.sub(shifted, magic), self.const(0.5)), shifted)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        return self.rarely(far, near, "cos_far", lambda b, x: b.sin_far(x, 0x4000_0000), magnitude)
+        return self.rarely(far, near, Trigonometry.cos_far, magnitude)
 
     def tan(self, a: Value) -> Value:
         """Tangent of a radians."""
@@ -75,7 +75,7 @@ class Trigonometry(Primitives):
         low = self.fma(n, self.const(-HALF_PI_LOW), self.sub(r, reduced))
         near = self.tangent(reduced, low, self.bits(shifted))
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        result = self.rarely(far, near, "tan_far", lambda b, x: b.tan_far(x), magnitude)
+        result = self.rarely(far, near, Trigonometry.tan_far, magnitude)
         sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
         return self.from_bits(self.int_xor(self.bits(result), sign))
 
@@ -123,8 +123,16 @@ class Trigonometry(Primitives):
         r_low = self.fma(fraction, self.const(PI_HIGH), self.neg(r))
         return r, self.fma(fraction, self.const(PI_MIDDLE), self.fma(rest, self.const(PI_HIGH), r_low))
 
-    def sin_far(self, x: Value, quarter: int) -> Value:
-        """Sine of x + quarter * 2 pi / 2**32, for x >= 1 up to the largest float; NaN for infinity."""
+    def sin_far(self, x: Value) -> Value:
+        """Sine of x >= 1, up to the largest float; NaN for infinity."""
+        return self._sine_far(x, 0)
+
+    def cos_far(self, x: Value) -> Value:
+        """Likewise the cosine."""
+        return self._sine_far(x, 0x4000_0000)
+
+    def _sine_far(self, x: Value, quarter: int) -> Value:
+        """Sine of x + quarter * 2 pi / 2**32."""
         high, low = self._turns(x)
         high = self.int_add(high, self.int_const(quarter))
         # Half turns are counted by the top bit, after rounding to the nearest; the rest is a signed fraction of one.

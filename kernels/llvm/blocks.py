@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
 from ttnn_jit.kernels.llvm.values import (
     Block,
     Body,
-    Places,
     Value,
     Work,
     integer,
-    new_instruction,
 )
 from ttnn_jit.process.dataclass import dataclass
 
@@ -71,10 +69,11 @@ class Blocks(Instructions):
         self._do(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
 
     def _gives(self, target: Block, given: Sequence[Operand]) -> None:
-        assert len(given) == len(target.arguments), f"{target.label} takes {len(target.arguments)} arguments"
+        arguments = target.arguments
+        assert len(given) == len(arguments), f"{target.label} takes {len(arguments)} arguments"
         typed = [
-            integer(each, argument.type) if isinstance(each, int) else each
-            for each, argument in zip(given, target.arguments, strict=True)
+            each if isinstance(each, Value) else integer(each, argument.type)
+            for each, argument in zip(given, arguments, strict=True)
         ]
         target.incoming.append((self.body.block, typed))
 
@@ -95,18 +94,24 @@ class Blocks(Instructions):
             given: One value for each parameter.
             constants: By type and text of its constants, values in their places.
         """
-        places = Places(dict(zip(region.parameters, given, strict=True)), constants or {})
+        values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
+
+        def placed(operands: Iterable[Value]) -> tuple[Value, ...]:
+            if not constants:
+                return tuple([values.get(each, each) for each in operands])
+            return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
+
         first, *code = region.body.code
-        blocks = {id(first): self.body.block}
-        for item in code:
-            if isinstance(item, Block):
-                blocks[id(item)] = Block(item.label, item.arguments, item.work)
+        own = {id(each): Block(each.label, each.arguments, each.work) for each in code if isinstance(each, Block)}
+        blocks = {id(first): self.body.block, **own}
+        changed, write = None if constants else {*values}, self.body.code.append
         for item in code:
             if not isinstance(item, Block):
                 result, template, operands, work = item
-                self.body.code.append(new_instruction((result, template, places.of(operands), work)))
+                is_same = changed is not None and changed.isdisjoint(operands)
+                write(item if is_same else (result, template, placed(operands), work))
                 continue
             block = blocks[id(item)]
-            block.incoming = [(blocks[id(before)], places.of(given)) for before, given in item.incoming]
+            block.incoming = [(blocks[id(before)], placed(given)) for before, given in item.incoming]
             self.begin(block)
-        return list(places.of(region.results))
+        return [*placed(region.results)]

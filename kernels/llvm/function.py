@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.types import VOID, Type
-from ttnn_jit.kernels.llvm.values import Body, Value, texts
+from ttnn_jit.kernels.llvm.values import Body, Value, text_of
 from ttnn_jit.kernels.llvm_module import FunctionText, ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
@@ -82,5 +82,5 @@ class FunctionBuilder(Builder):
         linkage = "internal " if self._is_internal else ""
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
-        behind = "\n".join([f"({parameters}) {self._attributes} {{", *texts(self.body.code), "}"])
+        behind = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
         return FunctionText.of(f"define {linkage}{self._result} @", self.name, behind)

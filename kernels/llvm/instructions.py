@@ -25,7 +25,6 @@ from ttnn_jit.kernels.llvm.values import (
     integer,
     integers,
     literal,
-    new_instruction,
     operand,
 )
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -33,6 +32,7 @@ from ttnn_jit.kernels.llvm_module import ModuleText
 Operand = Value | int
 _NOTHING = literal("", VOID)
 _NONE, _ONE = Work.NONE, Work.ONE
+_type_of = operator.attrgetter("type")
 
 NONTEMPORAL = "!0 = !{i32 1}"
 _PREDICATES = {
@@ -59,7 +59,9 @@ class Instructions:
 
     # --- Writing ----------------------------------------------------------------------------------------------------
 
-    def _emit(self, type_: Type, template: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
+    def _emit(
+        self, type_: Type, template: str, operands: tuple[Value, ...], hint: str = "", work: Work = _ONE
+    ) -> Value:
         """An instruction with a result; what only it can use stands in `template`."""
         body = self.body
         if hint:
@@ -68,13 +70,13 @@ class Instructions:
             body.count += 1
             result = Value(f"%v{body.count}")
         result.type = type_
-        body.code.append(new_instruction((result, template, operands, _NONE if body.is_rare else work)))
+        body.code.append((result, template, operands, _NONE if body.is_rare else work))
         return result
 
     def _do(self, template: str, *operands: Value) -> Value:
         """An instruction without a result, for which nothing stands."""
         body = self.body
-        body.code.append(new_instruction((None, template, operands, _NONE if body.is_rare else _ONE)))
+        body.code.append((None, template, operands, _NONE if body.is_rare else _ONE))
         return _NOTHING
 
     def new(self, type_: Type, hint: str) -> Value:
@@ -85,7 +87,8 @@ class Instructions:
 
     def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = _ONE) -> Value:
         left, right = _typed(a, b)
-        return self._emit(left.type, f"{opcode} {left.type} %s, %s", left, right, hint=hint, work=work)
+        type_ = left.type
+        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, work)
 
     def add(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The sum."""
@@ -94,14 +97,14 @@ class Instructions:
             return right
         if right.number == 0:
             return left
-        return _folded(operator.add, left, right) or self._arithmetic("add", left, right, hint)
+        return _folded(operator.add, left, right) or self._arithmetic("add", "fadd", left, right, hint)
 
     def sub(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The difference."""
         left, right = _typed(a, b)
         if right.number == 0:
             return left
-        return _folded(operator.sub, left, right) or self._arithmetic("sub", left, right, hint)
+        return _folded(operator.sub, left, right) or self._arithmetic("sub", "fsub", left, right, hint)
 
     def mul(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The product."""
@@ -110,11 +113,12 @@ class Instructions:
             return right
         if right.number == 1:
             return left
-        return _folded(operator.mul, left, right) or self._arithmetic("mul", left, right, hint)
+        return _folded(operator.mul, left, right) or self._arithmetic("mul", "fmul", left, right, hint)
 
-    def _arithmetic(self, opcode: str, left: Value, right: Value, hint: str) -> Value:
+    def _arithmetic(self, of_integers: str, of_floats: str, left: Value, right: Value, hint: str) -> Value:
         type_ = left.type
-        return self._emit(type_, f"{'f' * type_.is_float}{opcode} {type_} %s, %s", left, right, hint=hint)
+        opcode = of_floats if type_.is_float else of_integers
+        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint)
 
     def div(self, a: Value, b: Value, hint: str = "") -> Value:
         """The quotient of floats."""
@@ -134,7 +138,7 @@ class Instructions:
 
     def neg(self, a: Value) -> Value:
         """The float with its sign bit flipped."""
-        return self._emit(a.type, f"fneg {a.type} %s", a)
+        return self._emit(a.type, f"fneg {a.type} %s", (a,))
 
     def bit_and(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """Bitwise."""
@@ -154,14 +158,14 @@ class Instructions:
         """Bitwise."""
         ones = integer(1 if a.type.element == "i1" else -1, a.type)
         template = f"xor {a.type} %s, {ones}"  # in the template: they are made without memory
-        return self._emit(a.type, template, a, hint=hint)
+        return self._emit(a.type, template, (a,), hint)
 
     def _shift(self, opcode: str, a: Value, count: Operand, hint: str) -> Value:
         # A constant distance is part of the instruction: in a register it would be slower.
         if isinstance(count, int):
             count = integer(count, a.type)
         if isinstance(count, Literal):
-            return a if count.is_zero else self._emit(a.type, f"{opcode} {a.type} %s, {count}", a, hint=hint)
+            return a if count.is_zero else self._emit(a.type, _form("{} {} %s, {}", opcode, a.type, count), (a,), hint)
         return self._binary(opcode, a, count, hint)
 
     def shift_left(self, a: Value, count: Operand, hint: str = "") -> Value:
@@ -181,8 +185,9 @@ class Instructions:
         left, right = _typed(a, b)
         if left.number is not None and right.number is not None and predicate in _PREDICATES:
             return TRUE if _PREDICATES[predicate](left.number, right.number) else FALSE
-        opcode = "fcmp" if left.type.is_float else "icmp"
-        return self._emit(left.type.mask, f"{opcode} {predicate} {left.type} %s, %s", left, right, hint=hint)
+        type_ = left.type
+        form = _form("{} {} {} %s, %s", "fcmp" if type_.is_float else "icmp", predicate, type_)
+        return self._emit(type_.mask, form, (left, right), hint)
 
     def select(self, m: Value, a: Operand, b: Operand, hint: str = "") -> Value:
         """`a` where `m` is true, else `b`; `m` may be one truth for all lanes."""
@@ -190,7 +195,7 @@ class Instructions:
         if m.number is not None:
             return left if m.number else right
         type_ = left.type
-        return self._emit(type_, f"select {m.type} %s, {type_} %s, {type_} %s", m, left, right, hint=hint)
+        return self._emit(type_, _form("select {0} %s, {1} %s, {1} %s", m.type, type_), (m, left, right), hint)
 
     # --- Conversions ------------------------------------------------------------------------------------------------
 
@@ -198,7 +203,7 @@ class Instructions:
         """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; what has the type already is itself."""
         if a.type is to:
             return a
-        return self._emit(to, f"{opcode} {a.type} %s to {to}", a, hint=hint, work=work)
+        return self._emit(to, _form("{} {} %s to {}", opcode, a.type, to), (a,), hint, work)
 
     def zext(self, a: Value, to: Type, hint: str = "") -> Value:
         """A wider integer, of the same unsigned number."""
@@ -218,32 +223,33 @@ class Instructions:
 
     def freeze(self, a: Value, hint: str = "") -> Value:
         """The same value, which no instruction has folded into it."""
-        return self._emit(a.type, f"freeze {a.type} %s", a, hint=hint)
+        return self._emit(a.type, f"freeze {a.type} %s", (a,), hint)
 
     # --- Vectors ----------------------------------------------------------------------------------------------------
 
     def extract(self, vector: Value, lane: int, hint: str = "") -> Value:
         """An element."""
         type_ = vector.type
-        return self._emit(type_.scalar, f"extractelement {type_} %s, i64 {lane}", vector, hint=hint)
+        return self._emit(type_.scalar, _form("extractelement {} %s, i64 {}", type_, lane), (vector,), hint)
 
     def insert(self, vector: Value, element: Value, lane: int, hint: str = "") -> Value:
         """The vector with another element."""
-        template = f"insertelement {vector.type} %s, {element.type} %s, i64 {lane}"
-        return self._emit(vector.type, template, vector, element, hint=hint)
+        template = _form("insertelement {} %s, {} %s, i64 {}", vector.type, element.type, lane)
+        return self._emit(vector.type, template, (vector, element), hint)
 
     def insert_first(self, element: Value, lanes: int, hint: str = "") -> Value:
         """A vector of which only the first lane is anything."""
         vector = element.type.times(lanes)
-        return self._emit(vector, f"insertelement {vector} poison, {element.type} %s, i64 0", element, hint=hint)
+        form = _form("insertelement {} poison, {} %s, i64 0", vector, element.type)
+        return self._emit(vector, form, (element,), hint)
 
     def shuffle(self, first: Value, second: Value | None, order: Sequence[int], hint: str = "") -> Value:
         """The lanes of one vector, or of two behind each other, in another order."""
         of, result = first.type, first.type.times(len(order))
         lanes = _order(tuple(order))
         if second is None:
-            return self._emit(result, f"shufflevector {of} %s, {of} poison, {lanes}", first, hint=hint)
-        return self._emit(result, f"shufflevector {of} %s, {of} %s, {lanes}", first, second, hint=hint)
+            return self._emit(result, _form("shufflevector {0} %s, {0} poison, {1}", of, lanes), (first,), hint)
+        return self._emit(result, _form("shufflevector {0} %s, {0} %s, {1}", of, lanes), (first, second), hint)
 
     def splat(self, element: Value, lanes: int, hint: str = "") -> Value:
         """The vector of equal lanes."""
@@ -251,8 +257,8 @@ class Instructions:
             return integer(element.number, element.type.times(lanes))
         first = self.insert_first(element, lanes, f"{hint}.lane" if hint else "")
         vector = first.type
-        zeros = f"<{lanes} x i32> zeroinitializer"
-        return self._emit(vector, f"shufflevector {vector} %s, {vector} poison, {zeros}", first, hint=hint)
+        form = _form("shufflevector {0} %s, {0} poison, <{1} x i32> zeroinitializer", vector, lanes)
+        return self._emit(vector, form, (first,), hint)
 
     # --- Memory -----------------------------------------------------------------------------------------------------
 
@@ -260,8 +266,8 @@ class Instructions:
         """The address of `count` values on the stack; in the first block, for a function keeps it until it returns."""
         aligned = f", align {align}" if align else ""
         if isinstance(count, Value):
-            return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", count, hint=hint)
-        return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", hint=hint)
+            return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", (count,), hint)
+        return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", (), hint)
 
     def variable(self, name: str, type_: Type, count: int = 1, align: int = 0) -> Value:
         """The address of `count` values that the module has, zeros at first."""
@@ -274,7 +280,7 @@ class Instructions:
         number = _word(index)
         if number.number == 0:
             return base
-        return self._emit(PTR, f"getelementptr {type_}, ptr %s, {number.type} %s", base, number, hint=hint)
+        return self._emit(PTR, _form("getelementptr {}, ptr %s, {} %s", type_, number.type), (base, number), hint)
 
     def bytes_on(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
         """The address so many bytes from `base`."""
@@ -282,7 +288,8 @@ class Instructions:
 
     def load(self, type_: Type, address: Value, align: int = 0, hint: str = "") -> Value:
         """What lies at an address; `align` in bytes, 0: a multiple of the value's own."""
-        return self._emit(type_, f"load {type_}, ptr %s{f', align {align}' * bool(align)}", address, hint=hint)
+        form = _form("load {}, ptr %s, align {}", type_, align) if align else _form("load {}, ptr %s", type_)
+        return self._emit(type_, form, (address,), hint)
 
     def store(self, stored: Value, address: Value, align: int = 0, *, nontemporal: bool = False) -> None:
         """Writes a value; `nontemporal`: past the caches."""
@@ -290,11 +297,11 @@ class Instructions:
         if nontemporal:
             self.module.declarations[NONTEMPORAL] = None
             aligned += ", !nontemporal !0"
-        self._do(f"store {stored.type} %s, ptr %s{aligned}", stored, address)
+        self._do(_form("store {} %s, ptr %s{}", stored.type, aligned), stored, address)
 
     def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
         """What lies at an address."""
-        return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", address, hint=hint)
+        return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", (address,), hint)
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
         """Writes a value at once; `order` is LLVM's."""
@@ -302,14 +309,14 @@ class Instructions:
 
     def atomic_add(self, address: Value, term: Value, hint: str = "") -> Value:
         """What lay at an address before `term` was added to it."""
-        return self._emit(term.type, f"atomicrmw add ptr %s, {term.type} %s monotonic", address, term, hint=hint)
+        return self._emit(term.type, f"atomicrmw add ptr %s, {term.type} %s monotonic", (address, term), hint)
 
     def compare_exchange(self, address: Value, expected: Value, desired: Value, hint: str = "") -> Value:
         """Whether the `expected` value lay at the address, where `desired` lies then; acquires."""
         kind = expected.type
         template = f"cmpxchg ptr %s, {kind} %s, {kind} %s acquire monotonic"
-        pair = self._emit(kind, template, address, expected, desired, hint=f"{hint}.pair" if hint else "")
-        return self._emit(I1, f"extractvalue {{ {kind}, i1 }} %s, 1", pair, hint=hint)
+        pair = self._emit(kind, template, (address, expected, desired), f"{hint}.pair" if hint else "")
+        return self._emit(I1, f"extractvalue {{ {kind}, i1 }} %s, 1", (pair,), hint)
 
     def fence(self) -> None:
         """Orders all loads and stores before it and behind it."""
@@ -334,39 +341,48 @@ class Instructions:
     # --- Calls ------------------------------------------------------------------------------------------------------
 
     def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
-        """A call of a function that the module declares: an intrinsic, or one of a library."""
-        declaration, template = _call_texts(result, name, tuple([each.type for each in operands]))
+        """A call of a function that the module declares: an intrinsic, or one of a library.
+
+        In its name, ``{}`` stands for the suffix of the result's type: ``llvm.fma.{}``.
+        """
+        declaration, template = _call_texts(result, name, tuple(map(_type_of, operands)))
         self.module.declarations[declaration] = None
         if result is VOID:
             return self._do(template, *operands)
-        return self._emit(result, template, *operands, hint=hint, work=work)
+        return self._emit(result, template, operands, hint, work)
 
     def call(self, result: Type, name: str, *operands: Value, hint: str = "") -> Value:
         """A call of a function that the module defines."""
-        _, template = _call_texts(result, name, tuple([each.type for each in operands]))
-        return self._do(template, *operands) if result is VOID else self._emit(result, template, *operands, hint=hint)
+        _, template = _call_texts(result, name, tuple(map(_type_of, operands)))
+        return self._do(template, *operands) if result is VOID else self._emit(result, template, operands, hint)
 
     def call_at(self, address: Value, result: Type, *operands: Value, hint: str = "") -> Value:
         """A call of the function at an address."""
         arguments = ", ".join(f"{each.type} %s" for each in operands)
         template, given = f"call {result} %s({arguments})", (address, *operands)
-        return self._do(template, *given) if result is VOID else self._emit(result, template, *given, hint=hint)
+        return self._do(template, *given) if result is VOID else self._emit(result, template, given, hint)
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""
-        return self._integer_extremum("smin", a, b, hint)
+        return self._integer_extremum("llvm.smin.{}", a, b, hint)
 
     def umin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two unsigned integers."""
-        return self._integer_extremum("umin", a, b, hint)
+        return self._integer_extremum("llvm.umin.{}", a, b, hint)
 
     def umax(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The larger of two unsigned integers."""
-        return self._integer_extremum("umax", a, b, hint)
+        return self._integer_extremum("llvm.umax.{}", a, b, hint)
 
     def _integer_extremum(self, name: str, a: Operand, b: Operand, hint: str) -> Value:
         left, right = _typed(a, b)
-        return self.intrinsic(left.type, f"llvm.{name}.{left.type.suffix}", left, right, hint=hint)
+        return self.intrinsic(left.type, name, left, right, hint=hint)
+
+
+@lru_cache(maxsize=4096)
+def _form(text: str, *parts: str | int) -> str:
+    """An instruction's template, its types filled in: few of them are most of the instructions."""
+    return text.format(*parts)
 
 
 def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
@@ -392,5 +408,5 @@ def _order(lanes: tuple[int, ...]) -> str:
 @lru_cache(maxsize=4096)
 def _call_texts(result: Type, function: str, types: tuple[Type, ...]) -> tuple[str, str]:
     """Declaration of a function, and the template of its calls."""
-    arguments = ", ".join(f"{type_} %s" for type_ in types)
-    return f"declare {result} @{function}({', '.join(types)})", f"call {result} @{function}({arguments})"
+    name, arguments = function.format(result.suffix), ", ".join(f"{type_} %s" for type_ in types)
+    return f"declare {result} @{name}({', '.join(types)})", f"call {result} @{name}({arguments})"

@@ -17,24 +17,18 @@ class Type(str):
         is_float: Whether arithmetic on it is that of floats.
         bits: Of an element.
         suffix: How the names of intrinsics spell it: ``v16f32``.
+        scalar: The type of an element.
+        mask: The type of a truth for each element.
     """
 
-    __slots__ = ("bits", "element", "is_float", "lanes", "suffix")
+    __slots__ = ("bits", "element", "is_float", "lanes", "mask", "scalar", "suffix")
     element: str
     lanes: int
     is_float: bool
     bits: int
     suffix: str
-
-    @property
-    def scalar(self) -> Type:
-        """The type of an element."""
-        return type_of(self.element)
-
-    @property
-    def mask(self) -> Type:
-        """The type of a truth for each element."""
-        return type_of("i1", self.lanes)
+    scalar: Type
+    mask: Type
 
     @property
     def nbytes(self) -> int:
@@ -54,6 +48,8 @@ def type_of(element: str, lanes: int = 0) -> Type:
     made.is_float = element in {"half", "bfloat", "float", "double"}
     made.bits = int(element[1:]) if element[0] == "i" else _BITS.get(element, 0)
     made.suffix = f"{f'v{lanes}' * bool(lanes)}{_SUFFIXES.get(element, element)}"
+    made.scalar = type_of(element) if lanes else made
+    made.mask = made if element == "i1" else type_of("i1", lanes)
     return made
 
 

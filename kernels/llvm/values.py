@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import enum
 import struct
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
 
@@ -126,39 +125,11 @@ class Work(enum.Enum):
     DIVISION = "a division or a square root, beside which much else can be done"
 
 
-class Places(NamedTuple):
-    """What stands in the place of values.
+Instruction = tuple[Value | None, str, tuple[Value, ...], Work]
+"""An instruction: ``result, template, operands, work``; a bare tuple, for there are thousands.
 
-    Attributes:
-        values: Of a region's parameters.
-        constants: Of constants that are in registers, by type and text.
-    """
-
-    values: Mapping[Value, Value]
-    constants: Mapping[tuple[Type, str], Value]
-
-    def of(self, operands: Iterable[Value]) -> tuple[Value, ...]:
-        """The operands as they are there."""
-        values, constants = self
-        if not constants:
-            return tuple([values.get(each, each) for each in operands])
-        return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
-
-
-class Instruction(NamedTuple):
-    """An instruction.
-
-    Attributes:
-        result: Its value; None if it has none.
-        template: Its text with ``%s`` for each operand.
-        operands: In the order of the text.
-        work: What it costs.
-    """
-
-    result: Value | None
-    template: str
-    operands: tuple[Value, ...]
-    work: Work
+Its value, or None; its text with ``%s`` for each operand; these, in the order of the text; and what it costs.
+"""
 
 
 class Block:
@@ -182,20 +153,16 @@ class Block:
     @property
     def text(self) -> str:
         """The label and the phi nodes."""
-        phis = (self._phi(k, argument) for k, argument in enumerate(self.arguments))
-        return "\n".join([f"{self.label}:", *phis])
-
-    def _phi(self, k: int, argument: Value) -> str:
-        ways = ", ".join(f"[{given[k]}, %{block.label}]" for block, given in self.incoming)
-        return f"  {argument} = phi {argument.type} {ways}"
+        lines = [f"{self.label}:"]
+        for k, argument in enumerate(self.arguments):
+            ways = ", ".join([f"[{given[k]}, %{block.label}]" for block, given in self.incoming])
+            lines.append(f"  {argument} = phi {argument.type} {ways}")
+        return "\n".join(lines)
 
     def works(self) -> Iterable[Work]:
         """The costs of its label and of its phi nodes."""
         return (self.work,) * (1 + len(self.arguments))
 
-
-new_instruction = partial(tuple.__new__, Instruction)
-"""``new_instruction((result, template, operands, work))``: faster than the class, and there are thousands."""
 
 Code = Sequence[Instruction | Block]
 
@@ -217,7 +184,8 @@ def works(code: Code) -> Iterable[Work]:
         if isinstance(item, Block):
             yield from item.works()
         else:
-            yield item.work
+            *_, work = item
+            yield work
 
 
 class Body:
@@ -256,14 +224,19 @@ class Body:
         return name
 
 
-def texts(code: Code) -> list[str]:
+def text_of(code: Code) -> str:
     """The lines."""
-    lines = []
+    lines, values = list[str](), list[str]()  # formatted in one go, which takes less than line by line
     for item in code:
         if isinstance(item, Block):
-            lines.append(item.text)
+            lines.append("%s")
+            values.append(item.text)
             continue
         result, template, operands, _ = item
-        body = template % operands
-        lines.append(f"  {body}" if result is None else f"  {result} = {body}")
-    return lines
+        if result is None:
+            lines.append(f"  {template}")
+        else:
+            lines.append(f"  %s = {template}")
+            values.append(result)
+        values += operands
+    return "\n".join(lines) % tuple(values)

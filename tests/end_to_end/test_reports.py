@@ -237,6 +237,20 @@ def normalised(x):
     return exponentials / ttnn.sum(exponentials, dim=-1, keepdim=True)
 
 
+@pytest.mark.parametrize(
+    ("program", "loops"),
+    [
+        (lambda x: ttnn.permute(x, (1, 0)), "2 x 3 x 32 whole x 32 whole"),
+        (lambda x: ttnn.sort(x), "64 x 96 whole"),
+        (lambda x: ttnn.argmax(x, dim=-1), "64 x 96 whole"),
+        (lambda x: ttnn.sum(x, dim=-1), "64 x 96 reduced"),
+        (lambda x: ttnn.matmul(x, x, transpose_b=True), "64 x 96 reduced x 64"),
+    ],
+)
+def test_a_report_tells_loops_that_are_reduced_from_those_that_are_walked_as_a_whole(program, loops):
+    assert [each.loops for each in ttnn_jit.jit()(program).explain(torch.rand(64, 96)).launches] == [loops]
+
+
 def test_a_report_and_the_host_stage_say_what_the_host_joins_over_which_loops_and_bytes():
     x = torch.rand(64, 100)
     function = ttnn_jit.jit()(normalised)

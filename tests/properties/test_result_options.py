@@ -30,7 +30,7 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower, traced_tensors
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.ops import ALIASES
-from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig

@@ -5,6 +5,7 @@ Their bits are those of launches of their own that do it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -102,7 +103,10 @@ def test_a_pass_over_rows_unpacks_what_it_reads_and_packs_what_it_writes(shape, 
     is_whole = shape[-2] % 32 == 0  # else zeros around what is packed are written by launches of their own
     assert launches[0].bound.kernel.loops is Loops.TILE_ROWS
     how = "unpacked and packed" if is_whole else "unpacked"
-    assert launches[0].remark.endswith(f", block floats {how} for 32 rows at a time")
+    rows = math.prod(shape[:-1])
+    count = f"{-(-rows // 32)} blocks of {min(rows, 32)} rows"
+    at = "(typecast) in the loop of (max -> subtract -> exp -> sum -> divide) over rows"
+    assert launches[0].remark.endswith(f", block floats {how}, {at}, in {count}")
     assert len(launches) == 1 or not is_whole
     operands = [values_of(spec, np.random.default_rng(1))]
     (wanted,), (got,) = interpret(module, operands), native(module, operands, NEON)
@@ -126,7 +130,8 @@ def test_other_reductions_have_the_same_bits_and_a_launch_that_unpacks(shape, ax
     spec = TensorSpec(shape, DataType.BFLOAT8_B, Layout.TILE)
     module = scheduled([spec], [("sum", 0, (axis,), True), ("typecast", 1, DataType.FLOAT32)])
     launches = generate(module, host_isa()).plan.launches
-    assert reading(launches)[0].reduced == (0, 1)
+    first = reading(launches)[0]
+    assert (first.reduced, first.whole) == ((), (0, 1))
     operands = [values_of(spec, np.random.default_rng(3))]
     (wanted,), (got,) = interpret(module, operands), native(module, operands)
     np.testing.assert_array_equal(got, wanted)

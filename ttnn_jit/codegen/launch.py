@@ -35,12 +35,19 @@ class LaunchLoops:
         strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
         offsets: Per operand, the place of the first element that is met.
         reduced: Which loops are reduced, 0 being the innermost: several of their elements make one of a result.
+        whole: Which others the kernel walks as they are, such as those of a block, a tile, or a routine.
     """
 
     extents: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
     offsets: tuple[int, ...]
     reduced: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
+
+    @property
+    def uncut(self) -> tuple[int, ...]:
+        """The loops of which no part is run by itself."""
+        return (*self.reduced, *self.whole)
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
@@ -197,7 +204,7 @@ def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, 
     return longest if longest is not None and walked.extents[longest] >= DOTS_TOGETHER else None
 
 
-NO_TILES = LaunchLoops((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), (0, 1))
+NO_TILES = LaunchLoops((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), whole=(0, 1))
 """The loops over the tiles of a tensor without elements."""
 
 
@@ -228,7 +235,7 @@ def tile_loops_of(dense: View, packed: View) -> LaunchLoops:
     outer = _merged(walked.extents[:-3], tuple(strides[:-3] for strides in walked.strides), walked.offsets)
     strides = tuple((*around, last) for around, (*_, last, _, _) in zip(outer.strides, walked.strides, strict=True))
     extents = (*outer.extents, *walked.extents[-3:])
-    return LaunchLoops(extents, ((*strides[0], down, 1), (*strides[1], 0, 0)), walked.offsets, (0, 1))
+    return LaunchLoops(extents, ((*strides[0], down, 1), (*strides[1], 0, 0)), walked.offsets, whole=(0, 1))
 
 
 def _address_of_tiles(packed: View) -> Expr:

@@ -111,7 +111,7 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKe
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
     read, written = (packed if each.view.spec.dtype.is_block_float else dense for each in (source, result))
-    nest = LaunchLoops(extents, (read, written), (0, 0), _OWN_LOOPS)
+    nest = LaunchLoops(extents, (read, written), (0, 0), whole=_OWN_LOOPS)
     return _repacking(source, result, numerics, nest)
 
 

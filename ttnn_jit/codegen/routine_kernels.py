@@ -43,7 +43,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     placed = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, placed)
-    if not walked.reduced:  # no result has an element
+    if not walked.whole:  # no result has an element
         nothing = copies_of_nothing(inputs, outputs)
         return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
     routine = _routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics)
@@ -91,7 +91,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
         walked = None
     if walked is None or len(walked.extents) != len(loops.extents):
         raise refusal(op, "no loops with strides walk what it reads", "copy the operand first: add 0 to it")
-    return LaunchLoops(loops.extents, walked.strides, walked.offsets, tuple(range(loops.own)))
+    return LaunchLoops(loops.extents, walked.strides, walked.offsets, whole=tuple(range(loops.own)))
 
 
 def _strides(spec: TensorSpec) -> tuple[int, ...]:

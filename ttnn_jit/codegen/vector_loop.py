@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -12,7 +12,7 @@ from ttnn_jit.codegen.body_emitter import BodyEmitter
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.values import Work, usual_instructions, works
+from ttnn_jit.kernels.llvm.values import Literal, Work, usual_instructions, works
 from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import TileLoop
@@ -54,7 +54,7 @@ class VectorLoop:
         instructions: The same by step.
         module: Declarations, tables and rare paths that they use.
         tier: How it is compiled where it is a whole kernel.
-        definition: The text of that; "" until the tier is chosen.
+        constants: That are in registers before the loop there.
     """
 
     loop: TileLoop
@@ -62,13 +62,20 @@ class VectorLoop:
     instructions: Mapping[int, int]
     module: ModuleText
     tier: Tier = Tier.OPTIMISED
-    definition: str = field(default="", repr=False)
+    constants: Sequence[Literal] = field(default=(), repr=False)
 
     def define(self, name: str, module: ModuleText) -> str:
         """The loop's definition as a function of `module`, which gets what it needs."""
         definition = self.loop.definition(name)
         module.add(self.module)
         return definition
+
+    @property
+    def kernel(self) -> str:
+        """Its definition as a whole kernel."""
+        if self.tier is Tier.OPTIMISED:
+            return self.loop.definition()
+        return self.loop.unoptimised_definition(self.constants)
 
     @property
     def picoseconds(self) -> float:

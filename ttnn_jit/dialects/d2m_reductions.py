@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, TensorType, f32, i64
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -104,12 +104,7 @@ class TileReduceOp(AccumulatingOp):
     operand, by which elements are multiplied, is 1.
     """
 
-    declared: ClassVar[ops.Reduction]
-
-    @property
-    def operation(self) -> ops.Reduction:
-        """The declaration of how it reduces."""
-        return self.declared
+    operation: ops.Reduction
 
     @property
     def identity(self) -> float:
@@ -138,12 +133,7 @@ class TileContractOp(AccumulatingOp):
     The order in which they do is that of ops/contraction.py; ``compute_config`` says how exactly.
     """
 
-    declared: ClassVar[ops.Contraction]
-
-    @property
-    def operation(self) -> ops.Contraction:
-        """The declaration of what it contracts."""
-        return self.declared
+    operation: ops.Contraction
 
     @property
     def identity(self) -> float:

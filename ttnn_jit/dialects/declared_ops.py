@@ -22,15 +22,14 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 class DeclaredOp(QuickOperation):
-    """Base of the derived op classes: operands, then one result; compile-time values are properties."""
+    """Base of the derived op classes: operands, then one result; compile-time values are properties.
 
-    declared: ClassVar[ops.Operation]
+    Attributes:
+        operation: The declaration of what it computes.
+    """
+
+    operation: ops.Operation
     traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
-
-    @property
-    def operation(self) -> ops.Operation:
-        """The declaration of what it computes."""
-        return self.declared
 
     @property
     def result(self) -> SSAValue:
@@ -125,12 +124,7 @@ class TensorOp(DeclaredOp):
 class ElementwiseOp(DeclaredOp):
     """An elementwise op, of tensors or of tiles."""
 
-    declared: ClassVar[ops.Elementwise]
-
-    @property
-    def operation(self) -> ops.Elementwise:
-        """The declaration of what it computes."""
-        return self.declared
+    operation: ops.Elementwise
 
 
 class TensorElementwiseOp(TensorOp, ElementwiseOp):
@@ -149,12 +143,7 @@ class TypecastOp(TensorElementwiseOp):
 class MovementOp(TensorOp):
     """An op that moves the elements of a tensor."""
 
-    declared: ClassVar[ops.Movement]
-
-    @property
-    def operation(self) -> ops.Movement:
-        """The declaration of what it moves where."""
-        return self.declared
+    operation: ops.Movement
 
     def verify_types(self) -> None:
         """Refuses another element type than the operands'."""
@@ -189,12 +178,7 @@ class MovementOp(TensorOp):
 class ReductionOp(TensorOp):
     """An op that reduces dimensions of a tensor."""
 
-    declared: ClassVar[ops.Reduction]
-
-    @property
-    def operation(self) -> ops.Reduction:
-        """The declaration of how it reduces."""
-        return self.declared
+    operation: ops.Reduction
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -211,12 +195,7 @@ class ReductionOp(TensorOp):
 class RoutineOp(TensorOp):
     """An op whose loops are a routine."""
 
-    declared: ClassVar[ops.Routine]
-
-    @property
-    def operation(self) -> ops.Routine:
-        """The declaration of its loops."""
-        return self.declared
+    operation: ops.Routine
 
     @property
     def statics(self) -> tuple[Any, ...]:
@@ -238,12 +217,7 @@ class RoutineOp(TensorOp):
 class ContractionOp(TensorOp):
     """An op that contracts a dimension of two tensors."""
 
-    declared: ClassVar[ops.Contraction]
-
-    @property
-    def operation(self) -> ops.Contraction:
-        """The declaration of which dimensions it contracts and keeps."""
-        return self.declared
+    operation: ops.Contraction
 
     @property
     def terms(self) -> int:
@@ -266,12 +240,7 @@ class ContractionOp(TensorOp):
 class CompositeOp(TensorOp):
     """An op that is written in terms of others."""
 
-    declared: ClassVar[ops.Composite]
-
-    @property
-    def operation(self) -> ops.Composite:
-        """The declaration of what it is."""
-        return self.declared
+    operation: ops.Composite
 
     @property
     def statics(self) -> tuple[Any, ...]:

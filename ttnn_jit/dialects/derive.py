@@ -96,7 +96,7 @@ def derive_opaque(dialect: str) -> tuple[type[Operation], ...]:
 
 
 def _op_class(name: str, declared: ops.Declaration, base: type[Any]) -> type[Any]:
-    fields = {"name": name, "declared": declared, "__doc__": declared.summary, "__module__": base.__module__}
+    fields = {"name": name, "operation": declared, "__doc__": declared.summary, "__module__": base.__module__}
     return type(f"{name.title().replace('.', '').replace('_', '')}Op", (base,), fields)
 
 
@@ -113,7 +113,7 @@ class _UserOp(ElementwiseOp):
     """``"ttnn.tile_op"(%x) <{body = "x -> t0 = exp(x); return t0", name = "f"}>``: the op says what it computes."""
 
     @property
-    def operation(self) -> ops.Elementwise:
+    def operation(self) -> ops.Elementwise:  # type: ignore[override]  # never assigned
         """The declaration that the properties spell.
 
         Raises:

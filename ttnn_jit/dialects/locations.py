@@ -1,8 +1,8 @@
-"""Places in the user's file on ops, and a `replace` that carries them."""
+"""Places in the user's file on ops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 
 from xdsl.dialects.builtin import (
@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from ttnn_jit.diagnostics.source import Location
 
@@ -64,45 +64,6 @@ def fused_location(locations: Iterable[Attribute]) -> LocationAttr:
             return single
         case several:
             return FusedLoc(ArrayAttr(several), NoneAttr())
-
-
-def replace(
-    op: Operation | Sequence[Operation],
-    new_ops: Operation | Sequence[Operation],
-    new_results: Sequence[SSAValue] | None = None,
-) -> None:
-    """Puts `new_ops` in the place of `op` and erases it, or the last and all of several.
-
-    New ops without a location get that of the replaced, fused if there are several.
-
-    Args:
-        op: What is replaced, in program order; the results of the last stand for the replaced value.
-        new_ops: What takes its place, in program order; may be empty.
-        new_results: Values for the results of the last replaced op; by default those of the last new op.
-    """
-    old_ops = [op] if isinstance(op, Operation) else list(op)
-    inserted = [new_ops] if isinstance(new_ops, Operation) else list(new_ops)
-    last = old_ops[-1]
-    location = fused_location(old.location for old in old_ops)
-    for new_op in inserted:
-        for unplaced in new_op.walk():
-            if isinstance(unplaced.location, UnknownLoc):
-                unplaced.location = location
-    block = _block_of(last)
-    block.insert_ops_before(inserted, last)
-    if new_results is None:
-        new_results = inserted[-1].results if inserted else ()
-    for old_result, new_result in zip(last.results, new_results, strict=True):
-        old_result.replace_all_uses_with(new_result)
-    for old in reversed(old_ops):
-        _block_of(old).erase_op(old)
-
-
-def _block_of(op: Operation) -> Block:
-    block = op.parent_block()
-    if block is None:
-        raise ValueError(f"{op.name} stands in no block")
-    return block
 
 
 def _leaves(location: Attribute) -> Iterable[Attribute]:

@@ -25,15 +25,6 @@ def is_record(value: Any) -> bool:
     return has_member(kind, "__dataclass_fields__") and not is_of_this_package(kind)
 
 
-def with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    """Each value, and of a list or tuple each element."""
-    for value in values:
-        if type(value) in {list, tuple}:
-            yield from value
-        else:
-            yield value
-
-
 def is_named_tuple(value: Any) -> bool:
     """Whether `value` is an instance of a NamedTuple."""
     return is_a(value, tuple) and has_member(type(value), "_fields")

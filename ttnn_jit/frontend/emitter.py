@@ -24,7 +24,7 @@ from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
 from ttnn_jit.frontend.writes import into, into_several, is_proxy, update
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.binding import with_precision
-from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
 from ttnn_jit.runtime.random_state import name_of, state
@@ -47,6 +47,7 @@ class Emitter(ABC):
         observes: Another way through the program makes the module; this one is for what it reads.
         inputs: What stands for the tensors of the call, then for those that the function found.
         family: Of these tensors; None: any.
+        words: In whose words tensors answer: those of ttnn inside a function of the host API.
         is_over: The function has run to its end.
     """
 
@@ -59,7 +60,7 @@ class Emitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProxyTensor] = []
         self._arguments: dict[int, ProxyTensor] = {}
-        self.family = hidden.family
+        self.family = self.words = hidden.family
 
     @abstractmethod
     def location(self) -> Location:
@@ -130,8 +131,6 @@ class Emitter(ABC):
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
-        if not overloads and name == "deallocate":
-            return self._deallocate(args, kwargs)
         if not overloads:
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
@@ -243,12 +242,6 @@ class Emitter(ABC):
                     help=outside,
                 )
         return self.checked(bind, overloads, args, kwargs, _dtype_of)
-
-    def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]
-        if len(tensors) != 1:
-            raise CompileError("`deallocate` takes one tensor", location=self.location())
-        tensors[0].deallocate()
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})

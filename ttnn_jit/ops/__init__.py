@@ -78,9 +78,9 @@ __all__ = [
 
 CALLABLE = (
     "unary activations predicates binary ternary bitwise special_functions typecast data_movement padding part_writes "
-    "reductions contractions composites softmaxes normalizations rotary channel_norms products sparse_products "
-    "routines scans selections rearrangements folds heads attention cached_attention kv_caches further_reductions "
-    "integer_division elementwise_calls"
+    "reductions contractions moments gated_units losses softmaxes normalizations rotary channel_norms products "
+    "sparse_products routines scans selections rearrangements folds heads attention cached_attention kv_caches "
+    "further_reductions integer_division elementwise_calls"
 )
 """The modules, of this room, of operations that may be called."""
 

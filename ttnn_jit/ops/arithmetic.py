@@ -59,7 +59,7 @@ class _Names:
     def __init__(
         self, protocol: type, *, has: Callable[[float], bool] = lambda _: True, without: Collection[str] = ()
     ) -> None:
-        self._functions = frozenset(vars(protocol)).difference(without)
+        self._functions = frozenset(dir(protocol)).difference(without)
         self._has = has
 
     def const(self, value: float) -> object:
@@ -84,5 +84,5 @@ def _computed(name: str, *operands: Any) -> object:
     return object()
 
 
-_OF_ELEMENTS = frozenset({*vars(Emit), *vars(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
+_OF_ELEMENTS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
 """Functions that take no bare number beside elements."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.axes import is_broadcast_to
 from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import (

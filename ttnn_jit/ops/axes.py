@@ -1,8 +1,9 @@
-"""Dimensions as callers name them, counted from the front."""
+"""Dimensions as callers name them, counted from the front, and how shapes meet in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from ttnn_jit.diagnostics.errors import ShapeError
 
@@ -46,3 +47,9 @@ def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tu
     """The extents of a tensor after its `axes` were reduced; `keep` leaves extents of 1 in their places."""
     kept = ((1 if axis in axes else extent) for axis, extent in enumerate(shape) if keep or axis not in axes)
     return tuple(kept)
+
+
+def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a tensor of `shape` broadcasts to `wanted`, and makes it no larger."""
+    pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
+    return all(extent in {1, by} for extent, by in pairs)

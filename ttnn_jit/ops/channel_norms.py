@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
+from ttnn_jit.ops.moments import less, moments
 from ttnn_jit.ops.parameter import DIMENSION, FLOAT, IGNORED, OPTIONAL_LAYOUT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import laid_out
 from ttnn_jit.specs.target import TILE_WIDTH

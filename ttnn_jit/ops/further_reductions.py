@@ -9,8 +9,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.binary import NE
-from ttnn_jit.ops.composites import along_axes, spelled_axes
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
+from ttnn_jit.ops.moments import along_axes, spelled_axes
 from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction

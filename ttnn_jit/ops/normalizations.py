@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composites import less, moments
 from ttnn_jit.ops.decomposition import Composite, Ops
+from ttnn_jit.ops.moments import less, moments
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.target import TILE_WIDTH

@@ -8,10 +8,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
-from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.axes import is_broadcast_to
 from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.decomposition import Composite, Ops
-from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, IGNORED, TENSOR, Parameter
+from ttnn_jit.ops.parameter import ACTIVATION, FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -43,6 +43,53 @@ ACTIVATED_MATMUL = Composite(
         (((2, 33, 40), (70, 40)), (False, True, "gelu", None)),
         (((40, 33), (40, 70)), (True, False, "relu", None)),
         (((3, 4), (4, 5)), (False, False, None, None)),
+    ),
+)
+
+
+def _linear(ops: Ops, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
+    transpose_a, transpose_b, activation, precision = statics
+    total = ops.matmul(a, b, transpose_a, transpose_b, precision)
+    if bias is not None:
+        total = total + ops.reshaped(bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :])
+    return activated(ops, total, activation)
+
+
+def _check_linear(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> None:
+    transpose_a, transpose_b, activation, _ = statics
+    named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
+    product = tuple(extents[label] for label in named.result)
+    if bias is not None and not is_broadcast_to(bias, product):
+        raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
+    check_activation(activation)
+
+
+def _linear_golden(torch: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
+    transpose_a, transpose_b, activation, _ = statics
+    product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
+    return activated_in_torch(torch, product if bias is None else product + bias, activation)
+
+
+LINEAR = Composite(
+    name="linear",
+    parameters=(
+        *MATMUL.operands,
+        Parameter("bias", OPTIONAL_TENSOR),
+        *TRANSPOSED,
+        Parameter("activation", ACTIVATION),
+        EXACTLY,
+    ),
+    summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
+    "one tensor that `activation` names.",
+    decompose=_linear,
+    spelled=_check_linear,
+    result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],
+    golden=_linear_golden,
+    aten="linear",
+    examples=(
+        (((3, 40), (40, 5), (5,)), (False, False, None, None)),
+        (((2, 33, 40), (70, 40), (1, 70)), (False, True, "gelu", None)),
+        (((40, 33), (40, 70), None), (True, False, "relu", None)),
     ),
 )
 
@@ -168,4 +215,4 @@ def _of_groups(name: str, *others: Parameter) -> Composite:
     )
 
 
-OPERATIONS = (ACTIVATED_MATMUL, ADDMM, OUTER, _of_groups("group_attn_matmul"), _of_groups("attn_matmul"))
+OPERATIONS = (LINEAR, ACTIVATED_MATMUL, ADDMM, OUTER, _of_groups("group_attn_matmul"), _of_groups("attn_matmul"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.axes import is_broadcast_to
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import FLAG, OPTIONAL_COUNT, TENSOR, Parameter
 from ttnn_jit.specs.target import TILE_WIDTH

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.axes import axis_within
-from ttnn_jit.ops.composites import is_broadcast_to
+from ttnn_jit.ops.axes import axis_within, is_broadcast_to
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import (

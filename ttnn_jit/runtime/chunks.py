@@ -99,9 +99,9 @@ def _loops_to_cut_evenly(launch: Launch) -> list[int]:
     of it, and what lies beside each other is met by one thread. Columns that are reduced are cut into wide strips, by
     the other rule.
     """
-    around = [loop for loop in _uncut(launch) if loop and launch.params[loop] >= _enough()]
+    around = [loop for loop in _cuttable(launch) if loop and launch.params[loop] >= _enough()]
     has_columns = bool(launch.reduced) and 0 not in launch.reduced
-    return around[-1:] if around or has_columns else _uncut(launch)
+    return around[-1:] if around or has_columns else _cuttable(launch)
 
 
 def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[int, int]:
@@ -109,7 +109,7 @@ def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[in
 
     A part of each row of tiles would be walked a few lines of memory at a time.
     """
-    loop = max(loops) if {0, 1}.issubset(launch.reduced) else max(loops, key=launch.params.__getitem__)
+    loop = max(loops) if {0, 1}.issubset(launch.uncut) else max(loops, key=launch.params.__getitem__)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
     size = max(1, wanted * launch.params[loop] // elements)
     return loop, size if loop else -(-size // ELEMENTS_OF_LINES) * ELEMENTS_OF_LINES
@@ -117,9 +117,9 @@ def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[in
 
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The same where chunks read elements again: as few as possible."""
-    uncut = _uncut(launch)
-    apart = [loop for loop in uncut if launch.params[loop] >= _enough() and _all_move(launch, loop)]
-    loop = max(apart or uncut, key=launch.params.__getitem__, default=None)
+    cuttable = _cuttable(launch)
+    apart = [loop for loop in cuttable if launch.params[loop] >= _enough() and _all_move(launch, loop)]
+    loop = max(apart or cuttable, key=launch.params.__getitem__, default=None)
     if loop is None:
         return None
     if not apart and (around := _loops_around_rows(launch)):
@@ -134,14 +134,14 @@ def _loops_around_rows(launch: Launch) -> list[int]:
     if len(launch.reduced) < 2:
         return []
     extents, enough = launch.params, _enough()
-    return [loop for loop in _uncut(launch)[2:] if extents[loop] % enough == 0 or extents[loop] >= 4 * enough]
+    return [loop for loop in _cuttable(launch)[2:] if extents[loop] % enough == 0 or extents[loop] >= 4 * enough]
 
 
 def _has_few_rows(launch: Launch) -> bool:
     """Whether packing the columns of windows for each part of their rows takes longer than reading these for all."""
     if 0 in launch.reduced or launch.params[0] % (ELEMENTS_TOGETHER * _enough()):
         return False
-    return math.prod(launch.params[loop] for loop in _uncut(launch)[1:]) < ROWS_OF_A_CHUNK * _enough()
+    return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * _enough()
 
 
 def _enough() -> int:
@@ -149,8 +149,8 @@ def _enough() -> int:
     return CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
 
 
-def _uncut(launch: Launch) -> list[int]:
-    return [loop for loop in range(launch.loops) if loop not in launch.reduced]
+def _cuttable(launch: Launch) -> list[int]:
+    return [loop for loop in range(launch.loops) if loop not in launch.uncut]
 
 
 def _all_move(launch: Launch, loop: int) -> bool:

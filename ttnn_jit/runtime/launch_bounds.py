@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.launches import Launch, Repeat, launches_in
+from ttnn_jit.runtime.launches import Launch, Repeat, launches_in, with_given
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -33,8 +33,10 @@ class Signature:
             code does not ask the launch for it: 1 or 0.
         written: How many operands, the last ones, it writes.
         reduced: Which loops are reduced; 0 is the innermost.
-        has_short_rows: Whether those have at most `SHORT_ROW` elements, which a kernel may have memory for.
+        has_short_rows: Whether those that threads do not cut have at most `SHORT_ROW` elements, which a kernel may have
+            memory for.
         panels: As `Launch` has it.
+        whole: Likewise.
     """
 
     loops: int
@@ -43,17 +45,13 @@ class Signature:
     reduced: tuple[int, ...] = ()
     has_short_rows: bool = True
     panels: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
 
     def to_json(self) -> list[Any]:
         """JSON values."""
-        return [
-            self.loops,
-            [list(operand) for operand in self.operands],
-            self.written,
-            list(self.reduced),
-            self.has_short_rows,
-            *([list(self.panels)] if self.panels else []),
-        ]
+        operands = [list(operand) for operand in self.operands]
+        fields = [self.loops, operands, self.written, list(self.reduced), self.has_short_rows]
+        return with_given(fields, list(self.panels), list(self.whole))
 
 
 def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
@@ -62,8 +60,12 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
-    short = all(launch.params[loop] <= SHORT_ROW for loop in launch.reduced)
-    return Signature(loops, operands, launch.written, launch.reduced, short, launch.panels)
+    own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
+    return Signature(loops, operands, launch.written, *own)
+
+
+def _has_short_rows(launch: Launch) -> bool:
+    return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
 def check_launches(plan: ProgramPlan) -> None:
@@ -95,15 +97,17 @@ def _check(
     """Check launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
     for each in launches:
         if isinstance(each, Launch):
-            if reason := next(_faults(plan, each, counts, missing), None):
+            if reason := next(_faults_in_rounds(plan, each, counts, missing), None):
                 raise InternalError(f"program {plan.name}: a launch of {each.kernel} {reason}")
             _note_written(each, plan.buffers, missing)
             continue
         if each.count < 1 or not each.launches:
             raise InternalError(f"program {plan.name}: it repeats {len(each.launches)} launches {each.count} times")
         _check(plan, each.launches, (*counts, each.count), missing)
-        for launch, inner in launches_in(each.launches):
-            _note_written(launch, plan.buffers, missing, (each.count - 1) * math.prod(inner))
+        for launch, around in launches_in(each.launches, (*counts, each.count)):
+            times = (each.count - 1) * math.prod(around[1 + len(counts) :])
+            shortest = min((own for own, _ in launch.ends(around)), key=lambda own: math.prod(own.params[: own.loops]))
+            _note_written(shortest, plan.buffers, missing, times)
 
 
 def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
@@ -112,6 +116,27 @@ def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[i
         missing[index] = missing.get(index, 0) - times * _items_written(launch, place, buffers[index])
         if missing[index] <= 0:
             del missing[index]
+
+
+def _faults_in_rounds(
+    plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: Container[int]
+) -> Iterator[str]:
+    """What is wrong with a launch in repeats of `counts`, whatever it is as long as in each of their rounds."""
+    if not launch.growth:
+        yield from _faults(plan, launch, counts, missing)
+        return
+    loops, moves = [len(own) for own in launch.growth], [len(own) for own in launch.steps]
+    if loops != [launch.loops] * len(counts) or moves != [len(launch.operands)] * len(counts):
+        yield f"has loops that grow by {list(map(list, launch.growth))} in {len(counts)} repeats"
+    in_tiles = any(plan.buffers[index].dtype.is_block_float for index in launch.operands)
+    if in_tiles and any(each % STRIDES_OF_A_TILE for own in launch.growth for each in own):
+        yield "has loops over block floats that grow by parts of tiles"
+    ends = [*launch.ends(counts)]
+    if any(own.params[0] == 0 for own, _ in ends):
+        yield "has rounds without elements, and others that have some"
+    if len({_has_short_rows(own) for own, _ in ends}) > 1:
+        yield f"has rows of at most {SHORT_ROW} elements in some rounds, and of more in others"
+    yield from itertools.chain.from_iterable(_faults(plan, own, others, missing) for own, others in ends)
 
 
 def _faults(plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: Container[int]) -> Iterator[str]:
@@ -128,9 +153,9 @@ def _faults(plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: C
     words = (*launch.params, *itertools.chain(*starts))
     if min(words) < _LEAST_WORD or max(words) > _GREATEST_WORD:
         yield "has numbers that are none of its words"
-    if launch.picoseconds not in range(1 << 40) or not all(0 <= loop < loops for loop in launch.reduced):
-        reduced = list(launch.reduced)
-        yield f"takes {launch.picoseconds} picoseconds an element and reduces the loops {reduced} of {loops}"
+    if launch.picoseconds not in range(1 << 40) or not all(0 <= loop < loops for loop in launch.uncut):
+        own = list(launch.uncut)
+        yield f"takes {launch.picoseconds} picoseconds an element and reduces, or walks whole, loops {own} of {loops}"
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or min(outer, default=1) < 1:
         yield f"loops over {list(extents)}"
@@ -167,16 +192,16 @@ def _loops_by_tiles(launch: Launch, strides: Sequence[int]) -> Container[int]:
 
 
 def _items_written(launch: Launch, place: int, spec: TensorSpec) -> int:
-    """How many items of a result a launch writes; one that does not move along a reduced loop is written once."""
+    """How many items of a result a launch writes; one that stays along a loop which is not cut is written once."""
     loops = launch.loops
     extents = launch.params[:loops]
-    if not launch.reduced:
+    if not launch.uncut:
         return math.prod(extents)
     strides = launch.params[loops * (1 + place) : loops * (2 + place)]
     if spec.dtype.is_block_float:
         by_tiles = _loops_by_tiles(launch, strides)
         extents = tuple(-(-each // STRIDES_OF_A_TILE) if k in by_tiles else each for k, each in enumerate(extents))
-    return math.prod(extent for loop, extent in enumerate(extents) if loop not in launch.reduced or strides[loop])
+    return math.prod(extent for loop, extent in enumerate(extents) if loop not in launch.uncut or strides[loop])
 
 
 def _stays_inside(

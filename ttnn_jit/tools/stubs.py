@@ -49,7 +49,7 @@ def _operations() -> Iterator[str]:
     names = {name: operation for name, operation in _NAMES.items() if "." not in name}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
-    yield "from ttnn_jit.ops.composites import LossReductionMode"
+    yield "from ttnn_jit.ops.losses import LossReductionMode"
     yield "from ttnn_jit.specs.dtypes import DataType"
     yield "from ttnn_jit.specs.memory_config import MemoryConfig"
     yield "from ttnn_jit.specs.tensor_spec import Layout"

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import operation_of, system_desc_of, ttir
+from ttnn_jit.dialects import operation_of, ttir
 from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.specs.target import Numerics
-from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
+from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.transforms.function_bodies import has_no_effects
+from ttnn_jit.transforms.passes import FunctionPass
 
 
 @dataclass(frozen=True)
-class Canonicalize(ModulePass):
+class Canonicalize(FunctionPass):
     """Erases ops without users and ops that give back their operand bit for bit (any NaN equals any NaN).
 
     A product whose factors have nothing to contract becomes zeros.
@@ -32,14 +31,12 @@ class Canonicalize(ModulePass):
 
     name = "canonicalize"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Simplifies every function of the module `op`."""
-        numerics = system_desc_of(op).numerics
-        for block in function_blocks(op):
-            for inner in ops_of(block):
-                zeros_for_no_terms(inner)
-                fold(inner, numerics)
-            erase_unread(block)
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Simplifies one function."""
+        for op in ops_of(block):
+            zeros_for_no_terms(op)
+            fold(op, target.numerics)
+        erase_unread(block)
 
 
 def fold(op: Operation, numerics: Numerics) -> None:

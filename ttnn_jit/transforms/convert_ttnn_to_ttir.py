@@ -7,26 +7,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Operation
-from xdsl.passes import ModulePass
+from xdsl.ir import Block, Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import system_desc_of, ttir, ttnn
+from ttnn_jit.dialects import ttir, ttnn
+from ttnn_jit.dialects.creation import counterpart
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.product_precision import ProductPrecision
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import MathFidelity
-from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.passes import FunctionPass
 
 
 @dataclass(frozen=True)
-class ConvertTTNNToTTIR(ModulePass):
+class ConvertTTNNToTTIR(FunctionPass):
     """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
 
     That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all
@@ -43,11 +42,9 @@ class ConvertTTNNToTTIR(ModulePass):
     math_fidelity: str = MathFidelity.HiFi4.name
     fp32_dest_acc: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Converts every function of the module `op`."""
-        precisely = self._precisely if system_desc_of(op).numerics is Numerics.DEVICE else _statics
-        for block in function_blocks(op):
-            rebuild(block, partial(_to_ttir, precisely))
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Converts one function."""
+        rebuild(block, partial(_to_ttir, self._precisely if target.numerics is Numerics.DEVICE else _statics))
 
     def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
         """The attributes of `op`, with the precision of a product."""
@@ -71,16 +68,6 @@ def _require_no_device(op: Operation) -> None:
         )
 
 
-def full_in_ttir(op: ttnn.FullOp) -> ttir.FullOp:
-    """The same tensor, of no device."""
-    return ttir.FullOp.create(
-        result_types=op.result_types,
-        properties={"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)},
-        attributes=op.attributes,
-        location=op.location,
-    )
-
-
 def _statics(op: ttnn.TensorOp) -> Sequence[Any]:
     return op.statics
 
@@ -89,17 +76,15 @@ def _to_ttir(
     statics: Callable[[ttnn.TensorOp], Sequence[Any]], op: Operation, values: ValueMap
 ) -> Iterable[Operation] | None:
     if isinstance(op, ttnn.TensorOp):
-        new_op: Operation = ttir.OP_OF[op.operation].create(
-            operands=[values[operand] for operand in op.operands],
-            result_types=op.result_types,
-            properties=properties_of(op.operation, statics(op), op.placed),
-            attributes=op.attributes,
-            location=op.location,
-        )
-    elif isinstance(op, ttnn.FullOp):
-        new_op = full_in_ttir(op)
-    else:
-        _require_no_device(op)
-        return () if isinstance(op, (ttnn.GetDeviceOp, ttnn.DeallocateOp)) else None
-    values.update(zip(op.results, new_op.results, strict=True))
-    return (new_op,)
+        properties = properties_of(op.operation, statics(op), op.placed)
+        return values.replaced(op, counterpart(ttir.OP_OF[op.operation], op, values.operands(op), properties))
+    _require_no_device(op)
+    return without_device(op, values)
+
+
+def without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    """What takes the place of an op that is about memory: nothing, or a tensor of one number of no device."""
+    if isinstance(op, ttnn.FullOp):
+        properties = {"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)}
+        return values.replaced(op, counterpart(ttir.FullOp, op, (), properties))
+    return () if isinstance(op, ttnn.GetDeviceOp | ttnn.DeallocateOp) else None

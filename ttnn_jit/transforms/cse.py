@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.transforms.function_bodies import has_no_effects
+from ttnn_jit.transforms.passes import FunctionPass
 
 
 @dataclass(frozen=True)
-class CSE(ModulePass):
+class CSE(FunctionPass):
     """An op without side effects that repeats an earlier one is replaced by it.
 
     On targets that fuse over trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users
@@ -27,11 +25,9 @@ class CSE(ModulePass):
 
     name = "cse"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Eliminates repetitions in every function of the module `op`."""
-        keep_tagged = not system_desc_of(op).fuses_multi_user_values
-        for block in function_blocks(op):
-            eliminate_repetitions(block, keep_tagged=keep_tagged)
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Eliminates repetitions in one function."""
+        eliminate_repetitions(block, keep_tagged=not target.fuses_multi_user_values)
 
 
 _Operands = tuple[type[Operation], tuple[SSAValue, ...]]

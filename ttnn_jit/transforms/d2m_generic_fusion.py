@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Block, SSAValue
-from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.ops import COPY
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
-from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.fused_generic import fuse
 from ttnn_jit.transforms.kernel_body import dst_dtype, generics_in, linalg_of, operation_names, tile_dtypes
 from ttnn_jit.transforms.partition import FusionNode, Partition, partition
+from ttnn_jit.transforms.passes import FunctionPass
 
 NOT_FUSED = "d2m.not_fused"
 """On a kernel whose result another kernel reads: for each such kernel, the predicate that kept the two apart."""
 
 
 @dataclass(frozen=True)
-class D2MGenericFusion(ModulePass):
+class D2MGenericFusion(FunctionPass):
     """Groups of kernels become one, by the predicates of transforms/partition.py.
 
     The inputs of a fused kernel are the tensors that its ops read in source order: one per use on targets that fuse
@@ -43,12 +41,9 @@ class D2MGenericFusion(ModulePass):
     fuse: bool = True
     fp32_dest_acc: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Fuses in every function of the module `op`."""
-        if not self.fuse:
-            return
-        target = system_desc_of(op)
-        for block in function_blocks(op):
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Fuses in one function."""
+        if self.fuse:
             fuse_block(block, target, keep_wide=self.fp32_dest_acc or target.numerics is Numerics.IEEE)
 
 
@@ -77,9 +72,8 @@ def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
 def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
     grid = kernel.grid.data
     spaces = tuple(
-        (grid, buffer.type.underlying.shape, indexing_map)
-        for buffer, indexing_map in zip(kernel.body.block.args, kernel.indexing_maps.data, strict=True)
-        if isinstance(buffer.type, d2m.CBType)
+        (grid, buffer.underlying.shape, indexing_map)
+        for buffer, indexing_map in zip(kernel.buffers, kernel.indexing_maps.data, strict=True)
     )
     body = linalg_of(kernel).body.block
     tiles = [*body.args, *(op.results[0] for op in ops_of(body) if op.results)]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import AffineMapAttr, MemRefType
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import end_scf_loop, scf_loop, subview, tile_memref
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import dtype_of
@@ -22,11 +20,12 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import dense_strides
 from ttnn_jit.transforms.blocks import block_tiles
 from ttnn_jit.transforms.index_constants import IndexConstants
-from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
+from ttnn_jit.transforms.kernel_body import TileBody, linalg_of
+from ttnn_jit.transforms.passes import KernelPass
 
 
 @dataclass(frozen=True)
-class D2MGenericTileComputeLoops(ModulePass):
+class D2MGenericTileComputeLoops(KernelPass):
     """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block (blocks.py).
 
     A block of a unary chain is as large as DST; any other kernel takes one tile at a time.
@@ -34,39 +33,32 @@ class D2MGenericTileComputeLoops(ModulePass):
 
     name = "d2m-generic-tile-compute-loops"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Adds the loops to every kernel of the module `op`."""
-        target = system_desc_of(op)
-        for generic in generics(op):
-            add_block_loops(generic, target)
+    def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:
+        """Puts loops around the one `linalg.generic` of a kernel."""
+        whole = linalg_of(generic)
+        body = whole.body.block
+        tiles = TileBody.of(body)
+        shard = _shard_extents(whole)
+        block = block_tiles(shard, dst_capacity(tiles, body, target), unary_chain=tiles.graph.is_unary_chain)
+        parent = whole.parent_block()
+        assert parent is not None, "a linalg.generic stands in its kernel"
+        parent.detach_op(whole)
+        constants = IndexConstants(generic.body.block)
+        nest = _Nest(parent, shard, block, constants, whole)
+        reduced = [dim for dim, kind in enumerate(whole.iterator_types) if kind.data is IteratorType.REDUCTION]
+        nest.enter(dim for dim in range(len(shard)) if dim not in reduced)
+        *inputs, output = zip(whole.operands, whole.indexing_maps.data, strict=True)
+        written = [nest.view(*output)] if reduced else []  # the output's part is one for all of a reduction loop
+        nest.enter(reduced)
+        views = [nest.view(*operand) for operand in inputs]
+        whole.operands = [*views, *(written or [nest.view(*output)])]
+        append(nest.innermost, (whole,))
+        nest.end()
 
 
 def dst_capacity(tiles: TileBody, block: Block, target: SystemDesc) -> int:
     """DST tiles at hand for a kernel's body: fewer if it computes with elements wider than 16 bits."""
     return target.dst_capacity(wide=tiles.dtype(block).is_wide)
-
-
-def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:
-    """Puts loops around the one `linalg.generic` of a kernel."""
-    whole = linalg_of(generic)
-    body = whole.body.block
-    tiles = TileBody.of(body)
-    shard = _shard_extents(whole)
-    block = block_tiles(shard, dst_capacity(tiles, body, target), unary_chain=tiles.graph.is_unary_chain)
-    parent = whole.parent_block()
-    assert parent is not None, "a linalg.generic stands in its kernel"
-    parent.detach_op(whole)
-    constants = IndexConstants(generic.body.block)
-    nest = _Nest(parent, shard, block, constants, whole)
-    reduced = [dim for dim, kind in enumerate(whole.iterator_types) if kind.data is IteratorType.REDUCTION]
-    nest.enter(dim for dim in range(len(shard)) if dim not in reduced)
-    *inputs, output = zip(whole.operands, whole.indexing_maps.data, strict=True)
-    written = [nest.view(*output)] if reduced else []  # the output's part is one for all of a reduction loop
-    nest.enter(reduced)
-    views = [nest.view(*operand) for operand in inputs]
-    whole.operands = [*views, *(written or [nest.view(*output)])]
-    append(nest.innermost, (whole,))
-    nest.end()
 
 
 def _shard_extents(whole: LinalgGenericOp) -> tuple[int, ...]:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
-from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.blocks import dst_tiles
 from ttnn_jit.transforms.d2m_generic_tile_compute_loops import dst_capacity
 from ttnn_jit.transforms.dst_access import DstAccess
 from ttnn_jit.transforms.index_constants import IndexConstants
-from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of, operation_names
+from ttnn_jit.transforms.kernel_body import TileBody, linalg_of, operation_names
+from ttnn_jit.transforms.passes import KernelPass
 
 
 @dataclass(frozen=True)
-class D2MInsertDstRegisterAccess(ModulePass):
+class D2MInsertDstRegisterAccess(KernelPass):
     """The last stage before code generation, and all that code generation reads.
 
     ``d2m.acquire_dst`` stands before the loops over a block. A unary chain has one nest that loads the block into DST,
@@ -43,43 +41,36 @@ class D2MInsertDstRegisterAccess(ModulePass):
 
     name = "d2m-insert-dst-register-access"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Lowers every kernel of the module `op`."""
-        target = system_desc_of(op)
-        for generic in generics(op):
-            insert_dst_access(generic, target)
+    def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:
+        """Replaces the `linalg.generic` of one kernel by loops over DST.
 
-
-def insert_dst_access(generic: d2m.GenericOp, target: SystemDesc) -> None:
-    """Replaces the `linalg.generic` of one kernel by loops over DST.
-
-    Raises:
-        CompileError: The kernel needs more DST tiles than the target has.
-    """
-    compute = linalg_of(generic)
-    body = compute.body.block
-    tiles = TileBody.of(body)
-    chain = tiles.graph.is_unary_chain
-    constants = IndexConstants(generic.body.block)
-    for scalar in tiles.scalars:
-        body.detach_op(scalar)
-        constants.append(scalar)
-    access = DstAccess(compute, tiles.dtype(body), constants)
-    capacity = dst_capacity(tiles, body, target)
-    if access.peak > capacity:
-        raise CompileError(
-            f"`{', '.join(operation_names(tiles.ops))}` needs {access.peak} DST tiles, {target.name} has {capacity}",
-            location=location_of(generic),
-        )
-    access.acquire(dst_tiles(access.block_tiles, capacity, unary_chain=chain))
-    if loops := _reduction_loops(compute):
-        access.accumulate(loops)
-    elif chain:
-        access.compute_in_nests()
-    else:
-        access.compute_in_one_nest()
-    access.store_result()
-    access.replace()
+        Raises:
+            CompileError: The kernel needs more DST tiles than the target has.
+        """
+        compute = linalg_of(generic)
+        body = compute.body.block
+        tiles = TileBody.of(body)
+        chain = tiles.graph.is_unary_chain
+        constants = IndexConstants(generic.body.block)
+        for scalar in tiles.scalars:
+            body.detach_op(scalar)
+            constants.append(scalar)
+        access = DstAccess(compute, tiles.dtype(body), constants)
+        capacity = dst_capacity(tiles, body, target)
+        if access.peak > capacity:
+            names = ", ".join(operation_names(tiles.ops))
+            raise CompileError(
+                f"`{names}` needs {access.peak} DST tiles, {target.name} has {capacity}", location=location_of(generic)
+            )
+        access.acquire(dst_tiles(access.block_tiles, capacity, unary_chain=chain))
+        if loops := _reduction_loops(compute):
+            access.accumulate(loops)
+        elif chain:
+            access.compute_in_nests()
+        else:
+            access.compute_in_one_nest()
+        access.store_result()
+        access.replace()
 
 
 def _reduction_loops(compute: LinalgGenericOp) -> list[scf.ForOp]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
-from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.editing import append, take_ops
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.transforms.kernel_body import TileBody, linalg_of
+from ttnn_jit.transforms.passes import KernelPass
 from ttnn_jit.transforms.schedule import schedule
 from ttnn_jit.transforms.slots import assign_slots
 
@@ -25,7 +25,7 @@ DST_PEAK_SOURCE_ORDER = "d2m.dst_peak_source_order"
 
 
 @dataclass(frozen=True)
-class D2MOpScheduler(ModulePass):
+class D2MOpScheduler(KernelPass):
     """Reorders the tile ops of every kernel (transforms/schedule.py); results do not change, bit for bit.
 
     Both peaks are recorded on the kernel as ``d2m.dst_peak`` and ``d2m.dst_peak_source_order``.
@@ -33,24 +33,18 @@ class D2MOpScheduler(ModulePass):
 
     name = "d2m-op-scheduler"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Schedules every kernel of the module `op`."""
-        for generic in generics(op):
-            schedule_kernel(generic)
-
-
-def schedule_kernel(generic: d2m.GenericOp) -> None:
-    """Schedules one kernel and records its peaks."""
-    block = linalg_of(generic).body.block
-    tiles = TileBody.of(block)
-    source = tiles.graph.source_order
-    order = schedule(tiles.graph)
-    if order != source:
-        _reorder(block, tiles, order)
-    peak = assign_slots(tiles.graph, order).peak
-    generic.attributes[DST_PEAK] = _tiles(peak)
-    of_source = peak if order == source else assign_slots(tiles.graph, source).peak
-    generic.attributes[DST_PEAK_SOURCE_ORDER] = _tiles(of_source)
+    def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:  # noqa: ARG002 - alike for all
+        """Schedules one kernel and records its peaks."""
+        block = linalg_of(generic).body.block
+        tiles = TileBody.of(block)
+        source = tiles.graph.source_order
+        order = schedule(tiles.graph)
+        if order != source:
+            _reorder(block, tiles, order)
+        peak = assign_slots(tiles.graph, order).peak
+        generic.attributes[DST_PEAK] = _tiles(peak)
+        of_source = peak if order == source else assign_slots(tiles.graph, source).peak
+        generic.attributes[DST_PEAK_SOURCE_ORDER] = _tiles(of_source)
 
 
 def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:

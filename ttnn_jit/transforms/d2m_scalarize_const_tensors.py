@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
-from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
 
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_number, number_attr
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.generic_operands import erase_inputs
-from ttnn_jit.transforms.kernel_body import generics, linalg_of
+from ttnn_jit.transforms.kernel_body import generics_in, linalg_of
+from ttnn_jit.transforms.passes import FunctionPass
 
 
 @dataclass(frozen=True)
-class D2MScalarizeConstTensors(ModulePass):
+class D2MScalarizeConstTensors(FunctionPass):
     """An input made by ``ttir.full`` leaves the kernel: no circular buffer, no input, no obstacle to blocking.
 
     The number is an ``arith.constant`` in the kernel's body: an f32, rounded to the tensor's element type, or an i32.
@@ -27,14 +26,13 @@ class D2MScalarizeConstTensors(ModulePass):
 
     name = "d2m-scalarize-const-tensors"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Scalarizes in every function of the module `op`."""
-        for generic in generics(op):
+    def change(self, block: Block, target: SystemDesc) -> None:  # noqa: ARG002 - alike for all
+        """Scalarizes in one function."""
+        for generic in generics_in(block):
             scalarize(generic)
-        for block in function_blocks(op):
-            for full in [op for op in ops_of(block) if isinstance(op, ttir.FullOp)]:
-                if full.results[0].first_use is None:
-                    erase(full)
+        for op in ops_of(block):
+            if isinstance(op, ttir.FullOp) and op.result.first_use is None:
+                erase(op)
 
 
 def scalarize(generic: d2m.GenericOp) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops.composites import LossReductionMode
+from ttnn_jit.ops.losses import LossReductionMode
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape

@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-from ttnn_jit.ops.composites import LossReductionMode
+from ttnn_jit.ops.losses import LossReductionMode
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.specs.tensor_spec import Layout

@@ -12,15 +12,14 @@ from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.dispatch.warm_calls import WarmCalls
-from ttnn_jit.foreign.container_items import with_elements
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
-from ttnn_jit.ops.created_tensors import interpreted_in_programs
+from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.ops.parameter import OUTPUT, OUTPUT_OF_SEVERAL
 from ttnn_jit.ops.result_options import NO_OPTIONS, OF_SEVERAL, Outputs, ResultOptions, bind_options, option_of
-from ttnn_jit.ops.traced_calls import traceable
+from ttnn_jit.ops.traced_calls import in_program, traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.families import TTNN, family_of
@@ -114,13 +113,10 @@ class TtnnOperation(WarmCalls):
             DeallocatedError: A tensor was deallocated.
         """
         args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
-        values = *args, *kwargs.values()
-        for argument in with_elements(values):
-            tracer = getattr(argument, "__ttnn_call__", None)
-            if tracer is not None:
-                return tracer(self, args, kwargs)
+        if (found := in_program(self, args, kwargs)) is not NotImplemented:
+            return found
         self._check_depth(args, kwargs)
-        if has_foreign_operand(values):
+        if has_foreign_operand((*args, *kwargs.values())):
             return self._run_on_copies(args, kwargs)
         return self._run(args, kwargs)
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, get_origin
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.kinds import Kind, Number
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
@@ -105,14 +104,8 @@ def _flag(value: Any, _: str) -> Any:
 
 
 def _tensor(value: Any, _: str) -> Any:
-    """In a program a tensor is what has a shape; what is traced says itself who calls."""
-    is_one = isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__")
-    return value if is_one or (maker() is not None and hasattr(value, "shape")) else NOT_TAKEN
-
-
-def _device(value: Any, _: str) -> Any:
-    """A program is made for no device."""
-    return value if isinstance(value, Device) or (value is None and maker() is not None) else NOT_TAKEN
+    """What stands for a tensor in a program says itself who calls, whatever its library."""
+    return value if isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__") else NOT_TAKEN
 
 
 def _each(element: HostKind) -> Callable[[Any, str], Any]:
@@ -141,7 +134,7 @@ _ALTERNATIVES = {
     "bool": Alternative("True or False", _flag),
     "str": Alternative("a text", _only_if(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),
-    "Device": Alternative("a ttnn.Device", _device),
+    "Device": Alternative("a ttnn.Device", _only_if(lambda value: isinstance(value, Device))),
     **dict.fromkeys(("Any", "object", "Iterable", "SystemDesc"), Alternative("", _any)),
 }
 """The text of a type -> what it means; what bodies check themselves is any."""

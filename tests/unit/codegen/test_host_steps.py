@@ -10,12 +10,13 @@ from xdsl.dialects.builtin import FunctionType
 
 from tests.unit.codegen.programs import assert_same_bits, host_isa, native, scheduled
 from ttnn_jit.codegen.host.host_program import generate, host_plan
-from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.codegen.host.host_steps import HOST_STEPS, forget_loops
 from ttnn_jit.codegen.kernel import LoopNest, Loops
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.dialects import verify
+from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -42,6 +43,19 @@ def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
     remarks = [*dict.fromkeys(each.launches[0].remark for each in plans)]
     assert len(remarks) == len({"", chosen})
     assert remarks[-1].startswith(chosen)
+
+
+TURNED = [TensorSpec((64, 64), DataType.FLOAT32)], [("permute", 0, (1, 0))]
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS.values(), TURNED], ids=["one loop", "several", "table", "turned"])
+def test_no_step_writes_the_text_of_a_loop(program, monkeypatch):
+    """A later step may choose another: of a copy through registers, the loop over elements is no kernel."""
+    written = []
+    monkeypatch.setattr(TileLoop, "_written", lambda loop, *_: written.append(loop))
+    forget_loops()
+    host_plan(scheduled(*program), host_isa())
+    assert not written
 
 
 SOFTMAX = [("softmax", 0, -1, False)]

@@ -10,7 +10,7 @@ from ttnn_jit.compiler.request import FunctionRequest
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
-from ttnn_jit.transforms import d2m_insert_dst_register_access as dst_access
+from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 
 SPEC = TensorSpec((64, 96), DataType.BFLOAT16, Layout.TILE)
 TARGETS = ("cpu", "wormhole_b0")
@@ -64,19 +64,19 @@ def without_source(descriptor):
 def lowered_kernels(count, monkeypatch):
     """How many kernels of a program of `count` layers are lowered."""
     lowered = 0
-    insert = dst_access.insert_dst_access
+    change = D2MInsertDstRegisterAccess.change
 
-    def counted(generic, target):
+    def counted(stage, generic, target):
         nonlocal lowered
         lowered += 1
-        insert(generic, target)
+        change(stage, generic, target)
 
     def program(x, first):
         for _ in range(count):
             x = ttnn.layer_norm(ttnn.exp(x) * first)
         return x
 
-    monkeypatch.setattr(dst_access, "insert_dst_access", counted)
+    monkeypatch.setattr(D2MInsertDstRegisterAccess, "change", counted)
     request = FunctionRequest(program, {"x": SPEC, "first": SPEC}, PRESETS["cpu"], CompileOptions())
     compile_program(request, use_disk=False)
     return lowered

@@ -3,15 +3,13 @@
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation
 
-from ttnn_jit import ops
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects import parse_module, print_module, ttnn
+from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.locations import (
     fused_location,
     location_attribute,
     location_of,
     locations_of,
-    replace,
 )
 
 TEXT = """\
@@ -67,42 +65,3 @@ def test_fusing_names_each_place_once_and_leaves_out_the_unknown() -> None:
     fused = fused_location([fused_location([two, one]), UnknownLoc(), one, three])
     assert isinstance(fused, FusedLoc)
     assert fused == fused_location([two, one, three])
-
-
-def test_replacing_an_op_keeps_its_place_and_its_users() -> None:
-    module = parse_module(TEXT)
-    (exp,) = ops_named(module, "ttnn.exp")
-    sine = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
-    replace(exp, sine)
-    (neg,) = ops_named(module, "ttnn.neg")
-    assert location_of(sine) == Location("a.py", 2, 5)
-    assert neg.operands[0] is sine.result
-    assert not ops_named(module, "ttnn.exp")
-
-
-def test_replacing_several_ops_fuses_their_places() -> None:
-    module = parse_module(TEXT)
-    (exp,), (neg,) = ops_named(module, "ttnn.exp"), ops_named(module, "ttnn.neg")
-    both = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
-    replace([exp, neg], both)
-    (returned,) = ops_named(module, "func.return")
-    assert locations_of(both) == (Location("a.py", 2, 5), Location('a "b".py', 3, 5))
-    assert returned.operands[0] is both.result
-
-
-def test_replacing_an_op_by_a_value_leaves_nothing_behind() -> None:
-    module = parse_module(TEXT)
-    (exp,) = ops_named(module, "ttnn.exp")
-    argument = exp.operands[0]
-    replace(exp, (), [argument])
-    (neg,) = ops_named(module, "ttnn.neg")
-    assert neg.operands[0] is argument
-
-
-def test_a_place_of_its_own_is_not_overwritten() -> None:
-    module = parse_module(TEXT)
-    (exp,) = ops_named(module, "ttnn.exp")
-    sine = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
-    sine.location = location_attribute(Location("b.py", 9))
-    replace(exp, sine)
-    assert location_of(sine) == Location("b.py", 9)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel
 from ttnn_jit.codegen.conversion import conversions_of
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.host.host_plan import Blocks, HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.storage_formats import Packed, Strides, are_whole, in_tiles, moves_of, with_packed
 from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops
 from ttnn_jit.codegen.launch import LaunchLoops
@@ -23,7 +23,7 @@ from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack, strips_fit_stack
+from ttnn_jit.nest.limits import MOST_COLUMNS, TILES, rows_fit_stack, strips_fit_stack
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -104,9 +104,11 @@ def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIs
         for reads in (True, False)
     )
     ops = tuple(dict.fromkeys(itertools.chain(*before, consumer.ops, *behind)))
+    producers = tuple(dict.fromkeys(each.name for each, _ in found.values()))
     scratch = tuple(each.scratch for each in conversions)
-    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa), *conversions), scratch)
-    return HostLaunch(ops, replace(made, kernel=nest))
+    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa),), scratch, conversions=conversions)
+    converts = Blocks(producers, consumer.name, blocks.unit, blocks.size, blocks.count)
+    return HostLaunch(ops, replace(made, kernel=nest), converts=converts)
 
 
 def _blocks_of(launch: HostLaunch) -> _Blocks | None:
@@ -134,6 +136,14 @@ class _Strips:
     bound: BoundKernel
     nest: LaunchLoops
     loops = Loops.STRIPS
+    unit = "tiles"
+    size = TILES
+
+    @property
+    def count(self) -> int:
+        """Of strips."""
+        rows, tiles = self.nest.extents[:2]
+        return rows * -(-tiles // TILES)
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
@@ -185,6 +195,17 @@ class _RowsOfTiles:
     nest: LaunchLoops
     sweeps: LoopNest
     loops = Loops.TILE_ROWS
+    unit = "rows"
+
+    @property
+    def size(self) -> int:
+        """Of a row of tiles."""
+        return self.nest.extents[-2]
+
+    @property
+    def count(self) -> int:
+        """Of rows of tiles."""
+        return math.prod(self.nest.extents[:-2])
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where its rows are not those of tiles, from their first on.
@@ -229,7 +250,7 @@ def _strips_of(bound: BoundKernel) -> LaunchLoops:
     extents = (math.prod(batch) * (height // TILE_HEIGHT), width // TILE_WIDTH, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
     strides = tuple((0, 0, 0, 0) if stream.access is InnerAccess.SCALAR else dense for stream in bound.kernel.streams)
-    return LaunchLoops(extents, strides, (0,) * len(strides), _OWN_LOOPS)
+    return LaunchLoops(extents, strides, (0,) * len(strides), whole=_OWN_LOOPS)
 
 
 def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
@@ -243,4 +264,4 @@ def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
     for each in nest.strides:
         *before, down, along = each if len(each) > 1 else (0, *each)
         strides.append((*before, *([down * TILE_HEIGHT] if around else []), down, along))
-    return LaunchLoops((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
+    return LaunchLoops((*outer, *around, own, columns), tuple(strides), nest.offsets, nest.reduced, (1,))

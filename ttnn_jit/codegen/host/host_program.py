@@ -177,17 +177,23 @@ def _launch(
 ) -> Launch:
     operands, nest = tuple(index[value] for value in _values(bound)), bound.loops
     own = panels.get(name, ())
-    return Launch(name, operands, nest.params, picoseconds, len(bound.outputs), nest.offsets, nest.reduced, own)
+    written = len(bound.outputs)
+    return Launch(
+        name, operands, nest.params, picoseconds, written, nest.offsets, nest.reduced, panels=own, whole=nest.whole
+    )
 
 
 def _runs(
-    launch: Launch, nest: LaunchLoops, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[Again, ...] = ()
 ) -> tuple[Launch | Repeat, ...]:
-    """What a launch of a kernel over `nest` runs, in repeats of `steps`."""
+    """What a launch of a kernel over `nest` runs, in the repeats `around` it."""
+    steps = tuple(each.steps for each in around)
+    growth = tuple(each.growth[::-1] or (0,) * len(nest.extents) for each in around)
+    grown = growth if any(map(any, growth)) else ()
     return tuple(
-        Repeat(each.count, _runs(launch, nest, each.rounds, (*steps, each.steps)))
+        Repeat(each.count, _runs(launch, nest, each.rounds, (*around, each)))
         if isinstance(each, Again)
-        else replace(launch, params=each.params, offsets=each.offsets, steps=steps)
+        else replace(launch, params=each.params, offsets=each.offsets, steps=steps, growth=grown)
         for each in rounds or (nest,)
     )
 

@@ -54,10 +54,10 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     if (around := _of_rows_that_follow(nest, most)) is not None:
         row, nest = nest.extents[-1], _with_next_to_block(nest, around)
         together = _power_below(nest.extents[-3], most // row)
-        return _moved(launch, Transposed(row * together, columns, together), replace(nest, reduced=(*_BLOCK, 2)))
+        return _moved(launch, Transposed(row * together, columns, together), replace(nest, whole=(*_BLOCK, 2)))
     lanes = _power_below(nest.extents[-1], most)
     past = _passes_caches(bound, lanes, far=is_far_transpose(*_specs(bound)))
-    return _moved(launch, Transposed(lanes, columns), replace(nest, reduced=_BLOCK), nontemporal=past)
+    return _moved(launch, Transposed(lanes, columns), replace(nest, whole=_BLOCK), nontemporal=past)
 
 
 def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: bool | None = None) -> HostLaunch:
@@ -96,7 +96,7 @@ def _stepping(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
 def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     bound, nest = launch.bound, launch.bound.loops
     lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
-    return _moved(launch, Repeated(lanes, nest.extents[-2]), replace(nest, reduced=_BLOCK))
+    return _moved(launch, Repeated(lanes, nest.extents[-2]), replace(nest, whole=_BLOCK))
 
 
 def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:

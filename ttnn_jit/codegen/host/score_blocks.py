@@ -175,10 +175,10 @@ def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
 
 
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
-    """How many loops, the outermost ones, have so many indices together, and are not reduced; 0 if none."""
+    """How many loops, the outermost ones, have so many indices together, and may be cut; 0 if none."""
     count = 1
     for place, extent in enumerate(nest.extents):
-        if _loop(nest, place) in nest.reduced:
+        if _loop(nest, place) in nest.uncut:
             return 0
         count *= extent
         if count == total:
@@ -202,6 +202,16 @@ class _Part:
     first: int
     count: int
     columns: tuple[int, int] | None = None
+
+    def apart(self, other: _Part) -> tuple[int, ...] | None:
+        """How much later the rows and columns of another part begin, and how many more columns it has.
+
+        None where they are not to be compared: they have another number of rows, or one of them has all columns.
+        """
+        if self.count != other.count or (self.columns is None) is not (other.columns is None):
+            return None
+        own, others = ((each.first, *(each.columns or (0, 0))) for each in (self, other))
+        return tuple(map(int.__sub__, others, own))
 
 
 def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
@@ -275,11 +285,17 @@ class _Rows:
         return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
 
     def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
-        """The rounds of one head; of parts that differ in their rows alone, one is repeated."""
-        for _, alike in itertools.groupby(parts, lambda part: (part.count, part.columns)):
-            one, *more = alike
-            nest = self._nest(start, one)
-            yield Again(1 + len(more), self._moves(more[0].first - one.first), (nest,)) if more else nest
+        """The rounds of one head; of parts from one of which to the next it is as far, one is repeated."""
+        for alike in _evenly_apart(parts):
+            nest, *following = (self._nest(start, part) for part in alike)
+            if following:
+                steps, growth = (
+                    tuple(map(int.__sub__, after, before))
+                    for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
+                )
+                yield Again(len(alike), steps, (nest,), growth if any(growth) else ())
+            else:
+                yield nest
 
     def _nest(self, start: int, part: _Part) -> LaunchLoops:
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
@@ -299,6 +315,16 @@ class _Rows:
             0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
             for operand, strides in operands
         )
+
+
+def _evenly_apart(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
+    """Parts in order, together where each is as far behind the one before; two that differ in their columns are not."""
+    while parts:
+        apart, alike = next(itertools.groupby(itertools.starmap(_Part.apart, itertools.pairwise(parts))), (None, ()))
+        following = len([*alike]) if apart else 0
+        count = 1 + following if apart and (following > 1 or not any(apart[1:])) else 1
+        yield parts[:count]
+        parts = parts[count:]
 
 
 def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:

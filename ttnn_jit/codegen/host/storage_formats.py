@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import Blocks, HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.steps import Load, Product, operands_of
@@ -119,7 +119,9 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     made = with_packed(bound, {place: Packed(packed, strides, access)}, bound.loops)
     if made.product.in_pairs is not bound.product.in_pairs:
         return None
-    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made)
+    own = reader.converts or Blocks((), reader.name, "panels")
+    converts = replace(own, producers=tuple(dict.fromkeys((*own.producers, unpacking.name))))
+    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made, converts=converts)
 
 
 def _is_factor(bound: BoundKernel, place: int) -> bool:

@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, Tier, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.values import Literal
 from ttnn_jit.kernels.loop_constants import constants_of
 from ttnn_jit.nest.streams import InnerAccess
 
 
-def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:
-    """The tier of the loop, and its definition there.
+def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, Sequence[Literal]]:
+    """The tier of the loop, and its constants that are in registers there.
 
     An unoptimised loop compiles faster, and runs about as fast if its constants are in registers, or if it is so long
     that memory operands hardly count. Fast instruction selection saves more compile time for more run time, which small
     kernels hardly notice on hosts with many registers (benchmarks/choices.py: `unoptimised`, `fast isel`).
     """
-    unoptimised = _unoptimised(body, direct, isa) if body.size_class is not SizeClass.LARGE else None
-    if unoptimised is None:
-        return Tier.OPTIMISED, direct.loop.definition()
+    constants = _unoptimised(body, direct, isa) if body.size_class is not SizeClass.LARGE else None
+    if constants is None:
+        return Tier.OPTIMISED, ()
     fast = body.size_class is SizeClass.SMALL and isa.registers >= REGISTERS_TO_SPARE
-    return Tier.FAST_ISEL if fast else Tier.UNOPTIMISED, unoptimised
+    return Tier.FAST_ISEL if fast else Tier.UNOPTIMISED, constants
 
 
-def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | None:
-    """The definition to compile without optimiser; None if it would run much slower."""
+def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> Sequence[Literal] | None:
+    """The constants in registers of a compile without optimiser; None if the loop would run much slower."""
     # Only the optimiser keeps registers from being spilled around calls of rare paths on the common path.
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:
         return None
     if not body.rank and isa.registers >= REGISTERS_TO_SPARE:
         constants = constants_of(direct.loop.code, _MAX_CONSTANTS_IN_REGISTERS)
         if constants is not None:
-            return direct.loop.unoptimised_definition(constants)
-    if direct.usual >= _LINES_OF_A_LONG_BODY:
-        return direct.loop.unoptimised_definition()
-    return None
+            return constants
+    return () if direct.usual >= _LINES_OF_A_LONG_BODY else None
 
 
 def _is_narrow(body: KernelBody) -> bool:

@@ -54,7 +54,7 @@ def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
     _, between, last = (launch.bound for launch in group)
     factors = {last.inputs[k].value for k in last.product.factors}
     along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
-    return between.loops.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
+    return between.loops.uncut == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
 
 
 def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, columns: Part) -> bool:
