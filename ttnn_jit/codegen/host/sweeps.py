@@ -41,58 +41,79 @@ def swept(
         of_words: Whether bfloat16 is reduced where it is read.
         in_registers: Whether what a sweep over a row computes is reduced in its loop.
     """
-    assert body.reduced is not None, "it reduces a loop"
-    order = _Order(body, body.reduced)
-    numbers = len(body.streams)
-    buffers: list[Buffer] = []
+    memory = _Memory(body, of_words=of_words, in_registers=in_registers)
+    numbers = sorted(set(memory.order.sweep.values()))
+    return tuple(_sweep(memory, number) for number in numbers), tuple(memory.buffers)
 
-    def buffer(kind: BufferKind, index: int) -> int:
+
+class _Memory:
+    """Where the tiles of a body that reduces are between its sweeps, and what these reduce.
+
+    Attributes:
+        body: It.
+        order: In which sweep each step is.
+        in_rows: Whether sweeps run over rows.
+        buffers: Numbered after the body's streams.
+        crossing: Steps whose tiles a later sweep needs, with the numbers of their buffers.
+        stored: Reductions whose operand is stored, with the numbers of the buffers that get it.
+        terms: Reductions, with the numbers of the streams or buffers that hold what is reduced.
+        folded: Those of them that their sweep's loop reduces.
+        reduced_alone: Casts of bfloat16 that nothing but reductions of the words reads.
+    """
+
+    def __init__(self, body: KernelBody, *, of_words: bool, in_registers: bool) -> None:
+        assert body.reduced is not None, "it reduces a loop"
+        self.body, self.order, self.in_rows = body, _Order(body, body.reduced), body.reduced.loop == 0
+        self.buffers: list[Buffer] = []
+        wide = self.order.wide
+        self.crossing = {
+            index: self._buffer(BufferKind.ROW if wide[index] else BufferKind.ELEMENT, index)
+            for index in self.order.crossing
+        }
+        self.stored: dict[int, int] = {}
+        self.terms: dict[int, int] = {}
+        self.folded: set[int] = set()
+        widened: set[int] = set()
+        for index, step in enumerate(body.steps):
+            if not isinstance(step, Accumulate):
+                continue
+            words = _held_words(body, step.operand) if self.in_rows else None
+            held = _held(body, step.operand, self.order, self.crossing) if self.in_rows else None
+            is_computed = self.order.sweep.get(step.operand) == self.order.sweep[index]
+            if in_registers and self.in_rows and is_computed and words is None:
+                held = self.stored[index] = self._buffer(BufferKind.FOLDED, index)
+                self.folded.add(index)
+            elif held is None and of_words and words is not None:
+                held = words
+                widened.add(step.operand)
+            elif held is None:
+                held = self.stored[index] = self._buffer(BufferKind.TERMS, index)
+            self.terms[index] = held
+        self.reduced_alone = widened - {
+            operand
+            for index, step in enumerate(body.steps)
+            for operand in operands_of(step)
+            if not isinstance(step, Accumulate) or index in self.stored
+        }
+
+    def _buffer(self, kind: BufferKind, index: int) -> int:
         is_term = kind in {BufferKind.TERMS, BufferKind.FOLDED}
-        buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else body.dtype_of(index)))
-        return numbers + len(buffers) - 1
+        self.buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else self.body.dtype_of(index)))
+        return len(self.body.streams) + len(self.buffers) - 1
 
-    crossing = {
-        index: buffer(BufferKind.ROW if order.wide[index] else BufferKind.ELEMENT, index) for index in order.crossing
-    }
-    stored: dict[int, int] = {}
-    terms: dict[int, int] = {}
-    widened: set[int] = set()
-    folded: set[int] = set()
-    in_rows = body.reduced.loop == 0
-    for index, step in enumerate(body.steps):
-        if not isinstance(step, Accumulate):
-            continue
-        words = _held_words(body, step.operand) if in_rows else None
-        held = _held(body, step.operand, order, crossing) if in_rows else None
-        is_computed = order.sweep.get(step.operand) == order.sweep[index]
-        if in_registers and in_rows and is_computed and words is None:
-            held = stored[index] = buffer(BufferKind.FOLDED, index)
-            folded.add(index)
-        elif held is None and of_words and words is not None:
-            held = words
-            widened.add(step.operand)
-        elif held is None:
-            held = stored[index] = buffer(BufferKind.TERMS, index)
-        terms[index] = held
-    reduced_alone = widened - {
-        operand
-        for index, step in enumerate(body.steps)
-        for operand in operands_of(step)
-        if not isinstance(step, Accumulate) or index in stored
-    }
-    sweeps = []
-    for number in sorted(set(order.sweep.values())):
-        whole_row = number % 2 == 0
-        group = [index for index, own in order.sweep.items() if own == number and index not in reduced_alone]
-        streams = _streams(body, buffers, whole_row=whole_row)
-        reductions = [(index, step) for index in group if isinstance(step := body.steps[index], Accumulate)]
-        folds = tuple(
-            Fold(step.tile_name, terms[index], crossing[index], index in folded) for index, step in reductions
-        )
-        rank = 2 if whole_row and not in_rows else 0
-        stage = StageWriter(body, streams, crossing, stored, folded, not in_rows, rank).stage(group)
-        sweeps.append(Sweep(stage, whole_row, folds))
-    return tuple(sweeps), tuple(buffers)
+
+def _sweep(memory: _Memory, number: int) -> Sweep:
+    """A sweep of a body; even ones run over the row."""
+    body, in_columns, whole_row = memory.body, not memory.in_rows, number % 2 == 0
+    group = [index for index, own in memory.order.sweep.items() if own == number and index not in memory.reduced_alone]
+    streams = _streams(body, memory.buffers, whole_row=whole_row)
+    folds = tuple(
+        Fold(step.tile_name, memory.terms[index], memory.crossing[index], index in memory.folded)
+        for index in group
+        if isinstance(step := body.steps[index], Accumulate)
+    )
+    own = memory.crossing, memory.stored, memory.folded, in_columns, 2 if whole_row and in_columns else 0
+    return Sweep(StageWriter(body, streams, *own).stage(group), whole_row, folds)
 
 
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
