@@ -81,7 +81,7 @@ def _texts_of_program(program: Any) -> dict[str, str]:
 
 
 def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[list[Any]]:
-    """Launches as often as they run. A repeat is its count and they; fields 9 and 11 of a launch: steps and growth."""
+    """Launches as often as they run. A repeat is its count and they; fields 9 and 11 of one are steps and growth."""
     for first, *rest in launches:
         if not isinstance(first, str):
             for number in range(first):

@@ -28,10 +28,11 @@ from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
@@ -132,11 +133,14 @@ class ContractingLoops:
         """The function that packs groups of columns of a factor, or of its rows, which are listed so many together."""
         symbol = f"ttnn_jit.pack_{('left', 'right')[side]}"
         k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
-        stream, own = self.streams[k], (width, self.in_pairs, steps * width, self.module)
+        stream, own = self.streams[k], (width, self.in_pairs, steps * width)
         if stream.dtype.is_block_float:
             turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(rows_listed or TILE_WIDTH, TILE_HEIGHT)
-            return Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut).definition()
-        return Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut).definition()
+            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut))
+        else:
+            functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut))
+        self.module.add(functions.module)
+        return "\n".join(functions.definitions)
 
     def _cut(self, side: int) -> FactorCut | None:
         """What a chip leaves of the words of a factor."""
@@ -162,6 +166,12 @@ class ContractingLoops:
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
         """Of the kernel's module alone."""
         return FunctionBuilder(f"ttnn_jit.{name}", self.module, parameters, is_internal=True)
+
+
+@memoized(maxsize=64)
+def _functions_of(packing: Packing | Unpacking) -> Functions:
+    """Those that pack, the same for every kernel: half of what a product's text takes."""
+    return packing.functions()
 
 
 class Walk:

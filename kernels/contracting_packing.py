@@ -17,7 +17,7 @@ from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.shuffles import interleaved, transposed
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I32, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, Value, i32, i64, integers, zero
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -41,7 +41,6 @@ class Packing:
         width: Neighbours of a group.
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
-        module: What the function needs.
         lanes: Words of a vector; `width` is a multiple of it, or divides it.
         are_listed: Whether neighbours are listed.
         cut: What is left of a word.
@@ -52,7 +51,6 @@ class Packing:
     width: int
     in_pairs: bool
     group_words: int
-    module: ModuleText
     lanes: int
     are_listed: bool = False
     cut: FactorCut | None = None
@@ -62,18 +60,19 @@ class Packing:
         """Of a word."""
         return 2 if self.in_pairs else 1
 
-    def definition(self) -> str:
+    def functions(self) -> Functions:
         """The function."""
-        return _Writer(self).text()
+        module = ModuleText()
+        return Functions((_Writer(self, module).text(),), module)
 
 
 class _Writer:
     """Writes it."""
 
-    def __init__(self, packing: Packing) -> None:
+    def __init__(self, packing: Packing, module: ModuleText) -> None:
         self.packing = packing
         parameters = packing_parameters(are_listed=packing.are_listed)
-        b = self.b = FunctionBuilder(packing.name, packing.module, parameters, is_internal=True)
+        b = self.b = FunctionBuilder(packing.name, module, parameters, is_internal=True)
         self.to, self.source, self.count, self.depth, self.across, self.along = b.parameters
         terms = packing.terms
         are_terms_beside = b.compare("eq", self.along, 1)

@@ -18,7 +18,8 @@ from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.shuffles import transposed
 from ttnn_jit.kernels.llvm.types import FLOAT, I8, I16, I32, I64, PTR, VOID, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, Value, integer, zero
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import Functions, ModuleText
+from ttnn_jit.kernels.packing_loops import codes_at, exact_words
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import GROUPS, DataType
@@ -46,7 +47,6 @@ class Unpacking:
         width: Neighbours of a group, a power of 2.
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
-        module: What the function needs.
         turned: Whether the rows of a tile are neighbours, and its columns terms.
         are_listed: Whether neighbours are listed.
         kept: Of the neighbours in a tile, how many are packed: the first ones, all, or as many as `width` at least.
@@ -58,7 +58,6 @@ class Unpacking:
     width: int
     in_pairs: bool
     group_words: int
-    module: ModuleText
     turned: bool
     are_listed: bool = False
     kept: int = TILE_WIDTH
@@ -84,14 +83,16 @@ class Unpacking:
         """Those of a tile."""
         return range(self.kept // self.piece)
 
-    def definition(self) -> str:
-        """The functions."""
-        return "\n".join([self._loops(), _Tile(self, "tile").text(), _Tile(self, "any", "cold", exact=True).text()])
+    def functions(self) -> Functions:
+        """The function, and what it calls."""
+        module = ModuleText()
+        tiles = _Tile(self, module, "tile"), _Tile(self, module, "any", "cold", exact=True)
+        return Functions((self._loops(module), *(tile.text() for tile in tiles)), module)
 
-    def _loops(self) -> str:
+    def _loops(self, module: ModuleText) -> str:
         """The loops over tiles, in the order in which they lie."""
         parameters = packing_parameters(are_listed=self.are_listed)
-        b = FunctionBuilder(self.name, self.module, parameters, is_internal=True)
+        b = FunctionBuilder(self.name, module, parameters, is_internal=True)
         to, source, count, depth, across, along = b.parameters
         extents = {"term": depth, "column": count}
         outer, inner = reversed(extents) if self.turned else extents
@@ -129,11 +130,13 @@ class Unpacking:
 class _Tile:
     """Writes a function of one tile, ``void @name(ptr tile, ptr places...)``."""
 
-    def __init__(self, unpacking: Unpacking, name: str, attributes: str = "", *, exact: bool = False) -> None:
+    def __init__(
+        self, unpacking: Unpacking, module: ModuleText, name: str, attributes: str = "", *, exact: bool = False
+    ) -> None:
         places = [Parameter(f"place{k}", PTR, "noalias") for k in unpacking.pieces]
         parameters = [Parameter("tile", PTR, "noalias readonly"), *places]
         attributes, symbol = f"nounwind {attributes}".rstrip(), f"{unpacking.name}.{name}"
-        b = self.b = FunctionBuilder(symbol, unpacking.module, parameters, is_internal=True, attributes=attributes)
+        b = self.b = FunctionBuilder(symbol, module, parameters, is_internal=True, attributes=attributes)
         self.unpacking = unpacking
         self.exact = exact
         self.tile, *self.places = b.parameters
@@ -172,21 +175,12 @@ class _Tile:
             packed = b.shift_right_zero(first.index, (8 // (bits + 1)).bit_length() - 1)
             codes = b.bytes_on(self.tile, b.add(packed, GROUPS))
             b.prefetch(b.bytes_on(codes, _AHEAD))
-            code = self._codes(codes)
+            code = codes_at(b, codes, GROUPS, bits)
             magnitudes = b.bit_and(code, integer((1 << bits) - 1, _BYTES))
             signs = b.bit_and(code, integer(1 << bits, _BYTES))
             are_minus = b.compare("ne", signs, zero(_BYTES))
             signed = b.select(are_minus, b.sub(zero(_BYTES), magnitudes), magnitudes)
             b.store(signed, b.bytes_on(self.numbers, first.index), LINE)
-
-    def _codes(self, at: Value) -> Value:
-        b = self.b
-        if self.unpacking.bits == 7:  # beside a sign
-            return b.load(_BYTES, at, 1)
-        pairs = I16.times(GROUPS // 2)
-        halves = b.zext(b.load(I8.times(GROUPS // 2), at, 1), pairs)
-        both = b.bit_or(halves, b.shift_left(halves, 4))
-        return b.bitcast(b.bit_and(both, integer(0x0F0F, pairs)), _BYTES)
 
     def _value(self, row: Value, behind: int) -> Value:
         """The bits of the float32 that a group's elements are; its number is `row` and `behind`."""
@@ -288,13 +282,8 @@ def unit(dtype: DataType) -> Type:
 
 
 def _exact(b: Builder, ints: Value, scales: Value) -> Value:
-    """Numbers times units that are added to their exponents; denormals are zeros."""
-    magnitude = b.intrinsic(_INTS, "llvm.abs.{}", ints, FALSE)
-    bits = b.add(b.bitcast(b.convert("uitofp", magnitude, _FLOATS), _INTS), scales)
-    is_none = b.compare("eq", magnitude, zero(_INTS))
-    is_denormal = b.compare("slt", bits, integer(1 << 23, _INTS))
-    sign = b.bit_and(ints, integer(-(1 << 31), _INTS))
-    return b.select(b.bit_or(is_none, is_denormal), zero(_INTS), b.bit_or(bits, sign))
+    """Numbers times units that are added to their exponents."""
+    return exact_words(b, b.intrinsic(_INTS, "llvm.abs.{}", ints, FALSE), scales, ints, 31)
 
 
 def _scaled(b: Builder, ints: Value, scales: Value) -> Value:

@@ -414,7 +414,7 @@ def test_copies_between_tensors_of_the_device_are_part_of_a_trace_padding_includ
         (lambda x: x[0, 0].item(), "item"),
         (lambda x: ttnn.copy_host_to_device_tensor(host(), x), "copy_host_to_device_tensor"),
         (lambda x: ttnn.copy_device_to_host_tensor(x, host()), "copy_device_to_host_tensor"),
-        (lambda x: ttnn.to_device(host(), x.device()), "to"),
+        (lambda x: ttnn.to_device(host(), x.device()), "to_device"),
         (lambda x: ttnn.from_torch(torch.ones(1), device=x.device()), "a tensor that the host makes"),
         (lambda x: ttnn.nonzero(ttnn.reshape(x, (1, 4096))), "to_torch"),
         (lambda x: ttnn.record_event(x.device(), 0), "record_event"),

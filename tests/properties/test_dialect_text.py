@@ -32,6 +32,7 @@ from ttnn_jit.dialects.ttcore import data_type_attr, grid_attr, tile_type
 from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, TensorSpec
+from ttnn_jit.transforms.kernel_ops import kernel_properties
 
 SETTINGS = settings(max_examples=30, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -114,9 +115,11 @@ def kernel_modules(draw: st.DrawFn) -> ModuleOp:
     body.add_ops(_loops(draw, [wait.result for wait in waits], target.result, (rows, columns), dtype))
     function = Block(arg_types=[type_] * inputs)
     empty = d2m.EmptyOp.make(type_)
-    maps = [builders.identity_map(2)] * (inputs + 1)
-    generic = d2m.GenericOp.make(
-        list(function.args), [empty.result], Region(body), grid=grid_attr(1, 1), indexing_maps=maps
+    generic = d2m.GenericOp.create(
+        operands=(*function.args, empty.result),
+        result_types=(type_,),
+        properties=kernel_properties(grid_attr(1, 1), (builders.identity_map(2),) * (inputs + 1)),
+        regions=(Region(body),),
     )
     generic.attributes.update(draw(discardable))
     function.add_ops([empty, generic, func.ReturnOp(generic.results[0])])

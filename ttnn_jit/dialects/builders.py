@@ -11,7 +11,6 @@ from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
-    ArrayAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
@@ -25,10 +24,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
@@ -155,34 +153,6 @@ def subview(
             "static_strides": _index_list((1,) * rank),
             SEGMENTS: segments(1, rank, 0, 0),
         },
-        location=location,
-    )
-
-
-@cache
-def _iterators(kinds: tuple[str, ...]) -> ArrayAttr[Attribute]:
-    return ArrayAttr([IteratorTypeAttr(IteratorType(kind)) for kind in kinds])
-
-
-def linalg_generic(
-    inputs: Sequence[SSAValue],
-    outputs: Sequence[SSAValue],
-    indexing_maps: Sequence[AffineMapAttr],
-    body: Block,
-    location: LocationAttr | None = None,
-    *,
-    kinds: tuple[str, ...] | None = None,
-) -> LinalgGenericOp:
-    """``linalg.generic`` over memrefs, every dimension parallel or of these kinds; `body` ends with `linalg_yield`."""
-    return create(
-        LinalgGenericOp,
-        operands=(*inputs, *outputs),
-        properties={
-            "indexing_maps": ArrayAttr(indexing_maps),
-            "iterator_types": _iterators(kinds or ("parallel",) * indexing_maps[0].data.num_dims),
-            SEGMENTS: segments(len(inputs), len(outputs)),
-        },
-        regions=(region_of(body),),
         location=location,
     )
 

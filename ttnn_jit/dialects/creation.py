@@ -119,6 +119,19 @@ def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribut
     )
 
 
+def counterpart(
+    cls: type[Op], op: Operation, operands: Sequence[SSAValue], properties: Mapping[str, Attribute] | None = None
+) -> Op:
+    """What `op`, which has no regions, is as an op of class `cls`; with its properties, or these."""
+    return cls.create(
+        operands=operands,
+        result_types=op.result_types,
+        properties=op.properties if properties is None else properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+
+
 def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
     """What ``Block(arg_types=arg_types)`` makes."""
     block = Block.__new__(Block)

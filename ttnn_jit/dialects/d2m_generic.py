@@ -9,12 +9,10 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     IntegerAttr,
-    LocationAttr,
     MemRefType,
     TensorType,
-    i64,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -36,7 +34,7 @@ from ttnn_jit.dialects.creation import SEGMENTS, QuickOperation, segments
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
-from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
+from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr
 from ttnn_jit.specs.tiles import tile_extents
 
 
@@ -61,9 +59,6 @@ class CBType(ParametrizedAttribute, TypeAttribute):
         """A memref type between angle brackets."""
         with parser.in_angle_brackets():
             return (parser.parse_type(),)
-
-
-_COMPUTE_THREAD = ArrayAttr([ThreadAttr("compute")])
 
 
 @op_definition
@@ -98,35 +93,10 @@ class GenericOp(QuickOperation, IRDLOperation):
         """Leaves the lowering to `other`, which holds the same; only this process knows, no text says so."""
         self._lowered_as = other
 
-    @staticmethod
-    def make(  # noqa: PLR0913 - one argument per property of the op
-        inputs: Sequence[SSAValue],
-        outputs: Sequence[SSAValue],
-        body: Region,
-        *,
-        grid: GridAttr,
-        indexing_maps: Sequence[AffineMapAttr],
-        block_factors: Sequence[int] | None = None,
-        iterator_types: Sequence[str] | None = None,
-        result_types: Sequence[Attribute] | None = None,
-        location: LocationAttr | None = None,
-    ) -> GenericOp:
-        """A generic; by default all dimensions are parallel with one block, and results have the outputs' types."""
-        rank = indexing_maps[0].data.num_dims
-        return GenericOp.create(
-            operands=(*inputs, *outputs),
-            result_types=[value.type for value in outputs] if result_types is None else result_types,
-            properties={
-                "block_factors": ArrayAttr([IntegerAttr(factor, i64) for factor in block_factors or (1,) * rank]),
-                "grid": grid,
-                "indexing_maps": ArrayAttr(indexing_maps),
-                "iterator_types": ArrayAttr([iterator_type(name) for name in iterator_types or ("parallel",) * rank]),
-                "threads": _COMPUTE_THREAD,
-                SEGMENTS: segments(len(inputs), len(outputs)),
-            },
-            regions=(body,),
-            location=location,
-        )
+    @property
+    def buffers(self) -> list[CBType]:
+        """The types of the region's arguments."""
+        return [argument.type for argument in self.body.block.args if isinstance(argument.type, CBType)]
 
     def argument_stem(self) -> str:
         """The stem of the region's argument names, ``cb``; each is followed by its index."""

@@ -1,7 +1,7 @@
 """Who wants to know of the operations that run: hooks, tracers, comparisons.
 
 Operations and jitted functions have another ``__call__`` for as long as somebody observes, so that other calls pay
-nothing for it; functions of the host API ask. An operation that runs inside another one is none of its own.
+nothing for it; functions of the host API have other code. An operation that runs inside another one is none of its own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
-from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.traced_calls import classes_of_calls
+from ttnn_jit.ops.traced_calls import classes_of_calls, with_elements
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
 
@@ -40,6 +39,8 @@ class Observer:
 
 
 OBSERVERS: list[Observer] = []
+UNOBSERVED: list[Callable[[], None]] = []
+"""What has a function of the host API ask again whether somebody observes, which asks once until somebody begins."""
 _OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
 _ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the observers that are told, if not all", default=None)
@@ -89,6 +90,8 @@ def start(observer: Observer) -> None:
             for name in _TENSOR_METHODS:
                 _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
         OBSERVERS.append(observer)
+        while UNOBSERVED:
+            UNOBSERVED.pop()()
 
 
 def stop(observer: Observer) -> None:
@@ -149,7 +152,7 @@ def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``call(*args, **kwargs)`` gives, a call of `operation` of which the observers are told."""
-    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
+    if _INSIDE.get() or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
     observers = tuple(OBSERVERS) if only is None else only
@@ -169,15 +172,6 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
         return result
     finally:
         _INSIDE.reset(token)
-
-
-def with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    """Each value, and of a list or tuple each element."""
-    for value in values:
-        if type(value) in {list, tuple}:
-            yield from value
-        else:
-            yield value
 
 
 def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

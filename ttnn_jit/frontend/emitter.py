@@ -21,10 +21,10 @@ from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
-from ttnn_jit.frontend.writes import into, is_proxy, update
+from ttnn_jit.frontend.writes import into, into_several, is_proxy, update
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.binding import with_precision
-from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
 from ttnn_jit.runtime.random_state import name_of, state
@@ -47,6 +47,7 @@ class Emitter(ABC):
         observes: Another way through the program makes the module; this one is for what it reads.
         inputs: What stands for the tensors of the call, then for those that the function found.
         family: Of these tensors; None: any.
+        words: In whose words tensors answer: those of ttnn inside a function of the host API.
         is_over: The function has run to its end.
     """
 
@@ -59,7 +60,7 @@ class Emitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProxyTensor] = []
         self._arguments: dict[int, ProxyTensor] = {}
-        self.family = hidden.family
+        self.family = self.words = hidden.family
 
     @abstractmethod
     def location(self) -> Location:
@@ -130,8 +131,6 @@ class Emitter(ABC):
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
-        if not overloads and name == "deallocate":
-            return self._deallocate(args, kwargs)
         if not overloads:
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
@@ -141,6 +140,8 @@ class Emitter(ABC):
             return update(self, name, overloads, args, own, options)
         if options.output_tensor is not None:
             return into(self, overloads, args, own, options)
+        if options.outputs is not None:
+            return into_several(self, options.outputs, overloads, args, own, options)
         return self.emit(overloads, args, own, options)
 
     def _options(
@@ -152,6 +153,10 @@ class Emitter(ABC):
             self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
+        if options.outputs is not None:
+            outputs = replace(options.outputs, targets=tuple(map(self.operand, options.outputs.targets)))
+            self.checked(outputs.check, f"ttnn.{name}", is_proxy)
+            options = replace(options, outputs=outputs)
         return own, options
 
     def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -237,12 +242,6 @@ class Emitter(ABC):
                     help=outside,
                 )
         return self.checked(bind, overloads, args, kwargs, _dtype_of)
-
-    def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]
-        if len(tensors) != 1:
-            raise CompileError("`deallocate` takes one tensor", location=self.location())
-        tensors[0].deallocate()
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})

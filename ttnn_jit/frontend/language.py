@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
-from ttnn_jit.ops.created_tensors import is_interpreted
+from ttnn_jit.ops.host_ops import is_interpreted
 
 ROOMS_OF_VALUES = frozenset(
     f"ttnn_jit.specs.{name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 
 
 class ProgramDevice:
-    """What ``x.device()`` is while a function is compiled."""
+    """What ``x.device()`` is while a function is compiled.
+
+    Attributes:
+        recorder: What its calls are written down by, as those of a device that captures: elements are of a later time.
+    """
 
     def __init__(self, emitter: Emitter) -> None:
-        self._emitter = emitter
+        self._emitter = self.recorder = emitter
         self._rows, self._columns = emitter.builder.target.grid
 
     @property  # type: ignore[misc]
@@ -66,6 +71,15 @@ class ProgramDevice:
 
     __hash__ = object.__hash__
 
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Write what `function` makes on this device into the program."""
+        return self._emitter.call(function, args, kwargs)
+
+    def require_open(self, *_: object) -> None:
+        """Nothing: whether it is open, which queues it has, and what it waits for, are matters of the call."""
+
+    require_host_access = require_queue = require_open
+
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -78,6 +92,6 @@ class ProgramDevice:
         )
 
 
-def without_device(value: Any) -> Any:
+def on_program(emitter: Emitter, value: Any) -> Any:
     """An argument of a function of the host API; a device is that of the program."""
-    return None if isinstance(value, Device | ProgramDevice) else value
+    return ProgramDevice(emitter) if isinstance(value, Device) else value

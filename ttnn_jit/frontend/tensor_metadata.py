@@ -9,10 +9,9 @@ import math
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.view_rules import are_dense
 from ttnn_jit.runtime.families import NUMPY, TORCH, Family
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
@@ -29,7 +28,7 @@ Listed = TypeVar("Listed")
 
 def library_of(tensor: ProxyTensor) -> str | None:
     """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
-    return _LIBRARIES.get(tensor.emitter.family) if maker() is None else None
+    return _LIBRARIES.get(tensor.emitter.words)
 
 
 def element_type(tensor: ProxyTensor) -> Any:
@@ -96,12 +95,8 @@ def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -
 def length(tensor: ProxyTensor) -> int:
     """``len(tensor)``."""
     if not tensor.shape:
-        _fail(tensor, "TypeError: len() of a 0-d tensor")
+        tensor.refuse("TypeError: len() of a 0-d tensor")
     return next(iter(tensor.spec.shape))
-
-
-def _fail(tensor: ProxyTensor, message: str) -> NoReturn:
-    tensor.refuse(message)
 
 
 def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
@@ -111,7 +106,7 @@ def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
 def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
     rank = len(numbers)
     if not -rank <= dim < rank:
-        _fail(tensor, f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
+        tensor.refuse(f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
     return int(numbers[dim])
 
 

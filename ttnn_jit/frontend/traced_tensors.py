@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -18,8 +17,8 @@ from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.movement_methods import movement_of_torch
 from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
-from ttnn_jit.ops.created_tensors import creations_taken
-from ttnn_jit.ops.traced_calls import tracing
+from ttnn_jit.ops.host_ops import creation_of
+from ttnn_jit.ops.traced_calls import tracing, with_elements
 
 
 @contextlib.contextmanager
@@ -27,18 +26,15 @@ def tensors_traced(emitter: Emitter) -> Iterator[None]:
     """In its body, what is done with tensors that are inputs of the program is written by `emitter`."""
 
     def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not any(map(emitter.is_input, _with_elements((*args, *kwargs.values())))):
+        if (creation := creation_of(operation)) is not None:
+            return create(emitter, creation, args, kwargs)
+        if not any(map(emitter.is_input, with_elements((*args, *kwargs.values())))):
             return NotImplemented
         jitted = wrapped_attribute(operation)
         return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)
 
-    with tracing(called), creations_taken(partial(create, emitter)), _torch_operators(emitter):
+    with tracing(called), _torch_operators(emitter):
         yield
-
-
-def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        yield from value if type(value) in {list, tuple} else (value,)
 
 
 def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]:

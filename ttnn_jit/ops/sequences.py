@@ -1,4 +1,4 @@
-"""What functions of the host API that programs may call (ops/created_tensors.py) are in a program."""
+"""What functions of the host API that programs may call (ops/host_ops.py) are in a program."""
 
 from __future__ import annotations
 

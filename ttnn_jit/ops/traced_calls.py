@@ -1,8 +1,11 @@
-"""Calls of operations and jitted functions in a trace whose arguments do not say so: tensors of the user's world."""
+"""Who takes a call, of an operation, of a jitted function or of one of the host API, that belongs to a program.
+
+An argument may say so by `__ttnn_call__`. In a trace those do not that are tensors of the user's world.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -14,6 +17,8 @@ Tracer = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _TRACER: ContextVar[Tracer | None] = ContextVar("tracer of eager operations", default=None)
 _CLASSES: list[Any] = []
+TRACERS: list[Tracer] = []
+"""Of whatever context: without one, functions of the host API need not look."""
 
 
 def traceable(cls: T) -> T:
@@ -30,6 +35,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
     time.
     """
     token = _TRACER.set(tracer)
+    TRACERS.append(tracer)
     classes = classes_of_calls()
     own = [vars(cls).get("__call__") for cls in classes]
     for cls in classes:
@@ -42,6 +48,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
                 del cls.__call__
             else:
                 cls.__call__ = call
+        TRACERS.remove(tracer)
         _TRACER.reset(token)
 
 
@@ -59,8 +66,31 @@ def _with_own_call(root: Any) -> Iterator[Any]:
 
 def _asking(call: Callable[..., Any]) -> Callable[..., Any]:
     def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tracer = _TRACER.get()
-        result = NotImplemented if tracer is None else tracer(self, args, kwargs)
+        result = in_trace(self, args, kwargs)
         return call(self, *args, **kwargs) if result is NotImplemented else result
 
     return asking
+
+
+def in_trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a call is in the trace of this context; NotImplemented where there is none, or it leaves the call alone."""
+    tracer = _TRACER.get()
+    return NotImplemented if tracer is None else tracer(function, args, kwargs)
+
+
+def in_program(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a call is in the program that an argument, or an element of one, says; NotImplemented where none does."""
+    for argument in with_elements((*args, *kwargs.values())):
+        caller = getattr(argument, "__ttnn_call__", None)
+        if caller is not None:
+            return caller(function, args, kwargs)
+    return NotImplemented
+
+
+def with_elements(values: Iterable[Any]) -> Iterator[Any]:
+    """Each value, but of a list or tuple its elements."""
+    for value in values:
+        if type(value) in {list, tuple}:
+            yield from value
+        else:
+            yield value

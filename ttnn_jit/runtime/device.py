@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
-from ttnn_jit.ops.created_tensors import interpreted_in_programs
+from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.captured_memory import CapturedMemory
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 
@@ -15,8 +16,8 @@ STALE = _Stale.STALE
 """What a generated call returns where it does not apply to its arguments, or not any more."""
 
 
-def define(name: str, lines: Iterable[str], scope: dict[str, Any], shown: str | None = None) -> Callable[..., Any]:
+def define(name: str, lines: Iterable[str], scope: dict[str, Any], shown: str | None = None) -> FunctionType:
     """The function `name` that `lines` define over the names of `scope`; a traceback has it in a file named `shown`."""
     exec(compile("\n".join(lines), f"<ttnn_jit {shown or name}>", "exec"), scope)  # text of our own making
-    function: Callable[..., Any] = scope[name]
+    function: FunctionType = scope[name]
     return function

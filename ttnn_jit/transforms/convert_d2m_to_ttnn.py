@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of, ttir, ttnn
-from ttnn_jit.dialects.creation import SEGMENTS, create
+from ttnn_jit.dialects.creation import SEGMENTS, counterpart, create
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.functions import KERNEL, functions_of
 from ttnn_jit.dialects.layout import spec_of
@@ -114,25 +114,25 @@ class _Outlining:
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.TensorOp):
-            return (_operation_of_the_host(op, values),)
+            # What no kernel of ours holds is an operation of ttnn's, a launch of its own.
+            return values.replaced(op, counterpart(ttnn.OP_OF[op.operation], op, values.operands(op)))
         if isinstance(op, ttir.FullOp):
-            return _created(op, values)
+            return values.replaced(op, *_created(op))
         if not isinstance(op, d2m.GenericOp):
             return None
         symbol = next(self._symbols)
         launch = ttnn.GenericOp.make(
-            [values[operand] for operand in op.operands],
+            values.operands(op),
             ProgramAttr(self._program(op, symbol)),
             op.result_types,
             op.location,
         )
         if op.lowered_as is op:
             self.kernels.append(_kernel_function(op, symbol))
-        values.update(zip(op.results, launch.results, strict=True))
-        return (launch,)
+        return values.replaced(op, launch)
 
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
-        buffers = [argument.type for argument in generic.body.block.args if isinstance(argument.type, d2m.CBType)]
+        buffers = generic.buffers
         streamed = 2 * self._dst_capacity(generic, buffers)
         shards = [
             _shards(operand.type, buffer, generic.grid)
@@ -176,26 +176,11 @@ def _computing(math_fidelity: str, *, fp32_dest_acc: bool) -> dict[str, Attribut
     return fidelity | ({"fp32_dest_acc_en": UnitAttr()} if fp32_dest_acc else {})
 
 
-def _operation_of_the_host(op: ttir.TensorOp, values: ValueMap) -> Operation:
-    """What no kernel of ours holds is an operation of ttnn's, a launch of its own."""
-    own = ttnn.OP_OF[op.operation].create(
-        operands=[values[operand] for operand in op.operands],
-        result_types=op.result_types,
-        properties=op.properties,
-        attributes=op.attributes,
-        location=op.location,
-    )
-    values.update(zip(op.results, own.results, strict=True))
-    return own
-
-
-def _created(op: ttir.FullOp, values: ValueMap) -> tuple[Operation, ...]:
+def _created(op: ttir.FullOp) -> tuple[Operation, ...]:
     """A tensor of one number, and the device on which it is made."""
     device = ttnn.GetDeviceOp.make(op.location)
     spec = spec_of(op.result.type)
-    full = ttnn.FullOp.make(device.results[0], op.fill_value.value.data, spec, op.result.type, op.location)
-    values[op.results[0]] = full.results[0]
-    return device, full
+    return device, ttnn.FullOp.make(device.results[0], op.fill_value.value.data, spec, op.result.type, op.location)
 
 
 _NO_SEMAPHORES = ArrayAttr[Attribute](())

@@ -26,8 +26,8 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.kernel_body import linalg_of
-from ttnn_jit.transforms.kernel_ops import kernel_op
-from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
+from ttnn_jit.transforms.kernel_ops import KernelShape, kernel_op
+from ttnn_jit.transforms.kernel_shape import elementwise_space, kernel_shape
 from ttnn_jit.transforms.passes import FunctionPass
 from ttnn_jit.transforms.reducing_generics import (
     chips_contract,
@@ -89,35 +89,23 @@ class _Conversion:
         output = spec_of(op.results[0].type)
         shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
-        generic = kernel_op(
-            [values[operand] for operand in op.operands],
-            empty.results[0],
-            shape.buffers,
-            _tile_block(op, operation, shape, in_float32=self.in_float32),
-            shape.grid,
-            shape.indexing_maps,
-            op.location,
-        )
+        body = _tile_block(op, operation, shape, in_float32=self.in_float32)
+        generic = kernel_op(values.operands(op), empty.results[0], shape, body, op.location)
         if HOIST not in op.attributes:
             generic.attributes[NOT_HOISTED] = UnitAttr()
-        values[op.results[0]] = generic.results[0]
-        return empty, generic
+        return values.replaced(op, empty, generic)
 
     def _reduced(self, op: ttir.ReductionOp, values: ValueMap) -> Iterable[Operation] | None:
         """A kernel with a reduction loop; on chips where their rules allow."""
         if not self.fuses_movement and not chips_reduce(op):
             return None
-        made = reducing_generic(op, values[op.operands[0]], self.last_core)
-        values[op.results[0]] = made[-1].results[0]
-        return made
+        return values.replaced(op, *reducing_generic(op, values[op.operands[0]], self.last_core))
 
     def _contracted(self, op: ttir.ContractionOp, values: ValueMap) -> Iterable[Operation] | None:
         """A kernel with a reduction loop for products of matrices; on chips where their rules allow."""
         if not contracts_matrices(op) or (not self.fuses_movement and not chips_contract(op)):
             return None
-        made = contracting_generic(op, [values[operand] for operand in op.operands], self.last_core)
-        values[op.results[0]] = made[-1].results[0]
-        return made
+        return values.replaced(op, *contracting_generic(op, values.operands(op), self.last_core))
 
     def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
         """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""
@@ -132,17 +120,12 @@ class _Conversion:
         else:
             made = []
             view = d2m.ViewLayoutOp.make(source, access, result, op.location)
-        copy = self._copy(view.result, result, op)
-        values[op.results[0]] = copy[-1].results[0]
-        return *made, view, *copy
+        return values.replaced(op, *made, view, *self._copy(view.result, result, op))
 
     def _through_views(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
         """The op, reading views where kernels would copy them for it."""
-        operands = [values[operand] for operand in op.operands]
-        views = [viewed(operand) for operand in operands]
-        again = remade(op, [view.result if view else operand for view, operand in zip(views, operands, strict=True)])
-        values[op.results[0]] = again.results[0]
-        return (again,)
+        operands = ((viewed(operand), operand) for operand in values.operands(op))
+        return values.replaced(op, remade(op, [view.result if view else operand for view, operand in operands]))
 
     def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
         """A kernel that gives back what it reads."""
@@ -151,8 +134,7 @@ class _Conversion:
         empty = d2m.EmptyOp.make(result, op.location)
         body = empty_block(shape.tiles)
         append(body, (linalg_yield((body.args[0],), op.location),))
-        out = empty.results[0]
-        return empty, kernel_op([source], out, shape.buffers, body, shape.grid, shape.indexing_maps, op.location)
+        return empty, kernel_op([source], empty.results[0], shape, body, op.location)
 
 
 def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:

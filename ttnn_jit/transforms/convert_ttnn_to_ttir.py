@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import ttir, ttnn
+from ttnn_jit.dialects.creation import counterpart
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.properties import properties_of
@@ -67,16 +68,6 @@ def _require_no_device(op: Operation) -> None:
         )
 
 
-def full_in_ttir(op: ttnn.FullOp) -> ttir.FullOp:
-    """The same tensor, of no device."""
-    return ttir.FullOp.create(
-        result_types=op.result_types,
-        properties={"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)},
-        attributes=op.attributes,
-        location=op.location,
-    )
-
-
 def _statics(op: ttnn.TensorOp) -> Sequence[Any]:
     return op.statics
 
@@ -85,17 +76,15 @@ def _to_ttir(
     statics: Callable[[ttnn.TensorOp], Sequence[Any]], op: Operation, values: ValueMap
 ) -> Iterable[Operation] | None:
     if isinstance(op, ttnn.TensorOp):
-        new_op: Operation = ttir.OP_OF[op.operation].create(
-            operands=[values[operand] for operand in op.operands],
-            result_types=op.result_types,
-            properties=properties_of(op.operation, statics(op), op.placed),
-            attributes=op.attributes,
-            location=op.location,
-        )
-    elif isinstance(op, ttnn.FullOp):
-        new_op = full_in_ttir(op)
-    else:
-        _require_no_device(op)
-        return () if isinstance(op, (ttnn.GetDeviceOp, ttnn.DeallocateOp)) else None
-    values.update(zip(op.results, new_op.results, strict=True))
-    return (new_op,)
+        properties = properties_of(op.operation, statics(op), op.placed)
+        return values.replaced(op, counterpart(ttir.OP_OF[op.operation], op, values.operands(op), properties))
+    _require_no_device(op)
+    return without_device(op, values)
+
+
+def without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    """What takes the place of an op that is about memory: nothing, or a tensor of one number of no device."""
+    if isinstance(op, ttnn.FullOp):
+        properties = {"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)}
+        return values.replaced(op, counterpart(ttir.FullOp, op, (), properties))
+    return () if isinstance(op, ttnn.GetDeviceOp | ttnn.DeallocateOp) else None

@@ -72,9 +72,8 @@ def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
 def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
     grid = kernel.grid.data
     spaces = tuple(
-        (grid, buffer.type.underlying.shape, indexing_map)
-        for buffer, indexing_map in zip(kernel.body.block.args, kernel.indexing_maps.data, strict=True)
-        if isinstance(buffer.type, d2m.CBType)
+        (grid, buffer.underlying.shape, indexing_map)
+        for buffer, indexing_map in zip(kernel.buffers, kernel.indexing_maps.data, strict=True)
     )
     body = linalg_of(kernel).body.block
     tiles = [*body.args, *(op.results[0] for op in ops_of(body) if op.results)]

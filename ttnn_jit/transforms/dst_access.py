@@ -7,21 +7,19 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import LocationAttr, MemRefType
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
-from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
 from ttnn_jit.dialects.creation import remade
-from ttnn_jit.dialects.editing import append, erase, insert_before, ops_of
+from ttnn_jit.dialects.editing import append, erase, insert_before
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
-from ttnn_jit.transforms.kernel_body import tiles_read
+from ttnn_jit.transforms.kernel_body import TileBody
 from ttnn_jit.transforms.slots import Step, assign_slots
-from ttnn_jit.transforms.tile_graph import TileGraph
 
 Tiles = dict[int, SSAValue]
 """Number of a value in the kernel's graph -> the tile that holds it."""
@@ -42,7 +40,7 @@ class DstAccess:
         self._constants = constants
         self._new_ops: list[Operation] = []
         self._place: Operation = compute
-        self._body = DstBody(compute.body.block, tile_type(dtype))
+        self._body = TileBody.of(compute.body.block, tile_type(dtype))
         self._slots = assign_slots(self._body.graph, self._body.graph.source_order)
         self._dst: SSAValue = compute.operands[-1]
 
@@ -155,41 +153,6 @@ class DstAccess:
 
     def _end(self, nest: _Nest) -> None:
         self._new_ops.append(nest.end())
-
-
-class DstBody:
-    """A kernel's body as DST sees it: casts to and from DST's element type are conversions on the way, not ops.
-
-    Attributes:
-        ops: The ops that read and write slots, in order.
-        graph: Their graph.
-        numbers: Number in the graph of every tile of the body.
-    """
-
-    def __init__(self, block: Block, dst_tile: TileType) -> None:
-        terminator = block.last_op
-        assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
-        yielded = terminator.operands[0]
-        inputs = block.args[:-1]
-        self.ops: list[Operation] = []
-        self.numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
-        operands: list[tuple[int, ...]] = []
-        for op in ops_of(block)[:-1]:
-            read = tiles_read(op, self.numbers)
-            if _is_conversion(op, dst_tile, yielded):
-                self.numbers[op.results[0]] = read[0]
-                continue
-            self.numbers[op.results[0]] = len(inputs) + len(self.ops)
-            self.ops.append(op)
-            operands.append(read)
-        self.graph = TileGraph(len(inputs), tuple(operands), self.numbers[yielded])
-
-
-def _is_conversion(op: Operation, dst_tile: TileType, yielded: SSAValue) -> bool:
-    """Whether a cast widens to what DST holds anyway, or narrows what is stored next."""
-    if not isinstance(op, d2m.TileTypecastOp):
-        return False
-    return op.result.type == dst_tile or (op.result is yielded and op.result.has_one_use())
 
 
 class _Nest:

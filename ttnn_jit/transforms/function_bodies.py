@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -19,6 +19,15 @@ class ValueMap(dict[SSAValue, SSAValue]):
 
     def __missing__(self, value: SSAValue) -> SSAValue:
         return value
+
+    def operands(self, op: Operation) -> list[SSAValue]:
+        """What `op`, of the old body, reads."""
+        return [self[operand] for operand in op.operands]
+
+    def replaced(self, op: Operation, *made: Operation) -> Sequence[Operation]:
+        """`made`, which take the place of `op`: the results of the last are its results."""
+        self.update(zip(op.results, made[-1].results, strict=True))
+        return made
 
 
 Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
@@ -58,7 +67,7 @@ def rebuild(block: Block, rewrite: Rewrite) -> Block:
         new_ops = rewrite(op, values)
         if new_ops is None:
             detach(op)
-            op.operands = [values[operand] for operand in op.operands]
+            op.operands = values.operands(op)
             new_ops = (op,)
         append(new_block, new_ops)
     for replaced in ops_of(block):

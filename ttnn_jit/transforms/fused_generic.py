@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
@@ -14,7 +14,7 @@ from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, erase, insert_before, replace_uses, take_ops
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.transforms.kernel_body import linalg_of
-from ttnn_jit.transforms.kernel_ops import kernel_op
+from ttnn_jit.transforms.kernel_ops import KernelShape, kernel_op
 
 _Key = tuple[SSAValue, AffineMapAttr]
 
@@ -50,7 +50,7 @@ class _Fusion:
         self._keep_wide = keep_wide
         self._inputs: list[SSAValue] = []
         self._maps: list[AffineMapAttr] = []
-        self._buffers: list[Attribute] = []
+        self._buffers: list[d2m.CBType] = []
         self._tiles: dict[_Key, SSAValue] = {}
         self._body = empty_block()
 
@@ -67,20 +67,20 @@ class _Fusion:
         location = fused_location(member.location for member in self._group)
         self._body.insert_arg(root_body.body.block.args[-1].type, len(self._body.args))
         append(self._body, (linalg_yield((result,), root_body.location),))
-        self._buffers.append(root.body.block.args[-1].type)
+        self._buffers.append(root.buffers[-1])
         self._maps.append(root.indexing_maps.data[-1])
-        maps = tuple(self._maps)
-        fused = kernel_op(self._inputs, root.operands[-1], self._buffers, self._body, root.grid, maps, location)
+        shape = KernelShape(root.grid, tuple(self._maps), tuple(self._buffers))
+        fused = kernel_op(self._inputs, root.operands[-1], shape, self._body, location)
         self._replace_group(fused)
         return fused
 
     def _move_ops(self, member: d2m.GenericOp, produced: dict[SSAValue, SSAValue]) -> SSAValue:
         """Moves a member's tile ops to the fused body and returns the tile that it yields."""
         block = linalg_of(member).body.block
-        for argument, key in zip(block.args, _operand_keys(member), strict=False):
+        for argument, key, buffer in zip(block.args, _operand_keys(member), member.buffers, strict=False):
             tile = produced.get(key[0])
             if tile is None:
-                tile = self._input_tile(member, argument, key)
+                tile = self._input_tile(argument, key, buffer)
             elif self._keep_wide:
                 _skip_rounding(argument, tile)
             replace_uses(argument, tile)
@@ -91,12 +91,12 @@ class _Fusion:
         append(self._body, ops)
         return result
 
-    def _input_tile(self, member: d2m.GenericOp, argument: BlockArgument, key: _Key) -> SSAValue:
+    def _input_tile(self, argument: BlockArgument, key: _Key, buffer: d2m.CBType) -> SSAValue:
         if self._share_inputs and key in self._tiles:
             return self._tiles[key]
         self._inputs.append(key[0])
         self._maps.append(key[1])
-        self._buffers.append(member.body.block.args[argument.index].type)
+        self._buffers.append(buffer)
         tile = self._body.insert_arg(argument.type, len(self._body.args))
         self._tiles[key] = tile
         return tile

@@ -107,8 +107,8 @@ class _Activation:
 
     Args:
         call: The call.
-        operands: What it gives to the body.
-        body: Of the function that it calls.
+        values: What there is around it: value of that body -> its copy.
+        bodies: Of the functions, by their names.
         location: Of the call, and of the calls that led to it.
 
     Attributes:
@@ -118,9 +118,13 @@ class _Activation:
         ops: Those of the body that are left.
     """
 
-    def __init__(self, call: CallOp, operands: Sequence[SSAValue], body: Block, location: LocationAttr) -> None:
+    def __init__(
+        self, call: CallOp, values: Mapping[SSAValue, SSAValue], bodies: Mapping[str, Block], location: LocationAttr
+    ) -> None:
         self.call = call
         self.location = location
+        body = bodies[call.callee.root_reference.data]
+        operands = [values[operand] for operand in call.operands]
         self.values: dict[SSAValue, SSAValue] = dict(zip(body.args, operands, strict=True))
         self.ops = iter(ops_of(body))
 
@@ -130,7 +134,7 @@ def _inlined(bodies: Mapping[str, Block], op: Operation, values: ValueMap) -> It
     if not isinstance(op, CallOp):
         return None
     copies: list[Operation] = []
-    active = [_activation(op, values, bodies, op.location)]
+    active = [_Activation(op, values, bodies, op.location)]
     while active:
         innermost = active[-1]
         inner = next(innermost.ops)
@@ -140,16 +144,9 @@ def _inlined(bodies: Mapping[str, Block], op: Operation, values: ValueMap) -> It
             around = active[-1].values if active else values
             around.update(zip(innermost.call.results, (own[value] for value in inner.operands), strict=True))
         elif isinstance(inner, CallOp):
-            active.append(_activation(inner, own, bodies, CallSiteLoc(inner.location, innermost.location)))
+            active.append(_Activation(inner, own, bodies, CallSiteLoc(inner.location, innermost.location)))
         else:
             copies.append(inner.clone(own))
             for copied in copies[-1].walk():
                 copied.location = CallSiteLoc(copied.location, innermost.location)
     return copies
-
-
-def _activation(
-    call: CallOp, values: Mapping[SSAValue, SSAValue], bodies: Mapping[str, Block], location: LocationAttr
-) -> _Activation:
-    operands = [values[operand] for operand in call.operands]
-    return _Activation(call, operands, bodies[call.callee.root_reference.data], location)

@@ -15,7 +15,7 @@ from ttnn_jit.dialects.d2m_generic import PRINTED_PROPERTIES
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.functions import KERNEL, functions_of, is_kernel
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.transforms.convert_ttnn_to_ttir import full_in_ttir
+from ttnn_jit.transforms.convert_ttnn_to_ttir import without_device
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import erase_tile_inits
 
@@ -33,13 +33,11 @@ def inline_kernels(module: ModuleOp) -> None:
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if not isinstance(op, ttnn.GenericOp):
-            return _without_device(op, values)
+            return without_device(op, values)
         kernel = kernels.get(op.kernel)
         if kernel is None:
             raise _refusal(op, "is no kernel of the module")
-        generic = _generic(kernel, op, values)
-        values.update(zip(op.results, generic.results, strict=True))
-        return (generic,)
+        return values.replaced(op, _generic(kernel, op, values))
 
     for function in functions:
         if is_kernel(function):
@@ -47,15 +45,6 @@ def inline_kernels(module: ModuleOp) -> None:
     for function in functions:
         if not is_kernel(function):
             rebuild(function.body.block, inline)
-
-
-def _without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    """An op of the host program as it was before."""
-    if isinstance(op, ttnn.FullOp):
-        full = full_in_ttir(op)
-        values[op.result] = full.result
-        return (full,)
-    return () if isinstance(op, ttnn.DeallocateOp | ttnn.GetDeviceOp) else None
 
 
 def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
@@ -74,7 +63,7 @@ def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.Ge
     attributes = {name: value for name, value in kernel.attributes.items() if name not in (*PRINTED_PROPERTIES, KERNEL)}
     sizes = segments(len(launch.operands) - len(launch.results), len(launch.results))
     return d2m.GenericOp.create(
-        operands=[values[operand] for operand in launch.operands],
+        operands=values.operands(launch),
         result_types=launch.result_types,
         properties={name: kernel.attributes[name] for name in PRINTED_PROPERTIES} | {SEGMENTS: sizes},
         attributes=attributes,

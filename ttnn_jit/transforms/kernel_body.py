@@ -99,18 +99,25 @@ class TileBody:
     """A block of tile ops as a graph.
 
     Attributes:
-        ops: The ops that make tiles, in the block's order; constants and the terminator are left out.
+        ops: The ops that make tiles, in the block's order; constants, conversions and the terminator are left out.
         graph: Op number i is ``ops[i]``; input number i is the block's argument i.
         scalars: The other ops but the terminator: constants.
+        numbers: The number in the graph of every tile of the block.
     """
 
     ops: tuple[Operation, ...]
     graph: TileGraph
     scalars: tuple[Operation, ...]
+    numbers: Mapping[SSAValue, int]
 
     @staticmethod
-    def of(block: Block) -> TileBody:
-        """The graph of a `linalg.generic`'s body with one output."""
+    def of(block: Block, dst_tile: TileType | None = None) -> TileBody:
+        """The graph of a `linalg.generic`'s body with one output.
+
+        Args:
+            block: The body.
+            dst_tile: What DST holds, where the casts to it and from it are conversions on the way and no ops.
+        """
         inputs: Sequence[SSAValue] = block.args[:-1]
         numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
         ops: list[Operation] = []
@@ -118,18 +125,29 @@ class TileBody:
         operands: list[tuple[int, ...]] = []
         terminator = block.last_op
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        yielded = terminator.operands[0]
         for op in ops_of(block)[:-1]:
-            if op.results and isinstance((result := op.results[0]).type, TileType):
-                if result.first_use is None:
-                    raise CompileError(f"`{op.name}` makes a tile that nothing reads", location=location_of(op))
-                numbers[result] = len(inputs) + len(ops)
-                operands.append(tiles_read(op, numbers))
-                ops.append(op)
-            else:
+            if not (op.results and isinstance((result := op.results[0]).type, TileType)):
                 scalars.append(op)
-        graph = TileGraph(len(inputs), tuple(operands), numbers[terminator.operands[0]])
-        return TileBody(tuple(ops), graph, tuple(scalars))
+                continue
+            if result.first_use is None:
+                raise CompileError(f"`{op.name}` makes a tile that nothing reads", location=location_of(op))
+            if dst_tile is not None and _is_conversion(op, dst_tile, yielded):
+                numbers[result] = numbers[op.operands[0]]
+                continue
+            numbers[result] = len(inputs) + len(ops)
+            operands.append(tiles_read(op, numbers))
+            ops.append(op)
+        graph = TileGraph(len(inputs), tuple(operands), numbers[yielded])
+        return TileBody(tuple(ops), graph, tuple(scalars), numbers)
 
     def dtype(self, block: Block) -> DataType:
         """The element type that DST must hold for this body in `block`."""
         return dst_dtype(tile_dtypes((*block.args, *(op.results[0] for op in self.ops))))
+
+
+def _is_conversion(op: Operation, dst_tile: TileType, yielded: SSAValue) -> bool:
+    """Whether a cast widens to what DST holds anyway, or narrows what is stored next."""
+    if not isinstance(op, d2m.TileTypecastOp):
+        return False
+    return op.result.type == dst_tile or (op.result is yielded and op.result.has_one_use())

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
-
-from ttnn_jit.dialects.builders import identity_map, tile_memref
-from ttnn_jit.dialects.d2m import CBType, cb_type
+from ttnn_jit.dialects.builders import tile_memref
+from ttnn_jit.dialects.d2m import cb_type
 from ttnn_jit.dialects.layout import layout_attribute
-from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.transforms.iteration_space import IterationSpace, TileAccess, TileBroadcast, core_grid, iteration_space
-
-
-@dataclass(frozen=True)
-class KernelShape:
-    """What a `d2m.generic` says besides its ops; maps, buffers and their tiles are one per input, then the output's."""
-
-    grid: GridAttr
-    indexing_maps: tuple[AffineMapAttr, ...]
-    buffers: tuple[CBType, ...]
-    tiles: tuple[Attribute, ...]
-    broadcasts: tuple[TileBroadcast | None, ...]
+from ttnn_jit.transforms.iteration_space import IterationSpace, TileAccess, core_grid, iteration_space
+from ttnn_jit.transforms.kernel_ops import Follows, KernelShape, index_map
 
 
 @memoized
@@ -52,13 +37,12 @@ def kernel_shape(
     specs = (*inputs, output)
     return KernelShape(
         grid,
-        (*(_indexing_map(access) for access in space.operands), identity_map(rank)),
+        tuple(index_map(_follows(access), rank) for access in accesses),
         tuple(
             cb_type(tile_memref(_shard(access, grid), spec.dtype, "l1"))
             for access, spec in zip(accesses, specs, strict=True)
         ),
-        tuple(tile_type(spec.dtype) for spec in specs),
-        tuple(access.broadcast for access in space.operands),
+        broadcasts=tuple(access.broadcast for access in space.operands),
     )
 
 
@@ -68,16 +52,8 @@ def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fol
     return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
 
 
-def _indexing_map(access: TileAccess) -> AffineMapAttr:
-    if all(access.varies):
-        return identity_map(len(access.varies))
-    return _broadcast_map(access.varies)
-
-
-@memoized
-def _broadcast_map(varies: tuple[bool, ...]) -> AffineMapAttr:
-    results = (AffineDimExpr(dim) if follows else AffineConstantExpr(0) for dim, follows in enumerate(varies))
-    return AffineMapAttr(AffineMap(len(varies), 0, tuple(results)))
+def _follows(access: TileAccess) -> Follows:
+    return tuple(dim if follows else None for dim, follows in enumerate(access.varies))
 
 
 def _shard(access: TileAccess, grid: GridAttr) -> tuple[int, ...]:

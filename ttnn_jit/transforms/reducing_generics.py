@@ -20,8 +20,8 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced
-from ttnn_jit.transforms.kernel_ops import kernel_op
-from ttnn_jit.transforms.reducing_shape import Follows, Reads, ReducingShape, reducing_shape
+from ttnn_jit.transforms.kernel_ops import Follows, KernelShape, kernel_op
+from ttnn_jit.transforms.reducing_shape import Reads, reducing_shape
 
 LastCore = tuple[int, int]
 FILL_OF = {number: name for name, number in FILLS.items()}
@@ -118,7 +118,7 @@ def _permuted(source: SSAValue, order: Sequence[int], location: LocationAttr) ->
 def _kernel(
     op: Operation,
     sources: Sequence[SSAValue],
-    shape: ReducingShape,
+    shape: KernelShape,
     scalars: Sequence[Operation],
     properties: Mapping[str, Attribute],
 ) -> tuple[Operation, Operation]:
@@ -127,8 +127,7 @@ def _kernel(
     empty = d2m.EmptyOp.make(op.results[0].type, op.location)
     body = empty_block(shape.tiles)
     append(body, _tile_ops(op, body, scalars, properties))
-    out = empty.results[0]
-    return empty, kernel_op(sources, out, shape.buffers, body, shape.grid, shape.maps, op.location, shape.kinds)
+    return empty, kernel_op(sources, empty.results[0], shape, body, op.location)
 
 
 def _tile_ops(

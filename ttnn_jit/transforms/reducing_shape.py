@@ -4,34 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
-
 from ttnn_jit.dialects.builders import tile_memref
 from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
-from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
+from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.iteration_space import core_grid, padded, tiles_of
-from ttnn_jit.transforms.kernel_ops import Kinds
-
-Follows = tuple[int | None, ...]
-"""Per dimension of an operand, the loop whose index it has; None where that is 0. The last two are those of tiles."""
-
-
-@dataclass(frozen=True)
-class ReducingShape:
-    """What a `d2m.generic` says besides its ops; maps, buffers and tiles are one per input, then the output's."""
-
-    grid: GridAttr
-    maps: tuple[AffineMapAttr, ...]
-    kinds: Kinds
-    buffers: tuple[CBType, ...]
-    tiles: tuple[Attribute, ...]
+from ttnn_jit.transforms.kernel_ops import Follows, KernelShape, Kinds, index_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +34,7 @@ class Reads:
 
 
 @memoized
-def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[int, int]) -> ReducingShape:
+def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[int, int]) -> KernelShape:
     """The shape of a kernel with these operands, inputs first and one output.
 
     Args:
@@ -66,13 +48,8 @@ def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[i
         tiles |= operand.of_loops(tiles_of(operand.extents))
     grid = _grid(operands, last_core)
     cores = output.of_loops(grid.data)
-    return ReducingShape(
-        grid,
-        tuple(_map(operand.follows, len(kinds)) for operand in operands),
-        kinds,
-        tuple(_buffer(operand, tiles, cores) for operand in operands),
-        tuple(tile_type(operand.spec.dtype) for operand in operands),
-    )
+    maps = tuple(index_map(operand.follows, len(kinds)) for operand in operands)
+    return KernelShape(grid, maps, tuple(_buffer(operand, tiles, cores) for operand in operands), kinds)
 
 
 def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
@@ -88,12 +65,6 @@ def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
             cores |= operand.of_loops(layout_attribute(operand.spec).grid.data)
     along = zip(follows, most, strict=True)
     return grid_attr(*(most_cores if loop is None else cores.get(loop, most_cores) for loop, most_cores in along))
-
-
-@memoized
-def _map(follows: Follows, loops: int) -> AffineMapAttr:
-    results = (AffineConstantExpr(0) if loop is None else AffineDimExpr(loop) for loop in follows)
-    return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
 
 
 def _buffer(operand: Reads, tiles: Mapping[int, int], cores: Mapping[int, int]) -> CBType:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.ttnn.devices import close_device, get_num_devices, open_device
 from ttnn_jit.ttnn.host_function import host_function
@@ -100,6 +99,4 @@ def ReadDeviceProfiler(device: Device) -> None:  # noqa: N802
         ArgumentError: It is no device.
         DeviceError: It is closed.
     """
-    if maker() is not None:
-        return
     device.require_open("ReadDeviceProfiler")

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -140,8 +139,6 @@ def synchronize_device(
         DeviceError: It is closed.
         TraceError: It captures a trace.
     """
-    if maker() is not None:
-        return  # what a program does is done when its call returns
     device.require_host_access("synchronize_device")
     device.require_queue(cq_id, "synchronize_device")
 

@@ -6,101 +6,92 @@ A call looks at the classes of its arguments, and goes to the body where none of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops.created_tensors import CREATOR
-from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.ops.host_ops import OPS
+from ttnn_jit.ops.traced_calls import TRACERS
+from ttnn_jit.runtime.generated import define
+from ttnn_jit.ttnn.eager_ops import EAGER
+from ttnn_jit.ttnn.shared_parameters import made_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.host_function import HostFunction
 
 
-@dataclass(frozen=True)
-class _Text:
-    """The parts of a call's text.
-
-    Attributes:
-        heads: The parameters, and what takes all that they do not.
-        stale: Whether an argument needs binding, is missing or unknown.
-        places: The names of parameters that may be given by place.
-        by_name: Those of the others.
-    """
-
-    heads: str
-    stale: str
-    places: tuple[str, ...]
-    by_name: tuple[str, ...]
-
-    @property
-    def passed(self) -> str:
-        """The arguments of the body."""
-        return ", ".join([*self.places, *(f"{name}={name}" for name in self.by_name)])
-
-    @property
-    def given(self) -> str:
-        """A call of `_given`."""
-        named = (f"{name!r}: {name}" for name in (*self.places, *self.by_name))
-        return f"_given(_declared, {{{', '.join(named)}}}, _rest, _others)"
-
-
-def direct(declared: HostFunction) -> Callable[..., Any]:
-    """What gives STALE where an argument needs binding, is missing or unknown, else what the body gives."""
-    scope: dict[str, Any] = {"_STALE": STALE}
-    text = _text(declared, scope)
-    lines = [
-        f"def direct({text.heads}):",
-        f"    if {text.stale}:",
-        "        return _STALE",
-        f"    return _function({text.passed})",
+def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+    """The text of `call`, whose globals are `scope`, as long as nobody observes."""
+    function: Any = declared.function
+    arguments = vars(function).get("arguments")  # of a body that takes them as one dataclass
+    scope.update(_given=_given, _call=call, _function=function if arguments is None else function.body, _ops=EAGER)
+    scope.update(_made_of=made_of, _arguments=arguments, _tracers=TRACERS)
+    scope.update(_type=type, _list=list, _are_whole=_are_whole)
+    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
+    by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
+    places = [each.name for each in own if each.name not in by_name]
+    heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
+    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
+    before = [OPS] if declared.takes_ops else []
+    passed = ", ".join([*before, *places, *(f"{name}={name}" for name in by_name)])
+    if arguments is not None:
+        passed = f"_made_of(_arguments, {_dict_of(*before, *places, *by_name)})"
+    given = f"_given(_declared, {_dict_of(*places, *by_name)}, _rest, _others)"
+    in_tuples = [
+        line for name in declared.listed for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
     ]
-    return define("direct", lines, scope, declared.name)
-
-
-def write(declared: HostFunction, call: Any, scope: dict[str, Any]) -> None:
-    """Has `call`, whose globals are `scope`, run that text itself: nobody is told of its calls as they are written."""
-    scope.update(_given=_given, _declared=declared, _creator=CREATOR.get, _call=call)
-    text = _text(declared, scope)
-    taken = ["        if _creator() is not None:", f"            return _creator()(_call, *{text.given})"]
     lines = [
-        f"def written({text.heads}):",
+        f"def _written({heads}):",
         "    try:",
-        *(taken if declared.in_programs else ()),
-        f"        if {text.stale}:",
-        f"            return _declared.run(_call, *{text.given})",
-        f"        return _function({text.passed})",
+        f"        if {' or '.join(stale)}:",
+        f"            return _declared.run(_call, *{given})",
+        *(f"        {line}" for line in in_tuples),
+        f"        return _function({passed})",
         "    except BaseException as _error:",
-        f"        _declared.tell_as_called(*{text.given}, _error)",
+        f"        _declared.tell_as_called(*{given}, _error)",
         "        raise",
     ]
-    written = define("written", lines, scope, declared.name)
-    call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
-    call.__code__ = written.__code__
+    return define("_written", lines, scope, declared.name)
 
 
-def _text(declared: HostFunction, scope: dict[str, Any]) -> _Text:
-    """The parts of the text, and in `scope` what they name."""
-    scope.update(_function=declared.function, _type=type)
-    heads: list[str] = []
-    stale = ["_rest", "_others"]
-    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
-    taken = declared.taken_as_they_are
+def _dict_of(*names: str) -> str:
+    """The text of a dict of these by their names."""
+    return f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
+
+
+def _omissible(name: str) -> str:
+    return f"{name}=_default_{name}"
+
+
+def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
+    """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
-        name, classes = each.name, taken[each.name]
-        if each.kind is each.KEYWORD_ONLY and "*_rest" not in heads:
-            heads.append("*_rest")
-        heads.append(f"{name}=_{name}")
-        scope[f"_{name}"], scope[f"_classes_of_{name}"] = each.default, classes
-        is_other = f"{name} is _{name}" if classes is None else f"_type({name}) not in _classes_of_{name}"
-        if each.default is each.empty or (classes is not None and type(each.default) in classes):
-            stale.append(is_other)
-        elif classes is not None:
-            stale.append(f"({name} is not _{name} and {is_other})")
-    heads += ["**_others"] if "*_rest" in heads else ["*_rest", "**_others"]
-    by_name = tuple(each.name for each in own if each.kind is each.KEYWORD_ONLY)
-    places = tuple(each.name for each in own if each.kind is not each.KEYWORD_ONLY)
-    return _Text(", ".join(heads), " or ".join(stale), places, by_name)
+        name, classes = each.name, declared.taken_as_they_are[each.name]
+        scope[f"_default_{name}"] = each.default
+        if classes is not None:
+            is_other = _is_of_others(name, classes, scope)
+            if name in declared.listed:
+                is_other += f" and not _are_whole({name})"
+            yield is_other if each.default is each.empty else f"({name} is not _default_{name} and {is_other})"
+        elif each.default is each.empty:
+            yield f"{name} is _default_{name}"
+
+
+def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
+    """The text of whether an argument is of none of these classes."""
+    if len(classes) == 1:
+        (scope[f"_class_of_{name}"],) = classes
+        return f"_type({name}) is not _class_of_{name}"
+    scope[f"_classes_of_{name}"] = classes
+    return f"_type({name}) not in _classes_of_{name}"
+
+
+_SEQUENCES, _WHOLE = frozenset({tuple, list}), frozenset({int})
+
+
+def _are_whole(value: Any) -> bool:
+    """Whether it is a tuple or list of Python's own whole numbers, which need no binding."""
+    return type(value) in _SEQUENCES and _WHOLE.issuperset(map(type, value))
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

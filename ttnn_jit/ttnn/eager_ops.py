@@ -1,49 +1,72 @@
-"""What decompositions call where functions of the host API write them: eager functions, on tensors of programs too."""
+"""What functions of the host API are written over outside programs: calls are eager ones, on tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.decomposition import Ops
+from ttnn_jit.ops.host_ops import Draws, HostOps
+from ttnn_jit.ops.random_numbers import NEXT_DRAW
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.random_state import PARTS, on_device, seeded, state
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn import eager_functions
+from ttnn_jit.ttnn.eager_operation import InPlaceOperation
+
+_NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
-def place_of(tensor: Any) -> Device | None:
-    """Where what is made beside a tensor lies: None on the host, and in a program, which is made for no device."""
-    return None if maker() is not None else tensor.device()
-
-
-class EagerOps(Ops):
-    """Calls are eager ones of tensors, which are the values; of a program's tensors, calls of the program.
-
-    Args:
-        device: Where tensors are that are made of no others; None: on the host.
-    """
-
-    def __init__(self, device: Device | None = None) -> None:
-        self._device = device
+class EagerOps(HostOps[Tensor]):
+    """Calls are eager ones of tensors, which are the values; of a program's tensors, calls of the program."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(eager_functions, name)
 
-    def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
-        """What the function of that name gives."""
-        names = (each.name for each in (*operation.operands, *operation.attributes))
-        values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
-        found = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
-        return [found] if operation.gives_one_tensor else [*found]
-
-    def filled(self, number: float, spec: TensorSpec) -> Any:
+    def filled(self, number: float, spec: TensorSpec, device: Device | None = None) -> Any:
         """A tensor of one number."""
-        program = maker()
-        return storage.filled(number, spec, self._device) if program is None else program.filled(number, spec)
+        return storage.filled(number, spec, device)
+
+    def made(
+        self,
+        _operation: Operation,
+        _statics: Sequence[Any],
+        spec: TensorSpec,
+        device: Device | None,
+        elements: Callable[[], Any],
+    ) -> Tensor:
+        """A tensor of these elements."""
+        return storage.of_numbers(elements(), spec, device)
+
+    def drawn(
+        self, seed: int | None, draws: Draws[Tensor], device: Device, config: MemoryConfig | None = None
+    ) -> Tensor:
+        """The generator that calls share is left at its next draw."""
+        draw, key = seeded(seed, device) if seed else (on_device(state(part, TTNN), device) for part in PARTS)
+        made = draws(draw, key, config)
+        if not seed:
+            _NEXT_DRAW(draw)
+        return made
+
+    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> Tensor:
+        """The call says where."""
+        made: Tensor = call(*arguments, memory_config=config)
+        return made
+
+    def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
+        """A tensor of its own, unless it is as wanted."""
+        return storage.stored_as(tensor, checked(spec), device, name)
+
+    def free(self, tensor: Tensor) -> None:
+        """At once."""
+        tensor.deallocate()
+
+
+EAGER = EagerOps()
+"""What calls outside programs are written over."""
 
 
 def placed(result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None) -> Tensor:

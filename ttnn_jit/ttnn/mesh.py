@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.ops.created_tensors import interpreted_in_programs
+from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor

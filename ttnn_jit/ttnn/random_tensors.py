@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.created_tensors import maker
-from ttnn_jit.ops.random_numbers import BERNOULLI, DROPOUT, NEXT_DRAW, RAND, RANDN
+from ttnn_jit.ops.host_ops import HostOps
+from ttnn_jit.ops.random_numbers import BERNOULLI, DROPOUT, RAND, RANDN
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
-from ttnn_jit.runtime.families import TTNN
-from ttnn_jit.runtime.random_state import PARTS, on_device, seed_all, seeded, state
+from ttnn_jit.runtime.random_state import seed_all
 from ttnn_jit.runtime.tensor import Tensor, in_order, stored_as
 from ttnn_jit.runtime.tensor_words import numbers
 from ttnn_jit.specs.dtypes import FLOATS
@@ -21,13 +21,11 @@ from ttnn_jit.specs.tensor_spec import (
     MemoryConfig,
     TensorSpec,
 )
-from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
-from ttnn_jit.ttnn.eager_ops import place_of
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for each in (RAND, RANDN, BERNOULLI, DROPOUT))
-_NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
 @host_function(observed=False, without_effect={"all devices draw from one generator": "device"})
@@ -48,51 +46,52 @@ def _check_seed(seed: int, what: str) -> None:
         raise ArgumentError(f"{what} is {seed}, and seeds are at least 0 and have 63 bits")
 
 
-def _generator(seed: int | None, device: Device, name: str) -> tuple[Any, Any]:
-    """What a draw reads: of a generator with that seed; without one, or with 0, of the one that all calls share."""
+def _drawn(
+    ops: HostOps[Tensor],
+    call: TtnnOperation,
+    seed: int | None,
+    device: Device | None,
+    draws: Callable[..., Tensor],
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """What `draws` makes on a device by `call`, for the host where `device` is None."""
+    name = call.__name__.removeprefix("ttnn.")
     if seed is not None:
         _check_seed(seed, f"`seed` of {name}")
-    if (made := maker()) is not None:
-        return made.generator(seed)
-    if seed:
-        draw, key = seeded(seed, device)
-    else:
-        draw, key = (on_device(state(part, TTNN), device) for part in PARTS)
-    return draw, key
-
-
-def _drawn(
-    call: TtnnOperation, seed: int | None, device: Device | None, *arguments: Any, tensor: Any = None, **keywords: Any
-) -> Tensor:
-    """What `call` makes of a draw: of `tensor`, if one is given, and on the host where no device is."""
-    name, made = call.__name__.removeprefix("ttnn."), maker()
     place = implicit_cpu_device() if device is None else device
-    if tensor is not None and made is None and device is None:
-        tensor = tensor.to(place)
-    draw, key = _generator(seed, place, name)
-    result: Tensor = call(*(() if tensor is None else (tensor,)), draw, key, *arguments, **keywords)
-    if made is not None and not seed:
-        made.count_draw()
-    elif not seed:
-        _NEXT_DRAW(draw)
-    if made is not None or device is not None:
+    result = ops.drawn(seed, partial(draws, place), place, memory_config)
+    if device is not None:
         return result
     return stored_as(result, result.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
 
 
-def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device | None, *numbers: float) -> Tensor:
+def _new(
+    ops: HostOps[Tensor], call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device | None, *ends: float
+) -> Tensor:
     """A tensor of random elements that is as `spec` says."""
-    place = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
-    made = maker()
-    config = place if made is None else None
-    result = _drawn(call, seed, device, tuple(spec.shape), spec.dtype, spec.layout, *numbers, memory_config=config)
-    if made is not None and place is not None:
-        result = made.laid_out(result, spec)
-    return result
+
+    def draws(_: Device, draw: Tensor, key: Tensor, config: MemoryConfig | None) -> Any:
+        return call(draw, key, tuple(spec.shape), spec.dtype, spec.layout, *ends, memory_config=config)
+
+    config = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
+    return _drawn(ops, call, seed, device, draws, config)
+
+
+def _of_tensor(
+    ops: HostOps[Tensor], call: TtnnOperation, seed: int | None, tensor: Tensor, *arguments: Any, **keywords: Any
+) -> Tensor:
+    """What `call` makes of a draw and a tensor, where that lies."""
+    device = tensor.device()
+
+    def draws(place: Device, draw: Tensor, key: Tensor, _: MemoryConfig | None) -> Any:
+        return call(tensor.to(place) if device is None else tensor, draw, key, *arguments, **keywords)
+
+    return _drawn(ops, call, seed, device, draws)
 
 
 @host_function(in_programs=True, over_meshes=True)
 def rand(
+    _ops: HostOps[Tensor],
     shape: Iterable[int],
     device: Device | None = None,
     *,
@@ -114,11 +113,12 @@ def rand(
     if not low < high:
         raise ArgumentError(f"rand: `low` is {low}, which is not below `high`, {high}")
     spec = spec_of_new(shape, _float_type(dtype, "rand"), layout, device, memory_config)
-    return _new(_RAND, seed, spec, device, float(low), float(high))
+    return _new(_ops, _RAND, seed, spec, device, float(low), float(high))
 
 
 @host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
 def randn(
+    _ops: HostOps[Tensor],
     shape: Iterable[int],
     *,
     device: Device | None = None,
@@ -133,11 +133,13 @@ def randn(
     Raises:
         ArgumentError: `dtype` is one of integers; an argument of another kind.
     """
-    return _new(_RANDN, seed, spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config), device)
+    spec = spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config)
+    return _new(_ops, _RANDN, seed, spec, device)
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip="compute_kernel_config")
 def bernoulli(
+    _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
     seed: int | None = None,
     *,
@@ -151,10 +153,9 @@ def bernoulli(
         ArgumentError: An element is no probability, which is seen where elements can be read before the call;
             `dtype` is one of integers; an argument of another kind.
     """
-    if maker() is None:
-        _check_probabilities(input)
+    _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
-    return _drawn(_BERNOULLI, seed, place_of(input), wanted, tensor=input, memory_config=memory_config)
+    return _of_tensor(_ops, _BERNOULLI, seed, input, wanted, memory_config=memory_config)
 
 
 def _check_probabilities(tensor: Tensor) -> None:
@@ -169,6 +170,7 @@ def _check_probabilities(tensor: Tensor) -> None:
 
 @host_function(name="experimental.dropout", in_programs=True, over_meshes=True, on_copies=True)
 def dropout(
+    _ops: HostOps[Tensor],
     input_tensor: Tensor,
     *,
     probability: float,
@@ -183,8 +185,7 @@ def dropout(
     """
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
-    place = place_of(input_tensor)
-    return _drawn(_DROPOUT, seed, place, probability, scale, tensor=input_tensor, memory_config=memory_config)
+    return _of_tensor(_ops, _DROPOUT, seed, input_tensor, probability, scale, memory_config=memory_config)
 
 
 def _float_type(dtype: DataType | None, name: str) -> DataType:

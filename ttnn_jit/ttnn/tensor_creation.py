@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.ops.sequences import ARANGE, EYE
-from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import (
@@ -21,7 +19,6 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     checked,
 )
-from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 
 EXACT_INTEGERS = 1 << 53
@@ -50,21 +47,6 @@ def spec_of_new(
     return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
-def call_by_form(
-    name: str, form: Callable[..., Tensor], written: str, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> Tensor:
-    """What `form` gives for the arguments of a call of the function `name`, which has several forms.
-
-    Raises:
-        ArgumentError: They do not fit its parameters; the help says how the function is `written`.
-    """
-    try:
-        bound = inspect.signature(form).bind(*args, **keywords)
-    except TypeError as error:
-        raise ArgumentError(f"{name}: {error}", help=f"it is written {written}") from None
-    return form(*bound.args, **bound.kwargs)
-
-
 def check_of_ttnn(dtype: DataType) -> None:
     """Refuse an element type that torch's and numpy's tensors have, and ttnn's have not.
 
@@ -79,6 +61,7 @@ def check_of_ttnn(dtype: DataType) -> None:
 
 @host_function(in_programs=True, over_meshes=True)
 def full(
+    _ops: HostOps[Tensor],
     shape: Iterable[int],
     fill_value: float,
     dtype: DataType | None = None,
@@ -94,7 +77,8 @@ def full(
     """
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     number = _as_element(fill_value, spec.dtype, "`fill_value`")
-    return storage.filled(number, spec, device) if (made := maker()) is None else made.filled(number, spec)
+    filled: Tensor = _ops.filled(number, spec, device)
+    return filled
 
 
 def _as_element(value: Number, dtype: DataType, name: str) -> float:
@@ -144,6 +128,7 @@ def empty(
 
 @host_function(in_programs=True, over_meshes=True)
 def arange(
+    _ops: HostOps[Tensor],
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
@@ -177,13 +162,14 @@ def arange(
     numbers = range(first, beyond, step)
     spec = spec_of_new((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     ends = [_as_element(number, spec.dtype, "a number of arange") for number in (*numbers[:1], *numbers[-1:])]
-    if (made := maker()) is not None:
-        return made.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
-    import numpy
 
-    exact = all(abs(number) <= EXACT_INTEGERS for number in (first, beyond, *ends))
-    elements = numpy.arange(first, beyond, step) if exact else numpy.array(numbers, numpy.float64)
-    return storage.of_numbers(elements, spec, device)
+    def elements() -> Any:
+        import numpy
+
+        exact = all(abs(number) <= EXACT_INTEGERS for number in (first, beyond, *ends))
+        return numpy.arange(first, beyond, step) if exact else numpy.array(numbers, numpy.float64)
+
+    return _ops.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec, device, elements)
 
 
 @host_function(in_programs=True, over_meshes=True)
@@ -196,8 +182,8 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
-    own = place_of(tensor)
-    if memory_config is None and (own is not None or maker() is not None):
+    own = tensor.device()
+    if memory_config is None and own is not None:
         memory_config = tensor.memory_config()
     return full(
         tensor.shape,
@@ -247,6 +233,7 @@ def empty_like(
 
 @host_function(in_programs=True, over_meshes=True)
 def eye(
+    _ops: HostOps[Tensor],
     rows: int,
     columns: int | None = None,
     *,
@@ -262,8 +249,10 @@ def eye(
     """
     shape = (rows, rows if columns is None else columns)
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    if (made := maker()) is not None:
-        return made.made(EYE, (*spec.shape, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
-    import numpy
 
-    return storage.of_numbers(numpy.eye(*spec.shape, dtype=numpy.float32), spec, device)
+    def elements() -> Any:
+        import numpy
+
+        return numpy.eye(*spec.shape, dtype=numpy.float32)
+
+    return _ops.made(EYE, (*spec.shape, spec.dtype, spec.layout), spec, device, elements)

@@ -7,7 +7,7 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn import eager_functions as ttnn
-from ttnn_jit.ttnn.eager_ops import place_of, placed
+from ttnn_jit.ttnn.eager_ops import placed
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.random_tensors import rand
 from ttnn_jit.ttnn.tensor_creation import arange
@@ -67,14 +67,14 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     scaled = ttnn.multiply(_tiled(typecast(values, COMPUTE_TYPE)), temp)
     probabilities, places = ttnn.sort(ttnn.softmax(scaled, 3), 3, True)
     before = ttnn.subtract(ttnn.cumsum(probabilities, 3), probabilities)
-    numbers = arange(0, width, dtype=COMPUTE_TYPE, device=place_of(values))
+    numbers = arange(0, width, dtype=COMPUTE_TYPE, device=values.device())
     rank = _tiled(ttnn.reshape(numbers, (1, 1, 1, width)))
     is_first = ttnn.eq(rank, 0.0)
     may_be = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
     masses = ttnn.cumsum(ttnn.multiply(probabilities, may_be), 3)
     whole = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
     # from 0 to 1, which it is not, for each user, in a column
-    uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=place_of(values), seed=seed)
+    uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=values.device(), seed=seed)
     passed = ttnn.le(masses, ttnn.multiply(uniform, whole))
     return ttnn.gather(places, 3, typecast(ttnn.sum(passed, 3, True), places.dtype))
 

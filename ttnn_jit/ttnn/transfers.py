@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
-from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
@@ -27,7 +27,6 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import function_of
-from ttnn_jit.ttnn.eager_ops import place_of
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
@@ -35,6 +34,7 @@ from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 @host_function(in_programs=True, over_meshes=True)
 def to_device(
+    _ops: HostOps[Tensor],
     tensor: Tensor,
     device: Device,
     memory_config: MemoryConfig | None = None,
@@ -48,10 +48,10 @@ def to_device(
         ArgumentError: There is no such command queue.
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
-    if maker() is not None:
-        return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), None, "to_device")
     _check_queues(device, "to_device", cq_id, queue_id)
-    return tensor.to(device, memory_config)
+    if memory_config is None and tensor.memory_config() == HOST_MEMORY_CONFIG:
+        memory_config = DRAM_MEMORY_CONFIG
+    return _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
 
 
 @host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
@@ -64,11 +64,13 @@ def from_device(
 ) -> Tensor:
     """A copy on the host (ttnn.from_device), which is there when the call returns."""
     _check_queues(tensor.device(), "from_device", cq_id, queue_id)
-    return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
+    spec = tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG)
+    return storage.stored_as(tensor, spec, None, "from_device")
 
 
 @host_function(in_programs=True, over_meshes=True)
 def to_memory_config(
+    _ops: HostOps[Tensor],
     tensor: Tensor,
     memory_config: MemoryConfig,
     dtype: DataType | None = None,
@@ -92,22 +94,23 @@ def to_memory_config(
         tensor = typecast(tensor, dtype)
     spec = checked(tensor.spec.with_(memory_config=memory_config))
     if output_tensor is not None:
-        if device is None:
-            raise ArgumentError(
-                "to_memory_config writes into no tensor inside a jitted function",
-                help="write `ttnn.copy(to_memory_config(x, ...), output)`, or leave `output_tensor` out",
-            )
-        return _written_into(output_tensor, tensor, spec, device, "to_memory_config")
-    return _stored_as(tensor, spec, device, "to_memory_config")
+        _check_output(_ops, output_tensor, spec, device)
+        _overwrite(output_tensor, tensor, "to_memory_config")
+        return output_tensor
+    return _ops.laid_out(tensor, spec, device, "to_memory_config")
 
 
-def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Device, name: str) -> Tensor:
+def _check_output(ops: HostOps[Tensor], output: Tensor, spec: TensorSpec, device: Device) -> None:
+    name = "to_memory_config"
+    if ops.device is not None:
+        raise ArgumentError(
+            f"{name} writes into no tensor inside a jitted function",
+            help=f"write `ttnn.copy({name}(x, ...), output)`, or leave `output_tensor` out",
+        )
     if output.spec is not spec or output.device() is not device:
         raise ShapeError(
             f"{name}: `output_tensor` is {output.spec} on {output.device()}, the result {spec} on {device}"
         )
-    _overwrite(output, tensor, name)
-    return output
 
 
 @host_function(in_programs=True, aliases={"memory_config": "output_memory_config"})
@@ -178,6 +181,7 @@ def _check_way(
 
 @host_function(in_programs=True, over_meshes=True, without_effect={"where ttnn tilizes and untilizes": "device"})
 def to_layout(
+    _ops: HostOps[Tensor],
     tensor: Tensor,
     layout: Layout,
     dtype: DataType | None = None,
@@ -202,18 +206,18 @@ def to_layout(
     if dtype is None and layout is Layout.ROW_MAJOR and tensor.dtype.is_block_float:
         dtype = tensor.dtype.unpacked
     if dtype is None or dtype is tensor.dtype:
-        return _laid_out(tensor, layout, memory_config)
+        return _laid_out(_ops, tensor, layout, memory_config)
     if layout is Layout.TILE:  # block floats have tiles only
-        return typecast(_laid_out(tensor, layout, memory_config), dtype)
-    return _laid_out(typecast(tensor, dtype), layout, memory_config)
+        return typecast(_laid_out(_ops, tensor, layout, memory_config), dtype)
+    return _laid_out(_ops, typecast(tensor, dtype), layout, memory_config)
 
 
-def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
+def _laid_out(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
     own = tensor.memory_config()
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
     spec = unsharded.with_(memory_config=config)
-    return _stored_as(tensor, spec, place_of(tensor), "to_layout")
+    return ops.laid_out(tensor, spec, tensor.device(), "to_layout")
 
 
 def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
@@ -292,7 +296,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
 
 
 @host_function(in_programs=True, over_meshes=True)
-def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
+def reallocate(_ops: HostOps[Tensor], tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
 
     Raises:
@@ -300,9 +304,8 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
         GridError, L1CapacityError: It does not fit beside itself; the tensor then stays.
     """
     device = _device_of(tensor, "reallocate")
-    moved = _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
-    if maker() is None:
-        tensor.deallocate()
+    moved = _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
+    _ops.free(tensor)
     return moved
 
 
@@ -314,6 +317,7 @@ def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
 
 @host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
 def clone(
+    _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
@@ -323,7 +327,7 @@ def clone(
     """A copy (ttnn.clone)."""
     if dtype is not None and dtype is not input.dtype:
         return typecast(input, dtype, memory_config)
-    return _stored_as(input, input.spec.with_(memory_config=memory_config), place_of(input), "clone")
+    return _ops.laid_out(input, input.spec.with_(memory_config=memory_config), input.device(), "clone")
 
 
 @host_function()
@@ -377,7 +381,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
-@host_function(without_effect={"memory is freed at once": "force"})
+@host_function(in_programs=True, without_effect={"memory is freed at once": "force"})
 def deallocate(tensor: Tensor, force: bool = True) -> None:
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
     tensor.deallocate()
@@ -392,7 +396,7 @@ def is_sharded(tensor: Tensor) -> bool:
 @host_function(in_programs=True, observed=False)
 def is_tensor_storage_on_device(tensor: Tensor) -> bool:
     """Whether a tensor is on a device (ttnn.is_tensor_storage_on_device)."""
-    return maker() is not None or tensor.device() is not None
+    return tensor.device() is not None
 
 
 @host_function(in_programs=True, observed=False)
@@ -401,22 +405,14 @@ def get_memory_config(tensor: Tensor) -> MemoryConfig:
     return tensor.memory_config()
 
 
-def _device_of(tensor: Tensor, name: str) -> Device | None:
-    """The device of a tensor that must be on one; None in a program."""
-    device = place_of(tensor)
-    if device is None and maker() is None:
+def _device_of(tensor: Tensor, name: str) -> Device:
+    """The device of a tensor that must be on one."""
+    device = tensor.device()
+    if device is None:
         raise ArgumentError(
             f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device(tensor, device)`"
         )
     return device
-
-
-def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
-    """A copy as `spec` says, which differs in layout and memory config at most."""
-    if (program := maker()) is not None:
-        laid_out: Tensor = program.laid_out(tensor, spec)
-        return laid_out
-    return storage.stored_as(tensor, checked(spec), device, name)
 
 
 def _check_queues(device: Device | None, name: str, *queues: int | None) -> None:

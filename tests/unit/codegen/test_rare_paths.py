@@ -1,14 +1,21 @@
-"""Rare paths are assembled once, apart from the kernels that call them."""
+"""Rare paths are assembled once, apart from the kernels that call them; what kernels share is written once."""
 
 import re
 
 import numpy as np
 import pytest
+import torch
 
+import ttnn_jit
 from tests.unit.codegen.programs import scheduled
 from tests.unit.codegen.test_llvm_kernel import hot_loop, kernel_in
+from ttnn_jit import ttnn
+from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.compiler import driver
+from ttnn_jit.kernels import contracting_loops
+from ttnn_jit.kernels.contracting_packing import Packing
+from ttnn_jit.kernels.contracting_unpacking import Unpacking
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.kernels.llvm.types import FLOAT
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -68,6 +75,30 @@ def test_modules_share_no_declarations_through_a_rare_path(isa):
         getattr(b, more)(x)
     apart = first.declarations.keys() ^ second.declarations.keys()
     assert sorted(each.partition("llvm.")[2].partition(".")[0] for each in apart) == ["ceil", "floor"]
+
+
+DEVICE = ttnn.open_device(device_id=0, target="cpu")
+PACKED = {ttnn.float32: Packing, ttnn.bfloat16: Packing, ttnn.bfloat8_b: Unpacking}
+
+
+@pytest.mark.parametrize("dtype", PACKED, ids=lambda dtype: dtype.mlir)
+def test_products_share_the_functions_that_pack(dtype, monkeypatch):
+    """Of kernels with another loop behind the product; and they are those that each would write by itself."""
+    written, kind = [], PACKED[dtype]
+    functions = kind.functions
+    monkeypatch.setattr(kind, "functions", lambda packing: (written.append(packing), functions(packing))[1])
+    a, b = (ttnn.from_torch(torch.zeros(96, 96), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=DEVICE) for _ in "ab")
+
+    def packing_of(behind):
+        llvm_kernel.kernel_of.cache_clear()
+        text = ttnn_jit.jit(lambda x, y: behind(ttnn.matmul(x, y)), graph_capture=True).ir(a, b, stage="codegen")
+        return re.findall(r"define [^\n]*@ttnn_jit\.pack_.*?\n}", text, re.DOTALL)
+
+    contracting_loops._functions_of.cache_clear()
+    first, second = packing_of(ttnn.relu), packing_of(ttnn.exp)
+    assert len(first) == len(written) * (3 if kind is Unpacking else 1)
+    contracting_loops._functions_of.cache_clear()
+    assert first == second == packing_of(ttnn.abs) != []
 
 
 def test_a_kernel_without_rare_paths_is_left_as_it_is():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, f32
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnknownLoc, f32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit import ops
@@ -13,6 +13,7 @@ from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import grid_attr, tile_type
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.transforms.kernel_ops import KernelShape, kernel_op
 
 SPEC = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE)
 TENSOR = tensor_type(SPEC)
@@ -97,18 +98,12 @@ BUILDS: dict[str, tuple[list[object], Build]] = {
 
 
 def _generic(tensor: SSAValue) -> list[Operation]:
-    buffers = Block(arg_types=[d2m.cb_type(SHARD)] * 2)
-    source, target = d2m.WaitOp.make(buffers.args[0]), d2m.ReserveOp.make(buffers.args[1])
     body = Block(arg_types=[TILE, TILE])
     negated = d2m.TILE_OP_OF[ops.OVERLOADS["neg"][0]].make([body.args[0]], TILE)
     body.add_ops([negated, builders.linalg_yield([negated.result])])
-    maps = [builders.identity_map(2)] * 2
-    buffers.add_ops([source, target, builders.linalg_generic([source.result], [target.result], maps, body)])
+    shape = KernelShape(grid_attr(1, 1), (builders.identity_map(2),) * 2, (d2m.cb_type(SHARD),) * 2)
     empty = d2m.EmptyOp.make(TENSOR)
-    return [
-        empty,
-        d2m.GenericOp.make([tensor], [empty.result], Region(buffers), grid=grid_attr(1, 1), indexing_maps=maps),
-    ]
+    return [empty, kernel_op([tensor], empty.result, shape, body, UnknownLoc())]
 
 
 def _nest(shard: SSAValue) -> list[Operation]:

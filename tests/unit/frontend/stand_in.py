@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.frontend import FrontendRequest, FrontendResult, TensorArgument, lower
 from ttnn_jit.ops import ALIASES, IN_PLACE, OVERLOADS
+from ttnn_jit.ops.host_ops import CREATES
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -38,6 +39,9 @@ class StandInJit:
 
 def deallocate(tensor, force=True):
     return tensor.__ttnn_call__(deallocate, (tensor,), {"force": force})
+
+
+vars(deallocate)[CREATES] = lambda _ops, args, _: args[0].deallocate()
 
 
 def from_torch(tensor):

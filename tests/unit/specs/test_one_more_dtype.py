@@ -1,4 +1,4 @@
-"""An element type is one row: the text of CONTRIBUTING.md adds one to a copy of the package."""
+"""An element type is one row: the text of docs/how_to_add.md adds one to a copy of the package."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ with ttnn.manage_device(0) as device:
     on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     assert on_device.dtype is INT8 and torch.equal((-on_device).to_torch(), -x)
     assert torch.equal(ttnn.typecast(on_device, ttnn.float32).to_torch(), x.float())
+    rows = ttnn.from_torch(torch.tensor([[2, 0]], dtype=torch.int8), device=device)
+    table = ttnn.from_torch(torch.arange(96).bfloat16().reshape(3, 32), device=device)
+    assert ttnn.embedding(rows, table).to_torch()[0, :, 0].tolist() == [64, 0]
     far = ttnn.from_torch(torch.tensor([[-1e9, -1.5, 300.0]]), layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.typecast(far, INT8).to_torch().tolist() == [[-128, -1, 127]]
 assert ttnn.full((2,), -128, dtype=INT8).to_torch().tolist() == [-128, -128]
@@ -51,9 +54,9 @@ print("done")
 
 
 @pytest.mark.process
-def test_the_text_of_contributing_adds_an_element_type_with_one_row(tmp_path):
-    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Add an element type")[2].partition("\n## ")[0]
-    row, member = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+def test_the_page_adds_an_element_type_with_one_row(tmp_path):
+    section = (ROOT / "docs" / "how_to_add.md").read_text().partition("## An element type")[2].partition("\n## ")[0]
+    member, row = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)
     dtypes = package_with_own("specs", tmp_path) / "specs" / "dtypes.py"
     text = dtypes.read_text()
     last = "    INT32 = 7\n"

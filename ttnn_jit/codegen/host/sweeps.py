@@ -10,7 +10,7 @@ what an element is above, and values that cross sweeps are not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.codegen.stages import StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
@@ -41,79 +41,83 @@ def swept(
         of_words: Whether bfloat16 is reduced where it is read.
         in_registers: Whether what a sweep over a row computes is reduced in its loop.
     """
-    memory = _Memory(body, of_words=of_words, in_registers=in_registers)
-    numbers = sorted(set(memory.order.sweep.values()))
-    return tuple(_sweep(memory, number) for number in numbers), tuple(memory.buffers)
+    assert body.reduced is not None, "it reduces a loop"
+    order, in_rows = _Order(body, body.reduced), body.reduced.loop == 0
+    kept = _Kept(body, order, of_words=of_words, in_registers=in_registers and in_rows)
+    sweeps = []
+    for number in sorted(set(order.sweep.values())):
+        whole_row = number % 2 == 0
+        group = [index for index, own in order.sweep.items() if own == number and index not in kept.reduced_alone]
+        streams = _streams(body, kept.buffers, whole_row=whole_row)
+        rank = 2 if whole_row and not in_rows else 0
+        stage = StageWriter(body, streams, kept.crossing, kept.stored, kept.folded, not in_rows, rank).stage(group)
+        sweeps.append(Sweep(stage, whole_row, kept.folds(group)))
+    return tuple(sweeps), tuple(kept.buffers)
 
 
-class _Memory:
-    """Where the tiles of a body that reduces are between its sweeps, and what these reduce.
+class _Kept:
+    """Where what sweeps read of earlier ones is kept, and what they reduce.
 
     Attributes:
-        body: It.
-        order: In which sweep each step is.
-        in_rows: Whether sweeps run over rows.
         buffers: Numbered after the body's streams.
-        crossing: Steps whose tiles a later sweep needs, with the numbers of their buffers.
-        stored: Reductions whose operand is stored, with the numbers of the buffers that get it.
-        terms: Reductions, with the numbers of the streams or buffers that hold what is reduced.
-        folded: Those of them that their sweep's loop reduces.
-        reduced_alone: Casts of bfloat16 that nothing but reductions of the words reads.
+        crossing: By step whose tile a later sweep needs, its buffer.
+        stored: By reduction whose operand its own sweep stores, the buffer.
+        folded: Those of them that the sweep's loop reduces.
+        reduced_alone: Casts of bfloat16 that is reduced where it is read, which nothing else needs.
     """
 
-    def __init__(self, body: KernelBody, *, of_words: bool, in_registers: bool) -> None:
-        assert body.reduced is not None, "it reduces a loop"
-        self.body, self.order, self.in_rows = body, _Order(body, body.reduced), body.reduced.loop == 0
+    def __init__(self, body: KernelBody, order: _Order, *, of_words: bool, in_registers: bool) -> None:
+        self._body = body
+        self._order = order
+        self._of_words = of_words
+        self._in_registers = in_registers
         self.buffers: list[Buffer] = []
-        wide = self.order.wide
         self.crossing = {
-            index: self._buffer(BufferKind.ROW if wide[index] else BufferKind.ELEMENT, index)
-            for index in self.order.crossing
+            index: self._buffer(BufferKind.ROW if order.wide[index] else BufferKind.ELEMENT, index)
+            for index in order.crossing
         }
         self.stored: dict[int, int] = {}
-        self.terms: dict[int, int] = {}
         self.folded: set[int] = set()
-        widened: set[int] = set()
-        for index, step in enumerate(body.steps):
-            if not isinstance(step, Accumulate):
-                continue
-            words = _held_words(body, step.operand) if self.in_rows else None
-            held = _held(body, step.operand, self.order, self.crossing) if self.in_rows else None
-            is_computed = self.order.sweep.get(step.operand) == self.order.sweep[index]
-            if in_registers and self.in_rows and is_computed and words is None:
-                held = self.stored[index] = self._buffer(BufferKind.FOLDED, index)
-                self.folded.add(index)
-            elif held is None and of_words and words is not None:
-                held = words
-                widened.add(step.operand)
-            elif held is None:
-                held = self.stored[index] = self._buffer(BufferKind.TERMS, index)
-            self.terms[index] = held
-        self.reduced_alone = widened - {
+        self.reduced_alone: set[int] = set()
+        steps = enumerate(body.steps)
+        self._terms = {index: self._placed(index, step) for index, step in steps if isinstance(step, Accumulate)}
+        self.reduced_alone -= {
             operand
             for index, step in enumerate(body.steps)
             for operand in operands_of(step)
             if not isinstance(step, Accumulate) or index in self.stored
         }
 
+    def folds(self, group: Sequence[int]) -> tuple[Fold, ...]:
+        """What a group of steps reduces."""
+        reductions = [(index, step) for index in group if isinstance(step := self._body.steps[index], Accumulate)]
+        return tuple(
+            Fold(step.tile_name, self._terms[index], self.crossing[index], index in self.folded)
+            for index, step in reductions
+        )
+
     def _buffer(self, kind: BufferKind, index: int) -> int:
         is_term = kind in {BufferKind.TERMS, BufferKind.FOLDED}
-        self.buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else self.body.dtype_of(index)))
-        return len(self.body.streams) + len(self.buffers) - 1
+        self.buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else self._body.dtype_of(index)))
+        return len(self._body.streams) + len(self.buffers) - 1
 
-
-def _sweep(memory: _Memory, number: int) -> Sweep:
-    """A sweep of a body; even ones run over the row."""
-    body, in_columns, whole_row = memory.body, not memory.in_rows, number % 2 == 0
-    group = [index for index, own in memory.order.sweep.items() if own == number and index not in memory.reduced_alone]
-    streams = _streams(body, memory.buffers, whole_row=whole_row)
-    folds = tuple(
-        Fold(step.tile_name, memory.terms[index], memory.crossing[index], index in memory.folded)
-        for index in group
-        if isinstance(step := body.steps[index], Accumulate)
-    )
-    own = memory.crossing, memory.stored, memory.folded, in_columns, 2 if whole_row and in_columns else 0
-    return Sweep(StageWriter(body, streams, *own).stage(group), whole_row, folds)
+    def _placed(self, index: int, step: Accumulate) -> int:
+        """The number of the stream or buffer that a reduction is made of."""
+        body, sweep, operand = self._body, self._order.sweep, step.operand
+        in_rows = body.reduced is not None and body.reduced.loop == 0
+        words = _held_words(body, operand) if in_rows else None
+        if self._in_registers and words is None and sweep.get(operand) == sweep[index]:
+            self.folded.add(index)
+            self.stored[index] = self._buffer(BufferKind.FOLDED, index)
+            return self.stored[index]
+        held = _held(body, operand, self._order, self.crossing) if in_rows else None
+        if held is not None:
+            return held
+        if self._of_words and words is not None:
+            self.reduced_alone.add(operand)
+            return words
+        self.stored[index] = self._buffer(BufferKind.TERMS, index)
+        return self.stored[index]
 
 
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
