@@ -157,7 +157,7 @@ def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> i
     for launch in group:
         nest = launch.bound.loops
         depth = _outer_loops(nest, total)
-        for operand, strides, offset in zip(_operands(launch.bound), nest.strides, nest.offsets, strict=True):
+        for operand, strides, offset in zip(launch.bound.operands, nest.strides, nest.offsets, strict=True):
             if operand.value is value:
                 spans.add(_span(nest, strides, depth) if depth and not offset else 0)
     return spans.pop() if len(spans) == 1 else 0
@@ -168,10 +168,6 @@ def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
     span = strides[depth - 1]
     inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
     return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
-
-
-def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
-    return (*bound.inputs, *bound.outputs)
 
 
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
@@ -253,9 +249,7 @@ def _in_blocks(
 
 def _with_values(bound: BoundKernel, others: Mapping[PlanValue, PlanValue]) -> BoundKernel:
     """A kernel with other values in the place of some."""
-    operands = [Operand(others.get(each.value, each.value), each.view) for each in _operands(bound)]
-    count = len(bound.inputs)
-    return replace(bound, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+    return bound.with_operands([Operand(others.get(each.value, each.value), each.view) for each in bound.operands])
 
 
 @dataclass(frozen=True)
@@ -310,7 +304,7 @@ class _Rows:
         """Per operand, the elements from one row to what is so many rows behind it."""
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
         indices = [-index if rows < 0 else index for index in _indices(abs(rows), nest.extents[:depth])]
-        operands = zip(_operands(self.bound), nest.strides, strict=True)
+        operands = zip(self.bound.operands, nest.strides, strict=True)
         return tuple(
             0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
             for operand, strides in operands
