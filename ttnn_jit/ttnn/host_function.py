@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
@@ -26,7 +25,6 @@ from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.eager_ops import EAGER
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
-from ttnn_jit.ttnn.shared_parameters import homes_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -98,11 +96,6 @@ class HostFunction:
             yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
 
     @cached_property
-    def _homes(self) -> Mapping[str, str]:
-        """Parameter -> the module whose names its annotation has, where that is not the function's."""
-        return homes_of(self.function)
-
-    @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.host_parameters import HostParameter, kind_of
@@ -110,7 +103,7 @@ class HostFunction:
         return tuple(
             HostParameter(
                 each.name,
-                kind_of(_text(each.annotation), self._homes.get(each.name, self.function.__module__)),
+                kind_of(_text(each.annotation), self.function.__module__),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
                 is_required=each.default is each.empty and each.kind not in _OF_ANY,
@@ -124,10 +117,9 @@ class HostFunction:
     @cached_property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
         """Parameter -> the classes of whose instances its values need no binding; None: of any."""
-        own = inspect.unwrap(self.function).__globals__
+        home = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
-            home = vars(sys.modules[self._homes[each.name]]) if each.name in self._homes else own
             classes = [self._classes(text, home) for text in _types(each.annotation)]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found

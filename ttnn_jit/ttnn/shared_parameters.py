@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -52,7 +53,11 @@ def _function(arguments: Any, body: Any) -> Any:
         co_filename=body.__code__.co_filename,
         co_firstlineno=body.__code__.co_firstlineno,
     )
-    function: Any = FunctionType(code, {"_body": body, "_arguments": arguments, "made_of": made_of}, body.__name__)
+    scope: dict[str, Any] = {}  # with every name of the annotations, for `typing.get_type_hints`
+    for cls in reversed(arguments.__mro__[:-1]):
+        scope |= vars(sys.modules[cls.__module__])
+    scope |= body.__globals__ | {"_body": body, "_arguments": arguments, "made_of": made_of}
+    function: Any = FunctionType(code, scope, body.__name__)
     function.__defaults__ = tuple(_defaults(places).values())
     function.__kwdefaults__ = _defaults(keywords)
     function.__annotations__ = {each.name: each.type for each in fields} | {"return": body.__annotations__["return"]}
@@ -98,10 +103,3 @@ def _documentation(doc: str, arguments: Any, names: Sequence[str]) -> str:
     place = _SECTION.search(doc).start()  # type: ignore[union-attr]  # every text ends
     said = (f"    {name}: {texts[name]}" for name in names if name in texts)
     return doc[:place] + "\n".join(["\n\nArgs:", *said]) + doc[place:]
-
-
-def homes_of(function: Any) -> Mapping[str, str]:
-    """Parameter of a function with `takes` -> the module whose names its annotation has: that of its dataclass."""
-    arguments = vars(function).get("arguments")
-    classes = () if arguments is None else reversed(arguments.__mro__[:-1])
-    return {name: cls.__module__ for cls in classes for name in vars(cls).get("__annotations__", {})}

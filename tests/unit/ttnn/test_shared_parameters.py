@@ -6,8 +6,11 @@ import inspect
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, FrozenInstanceError
+from operator import attrgetter
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy
 import pytest
@@ -45,7 +48,7 @@ class Own(Shared):
         padding: On both sides.
     """
 
-    steps: Sequence[int] = (1, 1)  # noqa: F821 - a name of annotations
+    steps: Sequence[int] = (1, 1)
     _: KW_ONLY
     scale: float
 
@@ -73,7 +76,7 @@ def unobserved(given: Own) -> object:
     return given
 
 
-def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[int] = 0, scale: float) -> object:  # noqa: F821
+def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[int] = 0, scale: float) -> object:
     """What `square` would be if it was written."""
 
 
@@ -81,7 +84,16 @@ def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[i
 def test_a_signature_is_that_of_the_function_written_out(function):
     assert inspect.signature(function) == inspect.signature(written)
     assert declaration_of(function).signature == inspect.signature(written)
+    assert get_type_hints(function) == get_type_hints(written)
     assert function.__module__ == __name__
+
+
+@pytest.mark.parametrize("name", ["conv1d", "prepare_conv_bias", "max_pool2d", "operations.moreh.norm"])
+def test_annotations_of_fields_are_found_wherever_their_class_stands(name):
+    function = attrgetter(name)(ttnn)
+    hints = get_type_hints(function)
+    assert [*hints] == [*inspect.unwrap(function).__annotations__]
+    assert ttnn.MemoryConfig in {hints.get("input_memory_config"), *getattr(hints.get("memory_config"), "__args__", ())}
 
 
 def test_a_docstring_says_of_every_parameter_what_the_nearest_class_says():
