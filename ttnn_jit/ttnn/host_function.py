@@ -238,7 +238,7 @@ class HostFunction:
 
     def _refuse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         if (refusal := self._refusal(args, kwargs)) is not None:
-            raise TypeError(refusal)
+            raise TypeError(refusal) from None
 
     def arguments(
         self, ops: HostOps[Any], called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
