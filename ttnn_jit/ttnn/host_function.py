@@ -6,9 +6,10 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from types import FunctionType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
@@ -66,13 +67,13 @@ class HostFunction:
 
     function: Callable[..., Any]
     name: str
-    in_programs: bool
-    over_meshes: bool
-    on_copies: bool
-    is_observed: bool
-    aliases: Mapping[str, tuple[str, ...]]
-    no_effect: str
-    without_effect: Mapping[str, str]
+    in_programs: bool = False
+    over_meshes: bool = False
+    on_copies: bool = False
+    is_observed: bool = False
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    no_effect: str = ""
+    without_effect: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def takes_ops(self) -> bool:
@@ -81,9 +82,19 @@ class HostFunction:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """As users see it."""
+        """As users see it: the items of a ``**keywords: Unpack[...]`` are keywords of their own."""
         own = inspect.signature(self.function)
-        return own.replace(parameters=[*own.parameters.values()][self.takes_ops :])
+        shown = [*own.parameters.values()][self.takes_ops :]
+        return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
+
+    def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+        name, _, items = _text(parameter.annotation).removesuffix("]").partition("[")
+        if name != "Unpack":
+            yield parameter
+            return
+        for keyword, annotation in self.function.__globals__[items].__annotations__.items():
+            text = annotation.__forward_arg__
+            yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
 
     @cached_property
     def _homes(self) -> Mapping[str, str]:
@@ -148,19 +159,27 @@ class HostFunction:
         """A call in a program, on whose device lies what is made on none that the call names."""
         try:
             kwargs = self._own_keywords(args, kwargs)
-            given = {each.name for each, _ in zip(self._places, args, strict=False)} | kwargs.keys()
-            if "device" in self._named.keys() - given and not self._named["device"].is_required:
-                kwargs["device"] = None
-            return self._bound(ops, *args, **kwargs)
+            return self._bound(ops, *self._with_device(ops.device, args, kwargs), **kwargs)
         except BaseException as error:
             self.tell_as_called(args, kwargs, error)
             raise
+
+    def _with_device(self, device: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+        """Arguments by place, which name `device` where they name none; so do then the others, which are changed."""
+        names = [each.name for each, _ in zip(self._places, args, strict=False)]
+        if "device" in names:
+            place = names.index("device")
+            return (*args[:place], device if args[place] is None else args[place], *args[place + 1 :])
+        own = self._named.get("device")
+        if own is not None and kwargs.get("device") is None and ("device" in kwargs or not own.is_required):
+            kwargs["device"] = device
+        return args
 
     def _own_keywords(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Those of the signature, by its names."""
         if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
             self._take_queue(args, kwargs)
-        return self._by_own_names(kwargs) if self.aliases and kwargs else kwargs
+        return self.by_own_names(kwargs) if self.aliases and kwargs else kwargs
 
     def _take_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Takes the command queue off `kwargs` that the function has no parameter for: every operation has one.
@@ -177,7 +196,12 @@ class HostFunction:
                 for device in filter(None, devices):
                     device.require_queue(queue, self.function.__name__)
 
-    def _by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords of a call, without aliases.
+
+        Raises:
+            ArgumentError: One parameter is given by two names.
+        """
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
             own = next((each for each, names in self.aliases.items() if name in names), name)
@@ -212,27 +236,52 @@ class HostFunction:
 
     def _bound(self, ops: HostOps[Any], *args: Any, **kwargs: Any) -> Any:
         """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
-        named, rest = self._named, self._rest
         body = functools.partial(self.function, ops) if self.takes_ops else self.function
         try:
-            own = [self._value(ops, each.name, each, value) for each, value in zip(self._places, args, strict=False)]
-            by_name = {name: self._value(ops, name, named.get(name, rest), value) for name, value in kwargs.items()}
+            own, by_name = self.arguments(self.function.__name__, args, kwargs)
         except ArgumentError:
-            if (refusal := self._refusal(args, kwargs)) is not None:
-                raise TypeError(refusal) from None
+            self._refuse(args, kwargs)
             raise
-        return body(*own, *args[len(own) :], **by_name)
+        if self.names_items:
+            self._refuse(args, kwargs)
+        return body(*own, **by_name)
 
-    def _value(self, ops: HostOps[Any], name: str, parameter: Any, value: Any) -> Any:
+    @property
+    def names_items(self) -> bool:
+        """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
+        return "Unpack" in str(self.function.__annotations__)
+
+    def _refuse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if (refusal := self._refusal(args, kwargs)) is not None:
+            raise TypeError(refusal) from None
+
+    def arguments(
+        self, called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What the body gets for the arguments of a call of `called`, by their own names.
+
+        Raises:
+            ArgumentError: A value is of another kind.
+        """
+        named, rest = self._named, self._rest
+        own = [self._value(called, each.name, each, value) for each, value in zip(self._places, args, strict=False)]
+        by_name = {name: self._value(called, name, named.get(name, rest), value) for name, value in kwargs.items()}
+        return [*own, *args[len(own) :]], by_name
+
+    def _value(self, called: str, name: str, parameter: Any, value: Any) -> Any:
         """What the body gets for an argument."""
         if parameter is None:
             return value
-        if value is None and name == "device":
-            value = ops.device
         classes = self.taken_as_they_are[parameter.name]
         if classes is None or type(value) in classes:
             return value
-        return parameter.kind.bind(value, None, f"`{name}` of {self.function.__name__}")
+        return parameter.kind.bind(value, None, f"`{name}` of {called}")
+
+    def written(self, called: str) -> str:
+        """How a call of `called` is written."""
+        own = self.signature.parameters.values()
+        bare = [each.replace(annotation=each.empty) for each in own if each.kind is not each.KEYWORD_ONLY]
+        return f"`{called}({', '.join(map(str, bare))})`"
 
     def _refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """What Python says of a call that lacks what the signature must have, or has more; None of others."""
@@ -281,14 +330,9 @@ def _text(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
 
 
-class _Declaring(Protocol):
-    """From a body to what users call."""
-
-    @overload
-    def __call__(self, function: Callable[Concatenate[HostOps[Any], P], T], /) -> Callable[P, T]: ...
-
-    @overload
-    def __call__(self, function: Callable[P, T], /) -> Callable[P, T]: ...
+def over_ops(body: Callable[Concatenate[HostOps[Any], P], T]) -> Callable[P, T]:
+    """Under `host_function`, the decorator of a body whose first parameter is `_ops`: tells type checkers only."""
+    return body  # type: ignore[return-value]
 
 
 def host_function(  # noqa: PLR0913 - each is a fact of its own
@@ -302,7 +346,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     no_effect: str = "",
     of_a_chip: str = "",
     without_effect: Mapping[str, str] | None = None,
-) -> _Declaring:
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """The decorator of a function of ttnn; what its signature says is not said again.
 
     Args:
@@ -317,7 +361,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         without_effect: Reason -> other parameters, in one text, that are taken and change no result.
     """
 
-    def declare(function: Callable[..., Any]) -> Any:
+    def declare(function: Callable[P, T]) -> Callable[P, T]:
         by_reason = {OF_A_CHIP: of_a_chip, **(without_effect or {})}
         declared = HostFunction(
             function,
@@ -341,7 +385,7 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
     call = declared.function if is_bare else _written_when_called(declared)
     if declared.in_programs:
         vars(call)[CREATES] = declared.over
-    if declared.takes_ops:
+    if declared.takes_ops or declared.names_items:
         vars(call)["__signature__"] = declared.signature
         call.__annotations__ = {name: text for name, text in call.__annotations__.items() if name != OPS}
     vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
@@ -383,6 +427,48 @@ def _looking(*args: Any, **kwargs: Any) -> Any:
     except BaseException as error:
         scope["_declared"].tell_as_called(args, kwargs, error)
         raise
+
+
+# --- Functions that are written in several ways -----------------------------------------------------------------------
+
+
+def form(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
+    """The decorator of one way to write a call, for `call_by_form`: a declaration of its own, with these `aliases`."""
+    return lambda function: HostFunction(
+        function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
+    )
+
+
+def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What the first of several forms gives that takes the arguments of a call of `called`.
+
+    Raises:
+        ArgumentError: None does; it is told of the form that takes most of what is given by place.
+    """
+    refused: list[tuple[int, ArgumentError]] = []
+    for each in forms:
+        try:
+            named = each.by_own_names(kwargs)
+            each.signature.bind(*args, **named)
+            own, by_name = each.arguments(called, args, named)
+        except ArgumentError as error:
+            refused.append((_taken(each, args), error))
+        except TypeError as error:
+            help_ = f"it is written {' or '.join(one.written(called) for one in forms)}"
+            refused.append((_taken(each, args), ArgumentError(f"{called}: {error}", help=help_)))
+        else:
+            return each.function(*own, **by_name)
+    raise max(refused, key=lambda one: one[0])[1].with_traceback(None)
+
+
+def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
+    """How many arguments by place its parameters take, one after the other."""
+    for count in range(len(args)):
+        try:
+            declared.arguments("", args[: count + 1], {})
+        except ArgumentError:
+            return count
+    return len(args)
 
 
 def declaration_of(function: Any) -> HostFunction | None:

@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
 )
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.host_function import host_function, over_ops
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for each in (RAND, RANDN, BERNOULLI, DROPOUT))
@@ -90,6 +90,7 @@ def _of_tensor(
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def rand(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -117,6 +118,7 @@ def rand(
 
 
 @host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@over_ops
 def randn(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -138,6 +140,7 @@ def randn(
 
 
 @host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip="compute_kernel_config")
+@over_ops
 def bernoulli(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -169,6 +172,7 @@ def _check_probabilities(tensor: Tensor) -> None:
 
 
 @host_function(name="experimental.dropout", in_programs=True, over_meshes=True, on_copies=True)
+@over_ops
 def dropout(
     _ops: HostOps[Tensor],
     input_tensor: Tensor,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
@@ -20,7 +19,7 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     checked,
 )
-from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.host_function import host_function, over_ops
 
 EXACT_INTEGERS = 1 << 53
 """Up to which a float64, in which numpy counts how many there are, has every one."""
@@ -48,21 +47,6 @@ def spec_of_new(
     return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
-def call_by_form(
-    name: str, form: Callable[..., Tensor], written: str, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> Tensor:
-    """What `form` gives for the arguments of a call of the function `name`, which has several forms.
-
-    Raises:
-        ArgumentError: They do not fit its parameters; the help says how the function is `written`.
-    """
-    try:
-        bound = inspect.signature(form).bind(*args, **keywords)
-    except TypeError as error:
-        raise ArgumentError(f"{name}: {error}", help=f"it is written {written}") from None
-    return form(*bound.args, **bound.kwargs)
-
-
 def check_of_ttnn(dtype: DataType) -> None:
     """Refuse an element type that torch's and numpy's tensors have, and ttnn's have not.
 
@@ -76,6 +60,7 @@ def check_of_ttnn(dtype: DataType) -> None:
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def full(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -143,6 +128,7 @@ def empty(
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def arange(
     _ops: HostOps[Tensor],
     start: int | None = None,
@@ -248,6 +234,7 @@ def empty_like(
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def eye(
     _ops: HostOps[Tensor],
     rows: int,

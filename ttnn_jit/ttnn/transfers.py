@@ -27,12 +27,13 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.ttnn.eager_operation import function_of
-from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.host_function import host_function, over_ops
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensor_creation import check_of_ttnn
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def to_device(
     _ops: HostOps[Tensor],
     tensor: Tensor,
@@ -69,6 +70,7 @@ def from_device(
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def to_memory_config(
     _ops: HostOps[Tensor],
     tensor: Tensor,
@@ -180,6 +182,7 @@ def _check_way(
 
 
 @host_function(in_programs=True, over_meshes=True, without_effect={"where ttnn tilizes and untilizes": "device"})
+@over_ops
 def to_layout(
     _ops: HostOps[Tensor],
     tensor: Tensor,
@@ -296,6 +299,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
 
 
 @host_function(in_programs=True, over_meshes=True)
+@over_ops
 def reallocate(_ops: HostOps[Tensor], tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
 
@@ -316,6 +320,7 @@ def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
 
 
 @host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@over_ops
 def clone(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name

@@ -55,7 +55,9 @@ def samples():
         "CoreRangeSet": ttnn.CoreRangeSet([]), "MeshEvent": object.__new__(ttnn.MeshEvent), "PreHook": print,
         "PostHook": print, "GlobalSemaphore": ttnn.create_global_semaphore(device, ttnn.CoreRangeSet([]), 0),
         "Mapping[int, Device]": {}, "Mapping[str, Any]": {}, "Sequence[UnaryWithParam | UnaryOpType]": [],
-        "TensorSpec": tensor.spec,
+        "TensorSpec": tensor.spec, "torch.nn.Module": None, "torch.nn.Conv2d": None, "torch.nn.BatchNorm2d": None,
+        "Mapping[Any, Any]": {}, "Sequence[JsonNode]": [], "Convert": print, "Callable[[], torch.nn.Module]": print,
+        "Callable[[Any], Any]": print,
     }  # fmt: skip
     yield values
     ttnn.close_device(device)
