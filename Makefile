@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test exhaustive fuzz check oracle bench docs accuracy format clean
+.PHONY: help demo test exhaustive fuzz check oracle bench docs site accuracy format clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,10 @@ docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and
 	$(BIN)/ttnn-jit opt --write docs/command_line.md
 	$(BIN)/python -m benchmarks.usage --write docs/usage.md
 
+site: $(VENV)/.site  ## The documentation as a site in build/site; warnings and broken links are errors
+	$(BIN)/python -m sphinx -b html -q -W --keep-going docs build/site
+	@echo "written: build/site/index.html"
+
 accuracy: $(VENV)/.dev $(VENV)/.bench  ## Measure every operation against float64 and mpmath: docs/accuracy.md
 	$(BIN)/python -W ignore -m benchmarks.accuracy --write docs/accuracy.md
 	$(BIN)/python -W ignore -m benchmarks.accuracy.sums --write docs/accuracy.md
@@ -56,7 +60,7 @@ format: $(VENV)/.dev  ## Rewrite the sources as `make check` wants them
 	$(BIN)/ruff format .
 
 clean:  ## Remove the environment and everything generated
-	rm -rf $(VENV) build dist generated *.egg-info .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist generated docs/generated *.egg-info .mypy_cache .ruff_cache .hypothesis
 
 PIP = $(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt
 
@@ -91,4 +95,8 @@ $(VENV)/.oracle: $(VENV)/.dev
 
 $(VENV)/.bench: $(VENV)/.base
 	$(PIP) -e '.[bench]'
+	touch $@
+
+$(VENV)/.site: $(VENV)/.base
+	$(PIP) -e '.[site]'
 	touch $@

@@ -1,0 +1,84 @@
+"""The documentation as a site: `make site` builds it, with warnings and broken links as errors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pygments.lexer import RegexLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+
+from docs.site_pages.writing import write  # noqa: E402
+
+project = "ttnn_jit"
+extensions = ["myst_parser"]
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+exclude_patterns = ["examples", "site_pages"]
+suppress_warnings = ["misc.highlighting_failure"]  # excerpts that end in ... are no whole programs
+highlight_language = "text"
+html_theme = "furo"
+html_title = "ttnn_jit"
+html_static_path = ["site_pages/static"]
+html_css_files = ["pictures.css"]
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+
+
+class MlirLexer(RegexLexer):
+    """MLIR, as far as its dumps here have it."""
+
+    name = "MLIR"
+    aliases = ("mlir",)
+    tokens = {  # noqa: RUF012 - as Pygments has it
+        "root": [
+            (r"//.*", Comment),
+            (r'"[^"]*"', String),
+            (r"[%^][\w.:#]+", Name.Variable),
+            (r"[@#!][\w.$-]+", Name.Constant),
+            (r"\b(module|func\.func|return|affine_map|loc)\b", Keyword),
+            (r"\b(tensor|memref|bf16|f32|i1|[su]?i\d+|index|none)\b", Keyword.Type),
+            (r"\b\d+(\.\d+)?(e[+-]?\d+)?\b", Number),
+            (r"->|=|:", Operator),
+            (r"[\w.$-]+", Text),
+            (r"[(){}\[\]<>,]", Punctuation),
+            (r"\s+|.", Text),
+        ]
+    }
+
+
+def _with_picture(_: Sphinx, docname: str, source: list[str]) -> None:
+    """The picture of the rooms in the place that the page of the architecture has for it."""
+    if docname == "architecture":
+        picture = (DOCS / "generated" / "rooms.html").read_text(encoding="utf-8")
+        source[0] = source[0].replace("<!-- picture of the rooms -->", f"```{{raw}} html\n{picture}\n```")
+
+
+LINKS = {
+    "../CHANGELOG.md": "generated/changelog.md",
+    "../CONTRIBUTING.md": "generated/contributing.md",
+    "../benchmarks/results/README.md": "generated/results/README.md",
+    "examples/models": "generated/examples/index.md",
+    "tutorial.ipynb": "generated/tutorial.md",
+}
+"""Of files that are no pages: the pages that show them."""
+
+
+def _with_pages(_: Sphinx, docname: str, source: list[str]) -> None:
+    """Links of the pages in docs/ to files that other pages show."""
+    if "/" not in docname:
+        for file, page in LINKS.items():
+            source[0] = source[0].replace(f"]({file}", f"]({page}")
+
+
+def setup(app: Sphinx) -> None:
+    """Write the pages that are made of the code, before any is read."""
+    write(DOCS / "generated")
+    app.add_lexer("mlir", MlirLexer)
+    app.connect("source-read", _with_picture)
+    app.connect("source-read", _with_pages)

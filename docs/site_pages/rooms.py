@@ -1,0 +1,113 @@
+"""The rooms of the package: a picture of their imports, and a page for each, from its docstrings."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import grimp
+
+from docs.site_pages import pictures
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "ttnn_jit"
+
+
+def layers() -> list[list[str]]:
+    """The rooms, from the top down, as the contract of `pyproject.toml` has them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [[name.strip().removeprefix(f"{PACKAGE}.") for name in row.split("|")] for row in rows]
+
+
+@cache
+def imports() -> grimp.ImportGraph:
+    """Who imports whom when programs run."""
+    return grimp.build_graph(PACKAGE, exclude_type_checking_imports=True, cache_dir=None)
+
+
+def needed_by(folder: str) -> dict[str, set[str]]:
+    """Part of a folder -> the parts of it that it imports; a part is a folder or a file directly in it."""
+    graph = imports()
+    parts = graph.find_children(folder)
+    owner = {module: part for part in parts for module in (part, *graph.find_descendants(part))}
+    found: dict[str, set[str]] = {part: set() for part in parts}
+    for module, part in owner.items():
+        found[part] |= {owner[other] for other in graph.find_modules_directly_imported_by(module) if other in owner}
+    return {_short(part): {*map(_short, others)} - {_short(part)} for part, others in sorted(found.items())}
+
+
+def needed_by_rooms() -> dict[str, set[str]]:
+    """Room -> the rooms that it imports."""
+    rooms = {room for row in layers() for room in row}
+    return {room: others & rooms for room, others in needed_by(PACKAGE).items() if room in rooms}
+
+
+def folders_within(folder: str) -> dict[str, set[str]]:
+    """Of a folder's own folders, which imports which; {} where it has fewer than two."""
+    found = {part: others for part, others in needed_by(folder).items() if _is_folder(f"{folder}.{part}")}
+    return {part: others & {*found} for part, others in found.items()} if len(found) > 1 else {}
+
+
+def picture() -> str:
+    """All rooms."""
+    needed = needed_by_rooms()
+    return pictures.layered(
+        needed, {room: f"generated/rooms/{room}.html" for room in needed}, "rooms and their imports"
+    )
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The page of each room, by its name."""
+    needed = needed_by_rooms()
+    for room in (room for row in layers() for room in row):
+        above = sorted(other for other, others in needed.items() if room in others)
+        yield room, "\n".join(_page(room, sorted(needed[room]), above))
+
+
+def _page(room: str, below: list[str], above: list[str]) -> Iterator[str]:
+    yield f"# {room}\n"
+    yield f"Imports {_links(below)}. Imported by {_links(above)}.\n"
+    yield from _folder(f"{PACKAGE}.{room}", 2)
+
+
+def _links(rooms: Iterable[str]) -> str:
+    return ", ".join(f"[{room}]({room}.md)" for room in rooms) or "none"
+
+
+def _folder(name: str, level: int) -> Iterator[str]:
+    """What a folder says of itself, its folders and its files."""
+    yield f"{docstring(name)}\n"
+    if within := folders_within(name):
+        shown = pictures.layered(within, {}, f"the folders of {name} and their imports")
+        yield f"```{{raw}} html\n{shown}\n```\n"
+    parts = sorted(imports().find_children(name))
+    if files := [part for part in parts if not _is_folder(part)]:
+        yield "| file | what it holds |\n|---|---|"
+        for part in files:
+            yield f"| `{_short(part)}.py` | {docstring(part).partition(chr(10))[0].replace('|', chr(92) + '|')} |"
+        yield ""
+    for part in filter(_is_folder, parts):
+        yield f"{'#' * level} {_short(part)}/\n"
+        yield from _folder(part, level + 1)
+
+
+def docstring(module: str) -> str:
+    """What a module says of itself."""
+    return ast.get_docstring(ast.parse(_file(module).read_text(encoding="utf-8"))) or ""
+
+
+def _file(module: str) -> Path:
+    path = ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _is_folder(module: str) -> bool:
+    return ROOT.joinpath(*module.split(".")).is_dir()
+
+
+def _short(module: str) -> str:
+    return module.rpartition(".")[2]
