@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
@@ -199,39 +199,35 @@ def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
     return [CoreCoord(x, y) for x in columns for y in rows]
 
 
-def _ranges_of(cores: Sequence[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
+def _ranges_of(cores: Iterable[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
     """Cores in order as rectangles: runs along a row or a column, and equal runs side by side as one."""
-    found: list[CoreRange] = []
-    for core in cores:
-        found.append(CoreRange(core, core))
-        while len(found) > 1 and (joined := _joined(found[-2], found[-1], row_wise=row_wise)):
-            found[-2:] = [joined]
-    return _merged_lines(found, row_wise=row_wise)
+    along_rows = cores if row_wise else map(_turned, cores)
+    lines = _merged((CoreRange(core, core) for core in along_rows), _continues)
+    found = _merged(lines, _is_below)
+    return CoreRangeSet(found if row_wise else (CoreRange(_turned(r.start), _turned(r.end)) for r in found))
 
 
-def _joined(first: CoreRange, second: CoreRange, *, row_wise: bool) -> CoreRange | None:
-    """Two parts of one line as one; None of others."""
-    if row_wise:
-        is_one_line = first.start.y == first.end.y == second.start.y and first.end.x + 1 == second.start.x
-    else:
-        is_one_line = first.start.x == first.end.x == second.start.x and first.end.y + 1 == second.start.y
-    return CoreRange(first.start, second.end) if is_one_line else None
+def _turned(core: CoreCoord) -> CoreCoord:
+    return CoreCoord(core.y, core.x)
 
 
-def _merged_lines(lines: Iterable[CoreRange], *, row_wise: bool) -> CoreRangeSet:
+def _merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange], bool]) -> list[CoreRange]:
+    """Neighbours in the list that `belong` together as one."""
     merged: list[CoreRange] = []
-    for line in lines:
-        if merged and _are_side_by_side(merged[-1], line, row_wise=row_wise):
-            merged[-1] = CoreRange(merged[-1].start, line.end)
+    for each in ranges:
+        if merged and belong(merged[-1], each):
+            merged[-1] = CoreRange(merged[-1].start, each.end)
         else:
-            merged.append(line)
-    return CoreRangeSet(merged)
+            merged.append(each)
+    return merged
 
 
-def _are_side_by_side(first: CoreRange, second: CoreRange, *, row_wise: bool) -> bool:
-    if row_wise:
-        return (first.start.x, first.end.x, first.end.y + 1) == (second.start.x, second.end.x, second.start.y)
-    return (first.start.y, first.end.y, first.end.x + 1) == (second.start.y, second.end.y, second.start.x)
+def _continues(line: CoreRange, core: CoreRange) -> bool:
+    return (line.end.x + 1, line.start.y) == (core.start.x, core.start.y)
+
+
+def _is_below(first: CoreRange, second: CoreRange) -> bool:
+    return (first.start.x, first.end.x, first.end.y + 1) == (second.start.x, second.end.x, second.start.y)
 
 
 # --- Shards of tensors that cores do not divide ---------------------------------------------------------------------

@@ -62,6 +62,11 @@ class _Spec(OpenValue):
     _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
     """Field -> what it makes of a value that it is given; it raises where that is none."""
     _values: ClassVar[attrgetter[tuple[Any, ...]]]
+    grid: CoreRangeSet
+
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.grid.num_cores()
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self._conversions:
@@ -119,7 +124,6 @@ class ShardSpec(_Spec):
     _conversions = {"grid": _cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
-    grid: CoreRangeSet
     shape: tuple[int, int]
     orientation: ShardOrientation
 
@@ -145,10 +149,6 @@ class ShardSpec(_Spec):
 
         return ShardMode.PHYSICAL
 
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
-
     def __repr__(self) -> str:
         return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"
 
@@ -163,7 +163,6 @@ class NdShardSpec(_Spec):
     _values = attrgetter(*_conversions)
 
     shard_shape: tuple[int, ...]
-    grid: CoreRangeSet
     orientation: ShardOrientation
 
     def __init__(
@@ -187,10 +186,6 @@ class NdShardSpec(_Spec):
         from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
 
         return ShardDistributionStrategy.ROUND_ROBIN_1D
-
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
 
     def __repr__(self) -> str:
         return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"
