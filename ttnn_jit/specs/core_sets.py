@@ -133,7 +133,9 @@ def corerange_to_cores(
     Raises:
         ArgumentError: An argument of another kind.
     """
-    cores = core_range_set if isinstance(core_range_set, CoreRange) else _checked_set(core_range_set)
+    cores = core_range_set
+    if not isinstance(cores, CoreRange):
+        check_kind(cores, CoreRangeSet, "the core ranges")
     ranges = [cores] if isinstance(cores, CoreRange) else cores.ranges()
     if max_cores is not None:
         check_whole_number(max_cores, "`max_cores`")
@@ -183,12 +185,6 @@ def split_work_to_cores(
         return len(working), every, every, CoreRangeSet(), units, 0
     groups = (_ranges_of(cores, row_wise=row_wise) for cores in (working[:busier], working[busier:]))
     return len(working), every, *groups, units + 1, units  # type: ignore[return-value]  # there are two groups
-
-
-def _checked_set(value: object) -> CoreRangeSet:
-    check_kind(value, CoreRangeSet, "the core ranges")
-    assert isinstance(value, CoreRangeSet)
-    return value
 
 
 def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
@@ -261,8 +257,7 @@ def create_sharded_memory_config_(
     grid = core_grid
     if isinstance(core_grid, CoreGrid):
         grid = CoreRangeSet([CoreRange((0, 0), (core_grid.x - 1, core_grid.y - 1))])
-    cores = _checked_set(grid)
-    require_cores(cores)
+    cores = require_cores(check_kind(grid, CoreRangeSet, "the core ranges"))
     row_major = orientation is ShardOrientation.ROW_MAJOR
     if use_height_and_width_as_shard_shape:
         height, width = (1, 1, *extents)[-2:]
@@ -283,9 +278,7 @@ def _layout_of(strategy: object) -> TensorMemoryLayout:
         if strategy in {TensorMemoryLayout.INTERLEAVED, TensorMemoryLayout.ND_SHARDED}:
             raise ArgumentError(f"`strategy` is {strategy}, which is none of HEIGHT, WIDTH and BLOCK")
         return strategy
-    check_kind(strategy, ShardStrategy, "`strategy`")
-    assert isinstance(strategy, ShardStrategy)
-    return TensorMemoryLayout[f"{strategy.name}_SHARDED"]
+    return TensorMemoryLayout[f"{check_kind(strategy, ShardStrategy, '`strategy`').name}_SHARDED"]
 
 
 def _parts_of(cores: CoreRangeSet, layout: TensorMemoryLayout, *, row_major: bool) -> tuple[int, int]:

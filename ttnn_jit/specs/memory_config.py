@@ -89,12 +89,6 @@ class _Spec(OpenValue):
         return type(self), self._values(self)
 
 
-def _cores(value: Any) -> CoreRangeSet:
-    require_cores(value)
-    found: CoreRangeSet = value
-    return found
-
-
 def _height_and_width(value: Any) -> tuple[int, ...]:
     extents = whole_numbers(value, "a shard")
     if len(extents) != 2 or min(extents) < 1:
@@ -110,9 +104,7 @@ def _extents(value: Any) -> tuple[int, ...]:
 
 
 def _orientation(value: Any) -> ShardOrientation:
-    check_kind(value, ShardOrientation, "the orientation of a shard spec")
-    found: ShardOrientation = value
-    return found
+    return check_kind(value, ShardOrientation, "the orientation of a shard spec")
 
 
 class ShardSpec(_Spec):
@@ -121,7 +113,7 @@ class ShardSpec(_Spec):
     Its fields `grid`, `shape` and `orientation` may be assigned.
     """
 
-    _conversions = {"grid": _cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"grid": require_cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
     shape: tuple[int, int]
@@ -159,7 +151,7 @@ class NdShardSpec(_Spec):
     Its fields `shard_shape`, `grid` and `orientation` may be assigned.
     """
 
-    _conversions = {"shard_shape": _extents, "grid": _cores, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"shard_shape": _extents, "grid": require_cores, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
     shard_shape: tuple[int, ...]

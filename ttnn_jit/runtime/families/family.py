@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
-from ttnn_jit.runtime.overlap import overlap
+from ttnn_jit.runtime.overlap import has_common_elements, overlap
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -213,7 +213,12 @@ class ForeignFamily(Family):
     """Tensors of another library, which lie in its memory and are used there.
 
     Large results lie in the pool: fresh memory of the library's own costs a page fault per page.
+
+    Attributes:
+        copy: The expression of the library that copies one.
     """
+
+    copy: ClassVar[str]
 
     @abstractmethod
     def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Any:
@@ -244,6 +249,14 @@ class ForeignFamily(Family):
         handed_out = map(self.handed_out, outputs, plan.outputs)
         results = self.after_updates(plan, tensors, (*tensors, *handed_out))
         return results[0] if len(results) == 1 else tuple(results)
+
+    def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:  # noqa: ARG002 - its spec has it
+        """One whose elements share addresses cannot be."""
+        if has_common_elements(spec):
+            raise ArgumentError(
+                f"{what}, which the function writes into, has several elements at one address",
+                help=f"pass `{self.copy}`",
+            )
 
     def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:
         """By the addresses that the strides give."""
