@@ -201,6 +201,11 @@ def times(results: Mapping[str, Any]) -> str:
     return table([heads, *map(_row, _timed(results).items())])
 
 
+def ratios(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Per model, the time of the best of torch over ours: on cpu, and on wormhole_b0."""
+    return {name: (_ratio(least, OURS[:3]), _ratio(least, (CHIP,))) for name, least in _timed(results).items()}
+
+
 def _timed(results: Mapping[str, Any]) -> dict[str, Mapping[str, float | None]]:
     return {model.title: results[model.title] for model in models() if model.title in results}
 
@@ -222,9 +227,9 @@ def _plot(timed: Mapping[str, Mapping[str, float | None]], plots_: Plots) -> Non
     figure, axes = plots.panels(1, 1, 5.5, 0.8 + 0.3 * len(timed))
     axis = axes[0][0]
     for shift, (label, ours) in enumerate((("cpu", OURS[:3]), ("wormhole_b0", (CHIP,)))):
-        ratios = [_ratio(least, ours) for least in timed.values()]
+        found = [_ratio(least, ours) for least in timed.values()]
         places = [place + 0.4 * shift for place in range(len(timed))]
-        axis.barh(places, ratios, height=0.4, color=plots.COLOURS[f"ttnn_jit {label}"], label=label)
+        axis.barh(places, found, height=0.4, color=plots.COLOURS[f"ttnn_jit {label}"], label=label)
     axis.set_yticks([place + 0.2 for place in range(len(timed))], list(timed))
     axis.axvline(1, color="black", linewidth=0.8)
     axis.set_xlabel("the best of torch over the best of ours")

@@ -141,7 +141,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """A row per figure: everyone's median over the rounds, and each peer's time over ours."""
     if not _rounds_of(results, OURS):
         return "Nothing is measured yet.\n"
-    _plot(_figures(results), plots_)
+    _plot(figures_of(results), plots_)
     return (
         f"{plots_.shown('times of all contenders')}\nMedians of {len(_rounds_of(results, OURS))} rounds. A first call "
         f"includes loading the compiler; eager torch has nothing to compile. The mixed sequence is {MIXED_CALLS} calls "
@@ -151,7 +151,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
 
 def rows_of(results: Mapping[str, Any]) -> str:
     """The table."""
-    figures = _figures(results)
+    figures = figures_of(results)
     rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in CONTENDERS[1:])]]
     for name, ours in figures[OURS].items():
         values = [figures[peer].get(name) for peer in CONTENDERS[1:]]
@@ -160,7 +160,8 @@ def rows_of(results: Mapping[str, Any]) -> str:
     return table(rows)
 
 
-def _figures(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def figures_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Contender -> figure -> its median over the rounds."""
     return {contender: medians(_rounds_of(results, contender)) for contender in CONTENDERS}
 
 

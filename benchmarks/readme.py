@@ -1,14 +1,18 @@
-"""Renews the section of README.md that shows speed, from ``benchmarks/results``.
+"""Renews what README.md and docs/benchmarks.md show of speed, from ``benchmarks/results``.
 
     python -m benchmarks.readme
 
-Both targets beside their peers, with the date, the machine and the command of the run; nothing in it is typed by hand.
+README.md has one sentence and a table of at most twelve rows, docs/benchmarks.md all tables, each with the date, the
+machine and the command of its run. Nothing in them is typed by hand.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import statistics
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import (
@@ -25,16 +29,98 @@ from benchmarks import (
     traces,
     workloads,
 )
+from benchmarks.contenders import CHIP, OURS, PEER
 from benchmarks.harness import RESULTS, Benchmark, command_line, table
 from benchmarks.process import ROOT
 from benchmarks.turns import TYPES
 
-BEGIN, END = "<!-- speed: written by `python -m benchmarks.readme` -->", "<!-- end of speed -->"
-README = ROOT / "README.md"
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
+LIBRARIES = (matmul, reductions, movement, attention, convolution)
+COMPILED, BEST, BEST_PEER = "torch.compile", "the best of torch", "the best of torch and oneDNN"
+PROGRAMS = ((elementwise, "cosh", "bf16"), (elementwise, "add-mul-exp-sigmoid", "f32"), (workloads, "swiglu", "bf16"))
+OPERATIONS = (("linear", "bf16"), ("softmax", "bf16"), ("attention", "bf16"))
+MODELS = ("bert, batch 1", "llama", "resnet50", "vit, batch 1")
+COSTS = ("first call in process, cosh", "warm call, cosh f32 32x32")
+
+
+def marked(page: Path) -> dict[str, str]:
+    """Name -> text of every part of a page that this module writes."""
+    return {"how fast": how_fast(), "speed": short()} if page == README else {"speed": section()}
+
+
+def renewed(page: Path, text: str) -> str:
+    """The text of a page with its parts as the results have them.
+
+    Raises:
+        ValueError: The page lacks the markers of a part.
+    """
+    for name, part in marked(page).items():
+        begin, end = f"<!-- {name}: written by `python -m benchmarks.readme` -->", f"<!-- end of {name} -->"
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}\n\n{part}\n{end}{after}"
+    return text
+
+
+def how_fast() -> str:
+    """The range over whole models, on either target: one sentence."""
+    on_cpu, on_chip = zip(*models.ratios(_content(models.BENCHMARK.name)["steps"]).values(), strict=True)
+    sentence = (
+        f"On whole models the target `cpu`, which is the fast one, runs at {_range(on_cpu)} times the "
+        "speed of the best of torch on the same processor; the default target, `wormhole_b0`, follows that chip's "
+        f"rules and rounding, and runs at {_range(on_chip)} times."
+    )
+    return f"{textwrap.fill(sentence, 120)}\n"
+
+
+def _range(ratios: Sequence[float]) -> str:
+    return f"{min(ratios):.1f} to {max(ratios):.1f} (median {statistics.median(ratios):.1f})"
+
+
+def short() -> str:
+    """The table of README.md, and of when its figures are."""
+    rows = [["program", "compared with", "`cpu`, times as fast", "`wormhole_b0`, times as fast"]]
+    rows += [*_program_rows(), *_operation_rows(), *_model_rows(), *_cost_rows()]
+    dates = [_content(name)["machine"]["date"][:10] for name in _names()]
+    cpus = _content(elementwise.BENCHMARK.name)["machine"]["cpus"]
+    return f"{table(rows)}\nMeasured {min(dates)} to {max(dates)} on {cpus} CPUs.\n"
+
+
+def _names() -> Iterator[str]:
+    """Of the benchmarks that the short table is from."""
+    modules = (*(module for module, *_ in PROGRAMS), *LIBRARIES, models, program_cache)
+    return (module.BENCHMARK.name for module in modules)
+
+
+def _program_rows() -> Iterator[list[str]]:
+    for module, workload, dtype in PROGRAMS:
+        steps = _content(module.BENCHMARK.name)["steps"]
+        cases = [case for case in module.CASES if (case.workload, case.dtype) == (workload, dtype)]
+        means = (statistics.geometric_mean(tables.median_ratios(steps, cases, PEER, ours)) for ours in (OURS, CHIP))
+        yield [f"{workload}, {dtype}", COMPILED, *(f"{mean:.1f}" for mean in means)]
+
+
+def _operation_rows() -> Iterator[list[str]]:
+    found = {row[0]: row for module in LIBRARIES for row in module.summary(_content(module.BENCHMARK.name)["steps"])}
+    for name, dtype in OPERATIONS:
+        mean = found[name][1 + TYPES.index(dtype)].partition(" ")[0]
+        yield [f"{name}, {dtype}", BEST_PEER, f"{float(mean):.1f}", "-"]
+
+
+def _model_rows() -> Iterator[list[str]]:
+    found = models.ratios(_content(models.BENCHMARK.name)["steps"])
+    for name in MODELS:
+        yield [f"the model {name}", BEST, *(f"{ratio:.1f}" for ratio in found[name])]
+
+
+def _cost_rows() -> Iterator[list[str]]:
+    figures = program_cache.figures_of(_content(program_cache.BENCHMARK.name)["steps"])
+    for name in COSTS:
+        yield [name, COMPILED, f"{figures[COMPILED][name] / figures[program_cache.OURS][name]:.1f}", "-"]
 
 
 def section() -> str:
-    """The markdown between the markers."""
+    """All tables: what stands in docs/benchmarks.md."""
     cache, each, named = (_content(benchmark.BENCHMARK.name) for benchmark in (program_cache, elementwise, workloads))
     about = each["machine"]
     remarks = " A quick run: few rounds of few cases." * any(content["quick"] for content in (cache, each, named))
@@ -60,15 +146,14 @@ def section() -> str:
         f"{_models()}\n"
         "Nanoseconds of an operation in a chain of 1,000, called eagerly and replayed from a trace, on one thread:\n\n"
         f"{_traces()}\n"
-        f"Ratios by size, rooflines, latencies, errors: [{RESULTS.name}]({RESULTS.relative_to(ROOT)}/README.md).\n"
+        f"Ratios by size, rooflines, latencies, errors: [{RESULTS.name}](../{RESULTS.relative_to(ROOT)}/README.md).\n"
     )
 
 
 def _libraries() -> str:
     """What libraries have kernels for: rows of groups of cases."""
     rows, whens = [["best peer / ours", *TYPES]], []
-    modules = (matmul, reductions, movement, attention, convolution)
-    for module in (each for each in modules if (RESULTS / f"{each.BENCHMARK.name}.json").exists()):
+    for module in (each for each in LIBRARIES if (RESULTS / f"{each.BENCHMARK.name}.json").exists()):
         rows += module.summary(_content(module.BENCHMARK.name)["steps"])
         whens.append(_when(module.BENCHMARK))
     return f"{''.join(dict.fromkeys(whens))}{table(rows)}"
@@ -110,12 +195,10 @@ def _content(name: str) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Rewrite README.md."""
+    """Rewrite the parts of both pages."""
     command_line("readme").parse_args()
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    README.write_text(f"{before}{BEGIN}\n\n{section()}\n{END}{after}", encoding="utf-8")
+    for page in (README, PAGE):
+        page.write_text(renewed(page, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,15 +76,17 @@ def summary(results: Results, cases: Sequence[Case]) -> str:
     for workload, dtype in dict.fromkeys((case.workload, case.dtype) for case in cases):
         cells = []
         for peer, ours in (pair for pair in RATIOS if pair[0] != INTO):
-            found = [
-                statistics.median(values)
-                for case in cases
-                if (case.workload, case.dtype) == (workload, dtype) and (values := ratios(results, case, peer, ours))
-            ]
+            same = [case for case in cases if (case.workload, case.dtype) == (workload, dtype)]
+            found = median_ratios(results, same, peer, ours)
             cells.append(f"{statistics.geometric_mean(found):.2f} (least {min(found):.2f})" if found else "-")
         if set(cells) != {"-"}:
             rows.append([f"{workload} {dtype}", *cells])
     return harness.table(rows)
+
+
+def median_ratios(results: Results, cases: Sequence[Case], peer: str, ours: str) -> list[float]:
+    """Per case that both ran, how many times as long the peer took: the median over the rounds."""
+    return [statistics.median(values) for case in cases if (values := ratios(results, case, peer, ours))]
 
 
 def _short(contender: str) -> str:

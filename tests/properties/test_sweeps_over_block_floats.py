@@ -106,9 +106,7 @@ def test_a_pass_over_rows_unpacks_what_it_reads_and_packs_what_it_writes(shape, 
     rows = math.prod(shape[:-1])
     count = f"{-(-rows // 32)} blocks of {min(rows, 32)} rows"
     at = "(typecast) in the loop of (max -> subtract -> exp -> sum -> divide) over rows"
-    assert launches[0].remark.endswith(
-        f", block floats {how}, {at}, in {-(-rows // 32)} blocks of {min(rows, 32)} rows"
-    )
+    assert launches[0].remark.endswith(f", block floats {how}, {at}, in {count}")
     assert len(launches) == 1 or not is_whole
     operands = [values_of(spec, np.random.default_rng(1))]
     (wanted,), (got,) = interpret(module, operands), native(module, operands, NEON)

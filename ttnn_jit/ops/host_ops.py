@@ -23,6 +23,10 @@ Draws: TypeAlias = Callable[[Tensor, Tensor, MemoryConfig | None], Tensor]
 """From the state of a generator (ops/random_numbers.py), and where the result lies, to that."""
 
 
+OPS = "_ops"
+"""The first parameter of functions whose bodies are written over them, which users do not see."""
+
+
 class HostOps(Ops, Generic[Tensor]):
     """What bodies of such functions are written over; values are tensors, eager ones or a program's.
 

@@ -56,8 +56,12 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
-    short = all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
-    return Signature(loops, operands, launch.written, launch.reduced, short, launch.panels, launch.whole)
+    own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
+    return Signature(loops, operands, launch.written, *own)
+
+
+def _has_short_rows(launch: Launch) -> bool:
+    return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
 def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], inputs: int) -> Iterator[str]:
@@ -83,15 +87,17 @@ def _faults_in(
     """The same of launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
     for each in launches:
         if isinstance(each, Launch):
-            for fault in _faults(each, buffers, counts, missing):
+            for fault in _faults_in_rounds(each, buffers, counts, missing):
                 yield f"a launch of {each.kernel} {fault}"
             _note_written(each, buffers, missing)
             continue
         if each.count < 1 or not each.launches:
             yield f"it repeats {len(each.launches)} launches {each.count} times"
         yield from _faults_in(each.launches, buffers, (*counts, each.count), missing)
-        for launch, inner in launches_in(each.launches):
-            _note_written(launch, buffers, missing, (each.count - 1) * math.prod(inner))
+        for launch, around in launches_in(each.launches, (*counts, each.count)):
+            times = (each.count - 1) * math.prod(around[1 + len(counts) :])
+            shortest = min((own for own, _ in launch.ends(around)), key=lambda own: math.prod(own.params[: own.loops]))
+            _note_written(shortest, buffers, missing, times)
 
 
 def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
@@ -100,6 +106,27 @@ def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[i
         missing[index] = missing.get(index, 0) - times * _items_written(launch, place, buffers[index])
         if missing[index] <= 0:
             del missing[index]
+
+
+def _faults_in_rounds(
+    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], missing: Container[int]
+) -> Iterator[str]:
+    """What is wrong with a launch in repeats of `counts`, whatever it is as long as in each of their rounds."""
+    if not launch.growth:
+        yield from _faults(launch, buffers, counts, missing)
+        return
+    loops, moves = [len(own) for own in launch.growth], [len(own) for own in launch.steps]
+    if loops != [launch.loops] * len(counts) or moves != [len(launch.operands)] * len(counts):
+        yield f"has loops that grow by {list(map(list, launch.growth))} in {len(counts)} repeats"
+    in_tiles = any(buffers[index].dtype.is_block_float for index in launch.operands)
+    if in_tiles and any(each % STRIDES_OF_A_TILE for own in launch.growth for each in own):
+        yield "has loops over block floats that grow by parts of tiles"
+    ends = [*launch.ends(counts)]
+    if any(own.params[0] == 0 for own, _ in ends):
+        yield "has rounds without elements, and others that have some"
+    if len({_has_short_rows(own) for own, _ in ends}) > 1:
+        yield f"has rows of at most {SHORT_ROW} elements in some rounds, and of more in others"
+    yield from itertools.chain.from_iterable(_faults(own, buffers, others, missing) for own, others in ends)
 
 
 def _faults(

@@ -74,10 +74,15 @@ def link(
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     widest = max(len(launch.operands) for launch, _ in runs)
     table = LaunchTable.words(kernels=len(runs), widest=widest)
-    entries = {id(launch): _entry_of(launch, plan, in_panels) for launch, _ in runs}
+    # Runs of a launch share an entry's words where its loops are as long in all of them.
+    keys = [(id(launch), launch.params_in(rounds)) for launch, rounds in runs]
+    entries: dict[object, _Entry] = {}
+    for key, (launch, rounds) in zip(keys, runs, strict=True):
+        if key not in entries:
+            entries[key] = _entry_of(launch.in_round(rounds), plan, in_panels)
     keeps = [words for _, _, own in entries.values() for words in own]
-    for launch, rounds in runs:
-        fields, itemsizes, _ = entries[id(launch)]
+    for key, (launch, rounds) in zip(keys, runs, strict=True):
+        fields, itemsizes, _ = entries[key]
         offsets = packed_words(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
         table += LaunchEntry.words(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
         keeps.append(offsets)
@@ -88,9 +93,10 @@ def link(
     return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(runs), (packed, *keeps))
 
 
-def _entry_of(
-    as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]
-) -> tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]:
+_Entry = tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]
+
+
+def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
     """What the `LaunchEntry` of all runs of a launch has in common, its operands' bytes per stride, what is kept."""
     launch, flagged = _as_packed(as_planned, in_panels)
     specs = [plan.buffers[index] for index in launch.operands]

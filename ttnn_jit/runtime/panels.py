@@ -369,7 +369,9 @@ def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
 
 
 def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | None:
-    if not launch.panels or launch.panels[0] != place or launch.offsets[place] or not _may_be_packed(spec):
+    if not launch.panels or launch.panels[0] != place or not _may_be_packed(spec):
+        return None
+    if launch.offsets[place] or launch.growth:
         return None
     _, width, terms = launch.panels
     (columns, depth), loops = launch.params[:2], launch.loops

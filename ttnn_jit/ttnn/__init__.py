@@ -47,7 +47,6 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions, lazy_names
-from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
 from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
@@ -98,7 +97,6 @@ __all__ = [
     "get_golden_function",
     "get_maximal_block_sharding_grid",
     "int32",
-    "pearson_correlation_coefficient",
     "set_printoptions",
     "uint8",
     "uint16",

@@ -1,4 +1,4 @@
-"""An element type is one row: the text of CONTRIBUTING.md adds one to a copy of the package."""
+"""An element type is one row: the text of docs/how_to_add.md adds one to a copy of the package."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ print("done")
 
 
 @pytest.mark.process
-def test_the_text_of_contributing_adds_an_element_type_with_one_row(tmp_path):
-    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Add an element type")[2].partition("\n## ")[0]
-    row, member = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+def test_the_page_adds_an_element_type_with_one_row(tmp_path):
+    section = (ROOT / "docs" / "how_to_add.md").read_text().partition("## An element type")[2].partition("\n## ")[0]
+    member, row = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)
     dtypes = package_with_own("specs", tmp_path) / "specs" / "dtypes.py"
     text = dtypes.read_text()
     last = "    INT32 = 7\n"

@@ -1,4 +1,4 @@
-"""A pass is one file and one line: the text of docs/adding_an_operation.md adds one to a copy of the package."""
+"""A pass is one file and one line: the text of docs/how_to_add.md adds one to a copy of the package."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ assert main(["opt", "--list"]) == 0
 
 @pytest.mark.process
 def test_the_page_adds_a_pass_with_one_file_and_one_line(tmp_path):
-    section = (ROOT / "docs" / "adding_an_operation.md").read_text().partition("## A pass")[2].partition("\n## ")[0]
+    section = (ROOT / "docs" / "how_to_add.md").read_text().partition("## A pass")[2].partition("\n## ")[0]
     text, _ = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     line = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)[-1]
     copy = package_with_own("transforms", tmp_path) / "transforms"

@@ -58,7 +58,7 @@ def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:
     found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
         if isinstance(each.bound.kernel, Copy) and each.bound.kernel.repacks:
-            for operand in (*each.bound.inputs, *each.bound.outputs):
+            for operand in each.bound.operands:
                 found.setdefault(operand.value, []).append(each)
     return found
 
@@ -73,7 +73,7 @@ def _found_around(
     """The conversions that a launch can do itself: what unpacks for it alone, and what alone reads, to pack it."""
     inputs, outputs = consumer.bound.inputs, consumer.bound.outputs
     found: dict[int, tuple[HostLaunch, Packed]] = {}
-    values = dict.fromkeys(each.value for each in (*inputs, *outputs))
+    values = dict.fromkeys(each.value for each in consumer.bound.operands)
     for each in itertools.chain.from_iterable(conversions.get(value, ()) for value in values):
         (source,), (result,) = each.bound.inputs, each.bound.outputs
         unpacks = source.view.spec.dtype.is_block_float
@@ -150,12 +150,11 @@ class _Strips:
 
         Tiles that are not whole are packed without what a loop leaves in their padding.
         """
-        operands = (*conversion.inputs, *conversion.outputs)
-        shapes = {tuple(each.view.spec.padded_shape) for each in operands}
+        shapes = {tuple(each.view.spec.padded_shape) for each in conversion.operands}
         is_whole = conversion.loops.extents[-2:] == (TILE_HEIGHT, TILE_WIDTH) and len(shapes) == 1
         if (
             not is_whole
-            or any(each.view.access for each in operands)
+            or any(each.view.access for each in conversion.operands)
             or self.bound.loops.extents != (math.prod(*shapes),)
         ):
             return None
@@ -167,8 +166,7 @@ class _Strips:
 
         That is as fast as rows are long, and strips have short ones.
         """
-        operands = enumerate((*self.bound.inputs, *self.bound.outputs))
-        nbytes = sum(each.view.spec.nbytes for place, each in operands if place not in found)
+        nbytes = sum(each.view.spec.nbytes for place, each in enumerate(self.bound.operands) if place not in found)
         fit = strips_fit_stack([self.bound.kernel.streams[place] for place in found])
         return fit and nbytes <= SHARE_OF_LAST_CACHE * last_cache_bytes()
 
@@ -239,7 +237,7 @@ def _walks_storage(bound: BoundKernel) -> bool:
     return (
         bound.loops.rank == 0
         and not any(bound.loops.offsets)
-        and not any(each.view.access is not None for each in (*bound.inputs, *bound.outputs))
+        and not any(each.view.access is not None for each in bound.operands)
         and not any(stream.access is InnerAccess.STRIDED for stream in bound.kernel.streams)
     )
 

@@ -22,17 +22,19 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Again:
-    """Rounds of a launch, in which it does the same further on: a launch's part in a `Repeat` of the program's plan.
+    """Rounds of a launch, in which it does the same further on, or for more: its part in a `Repeat` of the plan.
 
     Attributes:
         count: Of rounds, at least one.
         steps: Per operand, the elements from one round to the next.
         rounds: What a round is; (): its loops, once.
+        growth: Per loop of the kernel, outermost first, how much longer it is in the next round.
     """
 
     count: int
     steps: tuple[int, ...]
     rounds: Rounds = ()
+    growth: tuple[int, ...] = ()
 
 
 Rounds = tuple[LaunchLoops | Again, ...]

@@ -27,9 +27,9 @@ def bytes_of(bound: BoundKernel) -> int:
     Loops over elements may meet a part of a tensor, such as a piece of a concatenation; others count all of theirs.
     """
     met: dict[PlanValue, int] = {}
-    for operand, strides in zip((*bound.inputs, *bound.outputs), bound.loops.strides, strict=True):
+    for operand, strides in zip(bound.operands, bound.loops.strides, strict=True):
         met[operand.value] = met.get(operand.value, 0) + _bytes_met(bound, operand, strides)
-    specs = {each.value: each.view.spec for each in (*bound.inputs, *bound.outputs)}
+    specs = {each.value: each.view.spec for each in bound.operands}
     return sum(min(nbytes, specs[value].nbytes) for value, nbytes in met.items())
 
 
@@ -55,8 +55,7 @@ def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Ite
     yield f"  loops {loops_text(bound.loops)}"
     if launch.remark:
         yield f"  {launch.remark}"
-    operands = (*bound.inputs, *bound.outputs)
-    for place, (operand, strides) in enumerate(zip(operands, bound.loops.strides, strict=True)):
+    for place, (operand, strides) in enumerate(zip(bound.operands, bound.loops.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, bound, names)}"
     yield from (f"  {line}" for line in _kernel(bound))
 

@@ -40,19 +40,15 @@ class Packed:
 
 def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLoops) -> BoundKernel:
     """A kernel over the loops of `nest` with some of its streams, by place, in their storage format."""
-    operands, strides, streams = [*bound.inputs, *bound.outputs], [*nest.strides], [*bound.kernel.streams]
+    operands, strides, streams = [*bound.operands], [*nest.strides], [*bound.kernel.streams]
     for place, each in packed.items():
         operands[place], strides[place] = each.operand, each.strides
         streams[place] = Stream(each.operand.view.spec.dtype, each.access, written=streams[place].written)
-    count, kernel = len(bound.inputs), bound.kernel
+    kernel = bound.kernel
     assert isinstance(kernel, LoopNest | Contract), "others have a format of their own"
-    return replace(
-        bound,
-        kernel=replace(kernel, body=replace(kernel.body, streams=tuple(streams), rank=nest.rank)),
-        inputs=tuple(operands[:count]),
-        outputs=tuple(operands[count:]),
-        loops=replace(nest, strides=tuple(strides)),
-    )
+    body = replace(kernel.body, streams=tuple(streams), rank=nest.rank)
+    loops = replace(nest, strides=tuple(strides))
+    return replace(bound.with_operands(operands), kernel=replace(kernel, body=body), loops=loops)
 
 
 def moves_of(nest: LaunchLoops, place: int, width: int) -> list[tuple[int, int]] | None:

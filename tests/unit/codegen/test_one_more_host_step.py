@@ -1,0 +1,70 @@
+"""A host step is one function and one line: the text of docs/how_to_add.md adds one to a copy of the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.copies import package_with_own
+
+ROOT = Path(__file__).parents[3]
+
+USE = """
+from dataclasses import replace
+
+import torch
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.codegen.host.host_program import host_plan
+from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.codegen.host.unread_launches import without_unread_launches
+from ttnn_jit.dialects import parse_module
+
+
+@ttnn_jit.jit()
+def both(x):
+    return ttnn.exp(x), ttnn.cumsum(x, 1)
+
+
+assert HOST_STEPS[0] is without_unread_launches
+x = torch.randn(33, 40)
+for result, expected in zip(both(x), (torch.exp(x), torch.cumsum(x, 1)), strict=True):
+    torch.testing.assert_close(result, expected)
+plan = host_plan(parse_module(both.ir(x, stage="d2m-insert-dst-register-access")), None)
+for results, operations in ((plan.results, {"exp", "cumsum"}), (plan.results[:1], {"exp"}), ((), set())):
+    found = replace(plan, results=results)
+    for step in HOST_STEPS:
+        found = step(found)
+    assert {launch.name for launch in found.launches} == operations
+print("done")
+"""
+
+
+@pytest.mark.process
+def test_the_page_adds_a_host_step_with_one_file_and_one_line(tmp_path):
+    section = (ROOT / "docs" / "how_to_add.md").read_text().partition("## A host step")[2].partition("\n## ")[0]
+    text, _ = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    line = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)[-1]
+    host = package_with_own("codegen", tmp_path) / "codegen" / "host"
+    (host / "unread_launches.py").write_text(text.partition("\n\n\nimport torch")[0] + "\n")
+    steps, begins = (host / "host_steps.py").read_text(), "HOST_STEPS: tuple[HostStep, ...] = (\n"
+    assert steps.count(begins) == steps.count("from ttnn_jit.codegen.host.tiers ") == 1
+    steps = steps.replace(begins, begins + line).replace(
+        "from ttnn_jit.codegen.host.tiers ",
+        "from ttnn_jit.codegen.host.unread_launches import without_unread_launches\nfrom ttnn_jit.codegen.host.tiers ",
+    )
+    (host / "host_steps.py").write_text(steps)
+    done = subprocess.run(
+        [sys.executable, "-c", USE],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
+    )
+    assert done.stdout == "done\n", done.stderr
