@@ -35,7 +35,11 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
         wrong_count(plan, "addresses", len(visible), len(addresses))
     for i, spec in enumerate(plan.outputs):
         if spec.nbytes >= POOLED_RESULT_BYTES and addresses[len(plan.inputs) + i] % ALIGNMENT:
-            _refuse_unaligned(plan.name, i)
+            raise ArgumentError(
+                f"{plan.name}: the memory for output {i} does not start at a multiple of {ALIGNMENT} bytes",
+                help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives "
+                "such memory",
+            )
     intermediates = [HOST_POOL.allocate(spec.nbytes) for spec in plan.intermediates]
     if call is not None:
         call.run([*addresses, *(buffer.address for buffer in intermediates)])
@@ -134,13 +138,6 @@ def _require_usable(plan: ProgramPlan, index: int, tensor: Tensor, spec: TensorS
             help="move it to a device: `ttnn.from_torch(..., device=device)`",
         )
     tensor.check_usable(plan.name)
-
-
-def _refuse_unaligned(name: str, index: int) -> NoReturn:
-    raise ArgumentError(
-        f"{name}: the memory for output {index} does not start at a multiple of {ALIGNMENT} bytes",
-        help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives such memory",
-    )
 
 
 def wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:
