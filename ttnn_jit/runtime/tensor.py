@@ -23,16 +23,9 @@ from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.torch_elements import logical_view, torch_tensor, write_torch
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.specs.tensor_spec import (
-    DRAM_MEMORY_CONFIG,
-    HOST_MEMORY_CONFIG,
-    Layout,
-    MemoryConfig,
-    TensorSpec,
-    check_kind,
-    checked,
-)
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, MemoryConfig, TensorSpec, checked
 
 if TYPE_CHECKING:
     import numpy
