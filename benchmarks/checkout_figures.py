@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.contenders import Case, inputs_of
 from benchmarks.loop_shapes import LOOP_SHAPES, LoopShape
+from benchmarks.models import module_of
 from benchmarks.programs import ELEMENTWISE, Workload, cosh, tree30, ttnn_operations
 from benchmarks.timing import seconds, times_of
 
@@ -36,20 +37,33 @@ def measure_disk_hits(only: str, quick: bool) -> dict[str, float]:
 
 
 def compiles(kind: str, repetitions: int) -> Iterator[Figure]:
-    """First calls of functions that no call has seen, each with a constant of its own."""
+    """First calls of functions that no call has seen, each with a constant of its own; of a model, the first one."""
     programs = {
         "cosh": Workload(scaled_cosh, 2),
+        "softmax": Workload(scaled_softmax, 2),
         "30 ops": Workload(scaled_tree, 3),
         "chain of 100": Workload(scaled_chain, 2),
     }
     yield f"{kind}, first of the process", lambda: first_call(programs["cosh"], 0.375)
     for name, program in programs.items():
         yield f"{kind}, {name}", partial(_first_calls, program, repetitions)
+    yield f"{kind}, BERT", _first_call_of_bert
 
 
 def _first_calls(program: Workload, repetitions: int) -> float:
     first_call(program, 0.25)  # what is loaded once in a process
     return min(first_call(program, 0.5 + k / 64) for k in range(repetitions))
+
+
+def _first_call_of_bert() -> float:
+    """Seconds of a model's first call: twelve layers, small ones."""
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    bert = module_of("bert")
+    device = ttnn.open_device(device_id=0, target="cpu")
+    run, _ = bert.build(bert.Config(num_hidden_layers=12), device, compiled=ttnn_jit.jit())
+    return seconds(run)
 
 
 def first_call(program: Workload, factor: float) -> float:
@@ -66,6 +80,11 @@ def first_call(program: Workload, factor: float) -> float:
 def scaled_cosh(x: Any, factor: float, ops: Any) -> Any:
     """Six ops."""
     return ops.mul(cosh(x, ops), factor)
+
+
+def scaled_softmax(x: Any, factor: float, ops: Any) -> Any:
+    """Rows that are reduced twice."""
+    return ops.mul(ops.softmax(x, -1), factor)
 
 
 def scaled_tree(x: Any, y: Any, factor: float, ops: Any) -> Any:

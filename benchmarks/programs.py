@@ -32,7 +32,7 @@ def ttnn_operations() -> types.ModuleType:
     )
 
 
-SHARED_NAMES = ("exp", "neg", "add", "tanh", "sigmoid", "abs", "sin", "reciprocal", "log", "clamp")
+SHARED_NAMES = ("exp", "neg", "add", "tanh", "sigmoid", "abs", "sin", "reciprocal", "log", "clamp", "softmax")
 
 
 def _module(name: str, functions: Mapping[str, Any]) -> types.ModuleType:

@@ -81,7 +81,7 @@ def _texts_of_program(program: Any) -> dict[str, str]:
 
 
 def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[list[Any]]:
-    """Launches as often as they run: a repeat of them is its count and they, and steps are a launch's ninth field."""
+    """Launches as often as they run. A repeat is its count and they; fields 9 and 11 of one are steps and growth."""
     for first, *rest in launches:
         if not isinstance(first, str):
             for number in range(first):
@@ -89,12 +89,16 @@ def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[lis
         elif not rounds:
             yield [first, *rest]
         else:
-            operands, params, picoseconds, written, offsets, reduced, panels, steps, *whole = rest
+            operands, params, picoseconds, written, offsets, reduced, panels, steps, *more = rest
+            whole, growth = (*more, [], [])[:2]
+            for number, own in zip(rounds, growth, strict=False):
+                grown = [word + number * each for word, each in zip(params, own, strict=False)]
+                params = [*grown, *params[len(own) :]]
             starts = offsets or [0] * len(operands)
             for number, own in zip(rounds, steps, strict=True):
                 starts = [start + number * step for start, step in zip(starts, own, strict=True)]
             moved = starts if any(starts) else []
-            own = [panels, [], *whole] if whole else [panels] if panels else []
+            own = [panels, [], whole] if whole else [panels] if panels else []
             yield [first, operands, params, picoseconds, written, moved, reduced, *own]
 
 

@@ -19,6 +19,7 @@ from ttnn_jit.kernels.llvm.shuffles import transposed
 from ttnn_jit.kernels.llvm.types import FLOAT, I8, I16, I32, I64, PTR, VOID, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, Value, integer, zero
 from ttnn_jit.kernels.llvm_module import Functions, ModuleText
+from ttnn_jit.kernels.packing_loops import codes_at, exact_words
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import GROUPS, DataType
@@ -174,21 +175,12 @@ class _Tile:
             packed = b.shift_right_zero(first.index, (8 // (bits + 1)).bit_length() - 1)
             codes = b.bytes_on(self.tile, b.add(packed, GROUPS))
             b.prefetch(b.bytes_on(codes, _AHEAD))
-            code = self._codes(codes)
+            code = codes_at(b, codes, GROUPS, bits)
             magnitudes = b.bit_and(code, integer((1 << bits) - 1, _BYTES))
             signs = b.bit_and(code, integer(1 << bits, _BYTES))
             are_minus = b.compare("ne", signs, zero(_BYTES))
             signed = b.select(are_minus, b.sub(zero(_BYTES), magnitudes), magnitudes)
             b.store(signed, b.bytes_on(self.numbers, first.index), LINE)
-
-    def _codes(self, at: Value) -> Value:
-        b = self.b
-        if self.unpacking.bits == 7:  # beside a sign
-            return b.load(_BYTES, at, 1)
-        pairs = I16.times(GROUPS // 2)
-        halves = b.zext(b.load(I8.times(GROUPS // 2), at, 1), pairs)
-        both = b.bit_or(halves, b.shift_left(halves, 4))
-        return b.bitcast(b.bit_and(both, integer(0x0F0F, pairs)), _BYTES)
 
     def _value(self, row: Value, behind: int) -> Value:
         """The bits of the float32 that a group's elements are; its number is `row` and `behind`."""
@@ -290,13 +282,8 @@ def unit(dtype: DataType) -> Type:
 
 
 def _exact(b: Builder, ints: Value, scales: Value) -> Value:
-    """Numbers times units that are added to their exponents; denormals are zeros."""
-    magnitude = b.intrinsic(_INTS, "llvm.abs.{}", ints, FALSE)
-    bits = b.add(b.bitcast(b.convert("uitofp", magnitude, _FLOATS), _INTS), scales)
-    is_none = b.compare("eq", magnitude, zero(_INTS))
-    is_denormal = b.compare("slt", bits, integer(1 << 23, _INTS))
-    sign = b.bit_and(ints, integer(-(1 << 31), _INTS))
-    return b.select(b.bit_or(is_none, is_denormal), zero(_INTS), b.bit_or(bits, sign))
+    """Numbers times units that are added to their exponents."""
+    return exact_words(b, b.intrinsic(_INTS, "llvm.abs.{}", ints, FALSE), scales, ints, 31)
 
 
 def _scaled(b: Builder, ints: Value, scales: Value) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
 from ttnn_jit.kernels.llvm.values import (
     Body,
@@ -20,7 +21,6 @@ from ttnn_jit.kernels.llvm.values import (
     poison,
     real,
     real_text,
-    text_of,
 )
 from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import Table
@@ -122,8 +122,8 @@ class LlvmFloat(Builder, VectorMath):
         """
         type_ = arguments[0].type
         rare, needed = _rare_path(type(self), self.isa, name, body, type_, len(arguments))
-        if rare.symbol not in self.module.rare_paths:
-            self.module.rare_paths[rare.symbol] = rare
+        if rare.text.name not in self.module.rare_paths:
+            self.module.rare_paths[rare.text.name] = rare
             self.module.add(needed)
         return self.call(type_, rare.name, *arguments)
 
@@ -260,12 +260,11 @@ def _rare_path(
     builder: type[LlvmFloat], isa: HostIsa, name: str, body: Callable[..., Value], type_: Type, count: int
 ) -> tuple[RarePath, ModuleText]:
     """The function that computes `body` of so many arguments of a type, and what it needs; of every module the same."""
-    module = ModuleText()
-    b = builder(isa, module)
-    parameters = tuple(b.new(type_, f"x{k}") for k in range(count))
-    b.give_back(body(b, *parameters))
-    symbol, code = f"ttnn_jit.{name}.v{isa.lanes}", text_of(b.body.code)
-    return RarePath(symbol, type_, parameters, code, is_alone=not module.rare_paths), module
+    module, parameters = ModuleText(), [Parameter(f"x{k}", type_) for k in range(count)]
+    attributes = "noinline cold nounwind"
+    f = FunctionBuilder(f"ttnn_jit.{name}.v{isa.lanes}", module, parameters, type_, attributes=attributes)
+    text = f.ended(body(builder(isa, module, f.body), *f.parameters))
+    return RarePath(text, count, is_alone=not module.rare_paths), module
 
 
 def _floats(words: tuple[int, ...]) -> Literal:

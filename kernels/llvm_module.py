@@ -24,26 +24,26 @@ class FunctionText(str):
     """A function's definition.
 
     Attributes:
-        before: What stands before its name.
+        result: Type of what it gives back.
         name: Its symbol.
         behind: What stands behind that.
     """
 
-    __slots__ = ("before", "behind", "name")
-    before: str
+    __slots__ = ("behind", "name", "result")
+    result: str
     name: str
     behind: str
 
     @staticmethod
-    def of(before: str, name: str, behind: str) -> FunctionText:
-        """The definition that is made of these."""
-        text = FunctionText(f"{before}{name}{behind}")
-        text.before, text.name, text.behind = before, name, behind
+    def of(result: str, name: str, behind: str, *, is_internal: bool) -> FunctionText:
+        """The definition that is made of these; `is_internal`: its module alone sees it."""
+        text = FunctionText(f"define {'internal ' * is_internal}{result} @{name}{behind}")
+        text.result, text.name, text.behind = result, name, behind
         return text
 
-    def named(self, name: str) -> FunctionText:
+    def named(self, name: str, *, is_internal: bool = False) -> FunctionText:
         """The function by another name, which nothing calls."""
-        return FunctionText.of(self.before, name, self.behind)
+        return FunctionText.of(self.result, name, self.behind, is_internal=is_internal)
 
 
 @dataclass(frozen=True)
@@ -91,46 +91,38 @@ class RarePath:
     """An out-of-line function for arguments that hardly ever occur.
 
     Attributes:
-        symbol: What it is called among the module's.
-        kind: Type of its parameters and of its result.
-        parameters: Their names.
-        code: Its body.
+        text: By what it is called among the module's.
+        parameters: How many; they are of its result's type.
         is_alone: Whether it calls no other rare path, so that it can be a module of its own.
     """
 
-    symbol: str
-    kind: str
-    parameters: tuple[str, ...]
-    code: str
+    text: FunctionText
+    parameters: int
     is_alone: bool
 
     @cached_property
     def name(self) -> str:
         """Its symbol; the same for the same text where it is a module of its own."""
         if not self.is_alone:
-            return self.symbol
-        digest = hashlib.sha256(f"{self._definition(self.symbol, '')}\n".encode()).hexdigest()
-        return f"{self.symbol}.{digest[:16]}"
+            return self.text.name
+        digest = hashlib.sha256(f"{self.text}\n".encode()).hexdigest()
+        return f"{self.text.name}.{digest[:16]}"
 
     @cached_property
     def definition(self) -> str:
         """The function for use in its own module alone."""
-        return self._definition(self.name, "internal ")
+        return self.text.named(self.name, is_internal=True)
 
     @property
     def shared_definition(self) -> str:
         """The function for the use of other modules."""
-        return self._definition(self.name, "")
+        return self.text.named(self.name)
 
     @property
     def declaration(self) -> str:
         """The declaration in a module that calls the shared function."""
-        kinds = ", ".join(self.kind for _ in self.parameters)
-        return f"declare {self.kind} @{self.name}({kinds}) cold nounwind"
-
-    def _definition(self, name: str, linkage: str) -> str:
-        parameters = ", ".join(f"{self.kind} {parameter}" for parameter in self.parameters)
-        return f"define {linkage}{self.kind} @{name}({parameters}) noinline cold nounwind {{\n{self.code}\n}}"
+        kind = self.text.result
+        return f"declare {kind} @{self.name}({', '.join([kind] * self.parameters)}) cold nounwind"
 
 
 @dataclass

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from ttnn_jit.kernels.llvm.values import Block, Code, Instruction, Literal, Value
 
+Constants = tuple[Literal, ...]
 
-def constants_of(code: Code, most: int) -> tuple[Literal, ...] | None:
+
+def constants_of(code: Code, most: int) -> Constants | None:
     """The vectors that are constants in `code`, each once; None if there are more than `most`."""
     found: dict[tuple[str, str], Literal] = {}
     for item in code:

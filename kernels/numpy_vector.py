@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ def _plain(function: Callable[..., Any]) -> Any:
     return staticmethod(function)
 
 
+def _rounded(function: Callable[..., Any]) -> Any:
+    """A method that is a function of its operands, of whatever type these are rounded to float32."""
+    return staticmethod(partial(function, dtype=np.float32))
+
+
 class NumpyVector(VectorMath):
     """Values are float32 arrays (or scalars) of any shapes that broadcast; integers int32, masks bool.
 
@@ -41,17 +47,10 @@ class NumpyVector(VectorMath):
 
     const = _plain(np.float32)
 
-    def add(self, a: Value, b: Value) -> Value:
-        return np.add(a, b, dtype=np.float32)
-
-    def sub(self, a: Value, b: Value) -> Value:
-        return np.subtract(a, b, dtype=np.float32)
-
-    def mul(self, a: Value, b: Value) -> Value:
-        return np.multiply(a, b, dtype=np.float32)
-
-    def div(self, a: Value, b: Value) -> Value:
-        return np.divide(a, b, dtype=np.float32)
+    add = _rounded(np.add)
+    sub = _rounded(np.subtract)
+    mul = _rounded(np.multiply)
+    div = _rounded(np.divide)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         # The product is exact in float64. Its sum with c is rounded to odd, so that rounding it again to float32

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import FLOAT, I8, I16, I32, VOID, Type, array, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64, zero
@@ -24,7 +25,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
 
-_WORDS, _HALVES, _BYTES = (each.times(GROUP) for each in (I32, I16, I8))
+_WORDS, _HALVES = I32.times(GROUP), I16.times(GROUP)
 
 
 class _Strip(NamedTuple):
@@ -167,19 +168,24 @@ class PackingLoops:
         count = self._bits
         unit = b.sub(b.zext(b.load(I8, exponent), I32), 127 + count - 1, "unit")
         scales = b.splat(b.shift_left(unit, 23), GROUP, "scales")
-        codes = b.zext(self._codes(b, code), _WORDS, "codes")
+        codes = b.zext(codes_at(b, code, GROUP, count), _WORDS, "codes")
         magnitudes = b.bit_and(codes, (1 << count) - 1, "magnitudes")
-        numbers = b.bitcast(b.convert("uitofp", magnitudes, FLOAT.times(GROUP)), _WORDS)
-        bits = b.add(numbers, scales, "bits")
-        is_none = b.compare("eq", magnitudes, zero(_WORDS))
-        is_zero = b.bit_or(is_none, b.compare("slt", bits, 1 << 23), "is.zero")
-        minus = b.bit_and(b.shift_left(codes, 31 - count), -(1 << 31))
-        return b.select(is_zero, zero(_WORDS), b.bit_or(bits, minus), "words")
+        return exact_words(b, magnitudes, scales, codes, count)
 
-    def _codes(self, b: KernelFunction, code: Value) -> Value:
-        """Those of a group in bytes."""
-        if self._bits > 3:
-            return b.load(_BYTES, code, 1)
-        pairs = b.zext(b.load(I8.times(GROUP // 2), code, 1), I16.times(GROUP // 2), "nibbles")
-        apart = b.bit_and(b.bit_or(pairs, b.shift_left(pairs, 4)), 0x0F0F)
-        return b.bitcast(apart, _BYTES)
+
+def codes_at(b: Builder, at: Value, count: int, bits: int) -> Value:
+    """The codes of `count` elements in bytes; `bits` of each are its magnitude."""
+    if bits > 3:
+        return b.load(I8.times(count), at, 1)
+    pairs = b.zext(b.load(I8.times(count // 2), at, 1), I16.times(count // 2), "nibbles")
+    apart = b.bit_and(b.bit_or(pairs, b.shift_left(pairs, 4)), 0x0F0F)
+    return b.bitcast(apart, I8.times(count))
+
+
+def exact_words(b: Builder, magnitudes: Value, scales: Value, signs: Value, bit: int) -> Value:
+    """Of a group: magnitudes times units that are added to their exponents, and a bit as sign; denormals are zeros."""
+    bits = b.add(b.bitcast(b.convert("uitofp", magnitudes, FLOAT.times(GROUP)), _WORDS), scales, "bits")
+    is_none = b.compare("eq", magnitudes, zero(_WORDS))
+    is_zero = b.bit_or(is_none, b.compare("slt", bits, 1 << 23), "is.zero")
+    minus = b.bit_and(b.shift_left(signs, 31 - bit), -(1 << 31))
+    return b.select(is_zero, zero(_WORDS), b.bit_or(bits, minus), "words")

@@ -16,14 +16,12 @@ from ttnn_jit.kernels.bessel import Bessel
 from ttnn_jit.kernels.bfloat16_functions import Bfloat16Functions
 from ttnn_jit.kernels.conversions import Conversions
 from ttnn_jit.kernels.dot_product import DotProduct
-from ttnn_jit.kernels.double_word_math import DoubleWordMath
 from ttnn_jit.kernels.error_function import ErrorFunction
 from ttnn_jit.kernels.gamma import Gamma
 from ttnn_jit.kernels.hyperbolic import Hyperbolic
-from ttnn_jit.kernels.integer_math import IntegerMath
 from ttnn_jit.kernels.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.quotient import Quotient
-from ttnn_jit.kernels.truth_math import TruthMath
+from ttnn_jit.kernels.word_math import DoubleWordMath, IntegerMath, TruthMath
 from ttnn_jit.specs.dtypes import ComputeType
 
 

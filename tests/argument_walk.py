@@ -48,6 +48,7 @@ from ttnn_jit.ops.parameter import (
     OUTPUT,
     Parameter,
 )
+from ttnn_jit.ops.result_options import OF_SEVERAL
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.complex_tensors import ComplexTensor
@@ -183,7 +184,9 @@ def _values_beside(parameter: Parameter, operation: Operation, base: Mapping[str
     elif isinstance(kind, PrecisionKind):
         yield from precisions()
     else:
-        assert kind in {CHOICE, CONFIG, DTYPE, OUTPUT}, f"{operation.name}: nobody says what `{parameter.name}` may be"
+        assert kind in {CHOICE, CONFIG, DTYPE, OUTPUT, *OF_SEVERAL}, (
+            f"{operation.name}: nobody says what `{parameter.name}` may be"
+        )
 
 
 def _operands_beside(parameter: Parameter, operation: Operation, value: Any) -> Iterator[Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
 from ttnn_jit.kernels.llvm.values import (
     Block,
     Body,
-    Places,
     Value,
     Work,
     integer,
@@ -95,20 +94,24 @@ class Blocks(Instructions):
             given: One value for each parameter.
             constants: By type and text of its constants, values in their places.
         """
-        places = Places(dict(zip(region.parameters, given, strict=True)), constants or {})
+        values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
+
+        def placed(operands: Iterable[Value]) -> tuple[Value, ...]:
+            if not constants:
+                return tuple([values.get(each, each) for each in operands])
+            return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
+
         first, *code = region.body.code
-        blocks = {id(first): self.body.block}
-        for item in code:
-            if isinstance(item, Block):
-                blocks[id(item)] = Block(item.label, item.arguments, item.work)
-        changed, write = {*places.values} if not places.constants else None, self.body.code.append
+        own = {id(each): Block(each.label, each.arguments, each.work) for each in code if isinstance(each, Block)}
+        blocks = {id(first): self.body.block, **own}
+        changed, write = None if constants else {*values}, self.body.code.append
         for item in code:
             if not isinstance(item, Block):
                 result, template, operands, work = item
                 is_same = changed is not None and changed.isdisjoint(operands)
-                write(item if is_same else (result, template, places.of(operands), work))
+                write(item if is_same else (result, template, placed(operands), work))
                 continue
             block = blocks[id(item)]
-            block.incoming = [(blocks[id(before)], places.of(given)) for before, given in item.incoming]
+            block.incoming = [(blocks[id(before)], placed(given)) for before, given in item.incoming]
             self.begin(block)
-        return list(places.of(region.results))
+        return [*placed(region.results)]

@@ -140,7 +140,33 @@ class CountedLoop:
             self.values = self._following
 
 
-class Branch:
+class _Join:
+    """Behind which one of two ways was taken.
+
+    Attributes:
+        values: Behind it, what the way that was taken gave.
+    """
+
+    _after: Block
+
+    def __init__(self, builder: Blocks, condition: Value, hint: str) -> None:
+        self._builder = builder
+        self._condition = condition
+        self._hint = hint
+        self._given: tuple[Value, ...] = ()
+        self.values: tuple[Value, ...] = ()
+
+    def give(self, *values: Value) -> None:
+        """What the way gives that is written last."""
+        self._given = values
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self._builder.branch(self._after, *self._given)
+            self.values = self._builder.begin(self._after)
+
+
+class Branch(_Join):
     """What is done under a condition.
 
     Attributes:
@@ -150,14 +176,9 @@ class Branch:
     def __init__(
         self, builder: Blocks, condition: Value, hint: str, otherwise: Sequence[tuple[str, Value]], *, is_rare: bool
     ) -> None:
-        self._builder = builder
-        self._condition = condition
-        self._hint = hint
+        super().__init__(builder, condition, hint)
         self._otherwise = otherwise
         self._is_rare = is_rare
-        self._given: tuple[Value, ...] = ()
-        self._after: Block
-        self.values: tuple[Value, ...] = ()
 
     def __enter__(self) -> Branch:
         b = self._builder
@@ -171,33 +192,19 @@ class Branch:
         self._was_rare, b.body.is_rare = b.body.is_rare, b.body.is_rare or self._is_rare
         return self
 
-    def give(self, *values: Value) -> None:
-        """What there is behind it, in the place of what there was otherwise."""
-        self._given = values
-
     def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            b = self._builder
-            b.branch(self._after, *self._given)
-            b.body.is_rare = self._was_rare
-            self.values = b.begin(self._after)
+        super().__exit__(*error)
+        self._builder.body.is_rare = self._was_rare
 
 
-class Choice:
+class Choice(_Join):
     """What is done where a condition holds, and, behind `otherwise`, what is done where it does not.
 
     Attributes:
         values: Behind both, what the one that was done gave.
     """
 
-    def __init__(self, builder: Blocks, condition: Value, hint: str) -> None:
-        self._builder = builder
-        self._condition = condition
-        self._hint = hint
-        self._given: tuple[Value, ...] = ()
-        self._other: Block
-        self._after: Block
-        self.values: tuple[Value, ...] = ()
+    _other: Block
 
     def __enter__(self) -> Choice:
         b = self._builder
@@ -212,13 +219,3 @@ class Choice:
         self._after = b.new_block(f"{self._hint}.after", *((value.type, "") for value in given))
         b.branch(self._after, *given)
         b.begin(self._other)
-
-    def give(self, *values: Value) -> None:
-        """What the other gives."""
-        self._given = values
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            b = self._builder
-            b.branch(self._after, *self._given)
-            self.values = b.begin(self._after)

@@ -79,8 +79,7 @@ class FunctionBuilder(Builder):
     @property
     def text(self) -> FunctionText:
         """The definition."""
-        linkage = "internal " if self._is_internal else ""
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
         behind = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
-        return FunctionText.of(f"define {linkage}{self._result} @", self.name, behind)
+        return FunctionText.of(self._result, self.name, behind, is_internal=self._is_internal)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import enum
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
 
@@ -124,25 +123,6 @@ class Work(enum.Enum):
     NONE = "nothing: it is on a rare path, or says again what bits are there"
     ONE = "one instruction"
     DIVISION = "a division or a square root, beside which much else can be done"
-
-
-class Places(NamedTuple):
-    """What stands in the place of values.
-
-    Attributes:
-        values: Of a region's parameters.
-        constants: Of constants that are in registers, by type and text.
-    """
-
-    values: Mapping[Value, Value]
-    constants: Mapping[tuple[Type, str], Value]
-
-    def of(self, operands: Iterable[Value]) -> tuple[Value, ...]:
-        """The operands as they are there."""
-        values, constants = self
-        if not constants:
-            return tuple([values.get(each, each) for each in operands])
-        return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
 
 
 Instruction = tuple[Value | None, str, tuple[Value, ...], Work]

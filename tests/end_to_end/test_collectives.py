@@ -116,10 +116,16 @@ def test_results_go_into_the_buffers_that_are_given(one):
         (lambda x: ttnn.all_gather(x, 4), "there is no dimension 4"),
         (lambda x: ttnn.all_gather(x, "3"), "`dim` of all_gather must be a whole number"),
         (lambda x: ttnn.all_gather(x, 3, cluster_axis=2), "has no axis 2"),
-        (lambda x: ttnn.all_gather(x, 3, num_links=0), "`num_links` must be at least 1"),
+        (
+            lambda x: ttnn.all_gather(x, 3, num_links=0),
+            "`num_links` of all_gather must be a whole number of at least 1, got 0",
+        ),
         (lambda x: ttnn.all_gather(x, 3, num_links="1"), "`num_links`"),
         (lambda x: ttnn.all_gather(x, 3, topology="ring"), "`topology`"),
-        (lambda x: ttnn.all_gather(x, 3, links=1), r"has no keyword `links`\nhelp: it takes barrier_semaphore"),
+        (
+            lambda x: ttnn.all_gather(x, 3, links=1),
+            r"unexpected keyword argument 'links'[^?]*help: it takes .*`barrier_semaphore`",
+        ),
         (lambda x: ttnn.all_gather(ttnn.from_device(x), 3), "is on the host"),
         (
             lambda x: ttnn.all_gather(ttnn.to_torch(x), 0),
@@ -127,8 +133,11 @@ def test_results_go_into_the_buffers_that_are_given(one):
         ),
         (lambda x: ttnn.all_gather(x, 3, mesh_device=ttnn.open_device(device_id=1)), "`mesh_device` is"),
         (lambda x: ttnn.all_reduce(x, memory_config=3), "`memory_config`"),
-        (ttnn.experimental.all_gather_async, "needs `dim`"),
-        (lambda x: ttnn.experimental.all_gather_async(x, 3, "x"), "a str is given by place"),
+        (ttnn.experimental.all_gather_async, "missing a required argument: 'dim'"),
+        (
+            lambda x: ttnn.experimental.all_gather_async(x, 3, "x"),
+            "`multi_device_global_semaphore` of all_gather_async must be a ttnn.GlobalSemaphore",
+        ),
         (lambda x: ttnn.experimental.all_gather_async(x, 3, multi_device_global_semaphore=[1]), "semaphore"),
         (lambda x: ttnn.experimental.neighbor_pad_async(x, 2, -1, 0), "at least 0"),
         (lambda x: ttnn.experimental.neighbor_pad_async(x, 2, 1, 0, "reflect"), "'zeros' or 'replicate'"),

@@ -64,6 +64,33 @@ def test_an_operation_of_two_complex_numbers_is_torchs(name, device):
     torch.testing.assert_close(got.to(want.dtype), want, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", BINARY)
+def test_operands_and_options_are_given_as_to_any_operation(name, device):
+    function, _ = BINARY[name]
+    z, w = placed(numbers(1), device), placed(numbers(2), device)
+    want = in_torch(function(z, w))
+    for call in (
+        lambda: function(input_tensor_a=z, input_tensor_b=w),
+        lambda: function(z, input_tensor_b=w, output_mem_config=ttnn.L1_MEMORY_CONFIG, queue_id=0),
+    ):
+        assert torch.equal(torch.view_as_real(in_torch(call())), torch.view_as_real(want))
+    assert function(z, w, output_mem_config=ttnn.L1_MEMORY_CONFIG)[1].memory_config() == ttnn.L1_MEMORY_CONFIG
+    refused = {"dtype": ttnn.bfloat16, "output_tensor": z.real, "activations": ["relu"]}
+    for keyword, value in refused.items():
+        with pytest.raises(ArgumentError, match=rf"ttnn.{name} takes nothing but `memory_config` beside complex"):
+            function(z, w, **{keyword: value})
+    with pytest.raises(ArgumentError, match="has no argument `colour`"):
+        function(z, w, colour=1)
+    with pytest.raises(ArgumentError, match="misses its argument"):
+        function(z)
+
+
+def test_a_way_to_divide_is_refused_of_complex_numbers(device):
+    z = placed(numbers(1), device)
+    with pytest.raises(ArgumentError, match="does not take ComplexTensor and ComplexTensor"):
+        ttnn.divide(z, z, rounding_mode="floor")
+
+
 def test_parts_are_found_by_place_and_freed_together(device):
     z = placed(numbers(3), device)
     assert z[0] is z.real

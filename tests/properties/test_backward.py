@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from ttnn_jit import jit, ops, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -13,6 +16,7 @@ from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF
 
 DECLARED = ops.declared_in(ops.GRADIENTS)
+TILE = ttnn.TILE_LAYOUT
 BOUND = {torch.float32: 2e-5, torch.bfloat16: 2.0**-8}
 SOME = ("prod_bw", "repeat_bw", "relu_bw", "gelu_bw", "mul_bw", "logaddexp_bw", "clamp_bw", "where_bw")
 
@@ -25,10 +29,10 @@ def tensors_of(operation, shapes, dtype):
 
 
 def call_of(operation, statics):
-    def call(*tensors):
+    def call(*tensors, **asked):
         names = (each.name for each in operation.attributes)
         chosen = {each.name: each.default for each in operation.parameters if each.kind is CHOICE}
-        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)), **chosen)
+        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)), **chosen, **asked)
 
     return call
 
@@ -156,6 +160,77 @@ def test_gradients_are_left_out_and_written_into_tensors_as_asked(cpu_device):
         ttnn.exp_bw(g, x, other_grad=first)
     with pytest.raises(TtnnJitError, match="`approximate` is 'none' or 'tanh', got 'fast'"):
         ttnn.gelu_bw(g, x, approximate="fast")
+
+
+@st.composite
+def outputs_of_gradients(draw):
+    operation = draw(st.sampled_from([each for each in DECLARED if each.examples]))
+    shapes, statics = draw(st.sampled_from(operation.examples))
+    given = draw(
+        st.tuples(
+            st.sampled_from([None, "input_grad", "output_tensor", "input_a_grad"]),
+            st.sampled_from([None, "other_grad", "input_b_grad"]),
+        )
+    )
+    flags = st.lists(st.booleans(), min_size=len(shapes) - 1, max_size=len(shapes))
+    wanted = draw(st.none() | flags.filter(lambda each: any(each[: len(shapes) - 1])))  # a program gives something
+    return operation, shapes, statics, given, wanted
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@drawn(case=outputs_of_gradients(), graph_capture=st.booleans(), of_torch=st.booleans())
+def test_a_jitted_function_writes_gradients_where_an_eager_call_does(case, graph_capture, of_torch, cpu_device):
+    operation, shapes, statics, given, wanted = case
+    tensors = tensors_of(operation, shapes, torch.float32)
+    function, count = call_of(operation, statics), len(shapes)
+    whole = [
+        each.to_torch()
+        for each in function(*(ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in tensors))
+    ]
+    targets = {name: torch.zeros_like(each) for name, each in zip(given, whole, strict=False) if name is not None}
+    names = tuple(targets)
+    asked = {} if wanted is None else {"are_required_outputs": wanted}
+
+    def call(*values):
+        into = dict(zip(names, values[count:], strict=True))
+        return function(*values[:count], **asked, **into)
+
+    held = [*tensors, *targets.values()]
+    eager = [ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in held]
+    jitted = [each.clone() if of_torch else ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in held]
+    want, found = call(*eager), jit(graph_capture=graph_capture)(call)(*jitted)
+    for place, (expected, got) in enumerate(zip(want, found, strict=True)):
+        assert (expected is None) == (got is None) == (wanted is not None and not wanted[place])
+        for each in [] if got is None else [in_torch(got), expected.to_torch()]:
+            assert torch.equal(each.nan_to_num(7), whole[place].nan_to_num(7))
+    for target, expected in zip(jitted[count:], eager[count:], strict=True):
+        assert torch.equal(in_torch(target).nan_to_num(7), expected.to_torch().nan_to_num(7))
+        places = [place for place, each in enumerate(want) if each is expected]
+        assert places or not expected.to_torch().any()
+
+
+def in_torch(value):
+    return value if isinstance(value, torch.Tensor) else value.to_torch()
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_outputs_of_gradients_that_do_not_fit_are_refused_in_programs_too(graph_capture, cpu_device):
+    g, x, y, other = (
+        ttnn.from_torch(torch.randn(3, extent), layout=TILE, device=cpu_device) for extent in (40, 40, 40, 41)
+    )
+    half = ttnn.from_torch(torch.randn(3, 40), ttnn.bfloat16, layout=TILE, device=cpu_device)
+    for call, text in {
+        (lambda g, x, y, out: ttnn.mul_bw(g, x, y, are_required_outputs=[True])): "for each of 2 gradients",  # noqa: ARG005
+        (lambda g, x, y, out: ttnn.mul_bw(g, x, y, input_grad=out)): "writes into",
+        (lambda g, x, y, out: ttnn.exp_bw(g, x, other_grad=y)): "for a second",  # noqa: ARG005
+        (lambda g, x, y, out: ttnn.exp_bw(g, x, input_grad=y, output_tensor=y)): "two names of one",  # noqa: ARG005
+        (lambda g, x, y, out: ttnn.exp_bw(g, x, input_grad=3)): "`input_grad` must be a tensor, got 3",  # noqa: ARG005
+    }.items():
+        for out in (other, half):
+            with pytest.raises(TtnnJitError, match=text):
+                jit(graph_capture=graph_capture)(call)(g, x, y, out)
+            with pytest.raises(TtnnJitError, match=text.replace("writes into", "write into")):
+                call(g, x, y, out)
 
 
 def test_shapes_that_do_not_fit_are_refused(cpu_device):

@@ -83,7 +83,8 @@ def test_a_loop_unpacks_what_it_reads_and_packs_what_it_writes():
     module = scheduled(ADDED_UP, [("add", 0, 1), ("multiply", 2, 0.5)])
     (launch,) = generate(module, host_isa()).host.launches
     assert in_strips(launch)
-    assert launch.remark == "block floats unpacked and packed strip by strip"
+    at = "(typecast) in the loop of (add -> multiply) over tiles, in 4 blocks of 8 tiles"
+    assert launch.remark == f"block floats unpacked and packed, {at}"
     operands = [values_of(spec, np.random.default_rng(1)) for spec in ADDED_UP]
     (wanted,), (got,) = interpret(module, operands), native(module, operands, NEON)
     np.testing.assert_array_equal(got, wanted)

@@ -16,6 +16,7 @@ from tests.unit.codegen.programs import bfloat16, host_isa, lowered, native, sch
 from tests.unit.kernels import block_float_codec as codec
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.kernel import Contract
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
@@ -144,9 +145,11 @@ UNPACKED_WITH_ROWS = [((1,), ()), ((5,), ()), ((40,), ()), ((2, 64), ()), ((2, 4
 def test_packed_rows_are_unpacked_in_the_launch_that_multiplies_them(rows, batch, columns_are_packed):
     types = DataType.BFLOAT8_B, DataType.BFLOAT4_B if columns_are_packed else DataType.BFLOAT16
     specs = factors(rows[-1], 64, 96, (rows[:-1], batch), False, types)
-    launches = generate(product(*specs, False), host_isa()).plan.launches
-    reading = [launch for launch in launches if 0 in launch.operands]
+    program = generate(product(*specs, False), host_isa())
+    reading = [launch for launch in program.plan.launches if 0 in launch.operands]
     assert [(launch.operands[:2], launch.reduced) for launch in reading] == [((0, 1), (1,))]
+    remarks = [launch.remark for launch in program.host.launches if isinstance(launch.bound.kernel, Contract)]
+    assert all("(typecast) in the loop of (matmul" in remark and ") over panels" in remark for remark in remarks)
 
 
 @pytest.mark.parametrize("turned", [False, True])

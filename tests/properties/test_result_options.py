@@ -31,9 +31,10 @@ from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower, traced_ten
 from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.ops import ALIASES
 from ttnn_jit.ops.host_ops import creation_of
+from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
-from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, GRADIENTS
+from ttnn_jit.ttnn.gradients import GRADIENTS
 
 POWER = ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 2.0)
 FUSED = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
@@ -107,7 +108,8 @@ def declared_calls() -> tuple[tuple[str, Any, dict[str, Any]], ...]:
 def known_options(name: str, operation: Any, own: Any) -> dict[str, tuple[Any, ...]]:
     """What may be asked of a call beside its `own` arguments: gradients have names of their own for what they write."""
     named = {each.name: OWN_NAMES[each.name] for each in operation.parameters if each.name in OWN_NAMES}
-    without = {*own, *((*ARGUMENTS_OF_ALL, "optional_output_tensor") if name in GRADIENTS else ())}
+    of_several = (name for each in GRADIENT_PARAMETERS for name in (each.name, *each.aliases))
+    without = {*own, *((*of_several, "optional_output_tensor") if name in GRADIENTS else ())}
     return {each: values for each, values in {**VALUES, **named}.items() if each not in without}
 
 

@@ -131,6 +131,24 @@ def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
     assert all(share < 100 for share in shares)
 
 
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16])
+def test_causal_blocks_are_as_many_launches_of_the_plan_however_many_they_are(dtype, monkeypatch, cpu_device):
+    """A block of rows meets as many columns more as the one before it, in every head."""
+    in_blocks(monkeypatch, 32)
+    launches, runs = [], []
+    for positions in (256, 512):
+        shape = 1, 2, positions, 32
+        given = [
+            ttnn.from_torch(torch.randn(shape), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=cpu_device)
+            for _ in range(3)
+        ]
+        plan = jit(compile_only=True)(lambda *given: SDPA(*given, is_causal=True))(*given).plan
+        launches.append(len(plan.each_launch))
+        runs.append(plan.runs)
+    assert launches[0] == launches[1]
+    assert runs[1] - runs[0] == 3 * 2 * (256 // 32)
+
+
 def by_hand(masked):
     """Attention whose scores are `masked` before their softmax."""
 

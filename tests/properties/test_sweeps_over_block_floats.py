@@ -5,6 +5,7 @@ Their bits are those of launches of their own that do it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -102,7 +103,10 @@ def test_a_pass_over_rows_unpacks_what_it_reads_and_packs_what_it_writes(shape, 
     is_whole = shape[-2] % 32 == 0  # else zeros around what is packed are written by launches of their own
     assert launches[0].bound.kernel.loops is Loops.TILE_ROWS
     how = "unpacked and packed" if is_whole else "unpacked"
-    assert launches[0].remark.endswith(f", block floats {how} for 32 rows at a time")
+    rows = math.prod(shape[:-1])
+    count = f"{-(-rows // 32)} blocks of {min(rows, 32)} rows"
+    at = "(typecast) in the loop of (max -> subtract -> exp -> sum -> divide) over rows"
+    assert launches[0].remark.endswith(f", block floats {how}, {at}, in {count}")
     assert len(launches) == 1 or not is_whole
     operands = [values_of(spec, np.random.default_rng(1))]
     (wanted,), (got,) = interpret(module, operands), native(module, operands, NEON)

@@ -19,7 +19,7 @@ MAKE_ONE = "\nhelp: make a ttnn tensor of it: `ttnn.from_torch(tensor, layout=tt
 CORES = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1))])
 GRID = ttnn.CoreGrid(x=2, y=2)
 L1 = ttnn.BufferType.L1
-ALLOCATED = "allocate_tensor_on_device: "
+ALLOCATED = "allocate_tensor_on_device"
 DTYPES = f"\nhelp: it takes {', '.join(f'ttnn.{dtype}' for dtype in ttnn.DataType)}"
 
 
@@ -83,11 +83,14 @@ OTHERS = [
         "`mesh_device` of close_mesh_device must be a ttnn.Device, got a torch.Tensor",
     ),
     (lambda d: ttnn.synchronize_device(None), "`device` of synchronize_device must be a ttnn.Device, got None"),
-    (lambda d: ttnn.allocate_tensor_on_device(SPEC, None), "`device` must be a ttnn.Device, got None"),
-    (lambda d: ttnn.allocate_tensor_on_device((32, 64), ttnn.float32, d, d), "`layout` must be a ttnn.Layout, got a "),
+    (lambda d: ttnn.allocate_tensor_on_device(SPEC, None), f"`device` of {ALLOCATED} must be a ttnn.Device, got None"),
+    (
+        lambda d: ttnn.allocate_tensor_on_device((32, 64), ttnn.float32, d, d),
+        f"`layout` of {ALLOCATED} must be a ttnn.Layout, got a ",
+    ),
     (
         lambda d: ttnn.allocate_tensor_on_device((32, 64), torch.float32, ttnn.TILE_LAYOUT, d),
-        f"`dtype` must be a ttnn.DataType, got a torch.dtype{DTYPES}",
+        f"`dtype` of {ALLOCATED} must be a ttnn.DataType, got a torch.dtype{DTYPES}",
     ),
     (lambda d: ttnn.full((32, 64), "1", device=d), "`fill_value` of full must be a number, got '1'"),
     (lambda d: ttnn.full_like(on(d), None), "`fill_value` of full_like must be a number, got None"),
@@ -182,9 +185,9 @@ OTHERS = [
     (lambda d: ttnn.set_fabric_config(3), "`config` of set_fabric_config must be a ttnn.FabricConfig, got 3"),
     (lambda d: ttnn.open_device(device_id=-1), "`device_id` must be a whole number of at least 0, got -1"),
     (lambda d: ttnn.open_device(device_id="0"), "`device_id` of open_device must be a whole number, got '0'"),
-    (lambda d: ttnn.allocate_tensor_on_device((64, 64), d), ALLOCATED + "missing a required argument: 'layout'"),
-    (lambda d: ttnn.allocate_tensor_on_device(SPEC), ALLOCATED + "missing a required argument: 'device'"),
-    (lambda d: ttnn.allocate_tensor_on_device(SPEC, d, 3), ALLOCATED + "too many positional arguments"),
+    (lambda d: ttnn.allocate_tensor_on_device((64, 64), d), f"{ALLOCATED}: missing a required argument: 'layout'"),
+    (lambda d: ttnn.allocate_tensor_on_device(SPEC), f"{ALLOCATED}: missing a required argument: 'device'"),
+    (lambda d: ttnn.allocate_tensor_on_device(SPEC, d, 3), f"{ALLOCATED}: too many positional arguments"),
     (
         lambda d: ttnn.allocate_tensor_on_device(ttnn.TensorSpec((4, 4), ttnn.float32, strides=(99, 1)), d),
         "TensorSpec([4, 4], f32, ROW_MAJOR, dram, interleaved, strides=(99, 1)) has strides; ",

@@ -29,7 +29,6 @@ from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
 from ttnn_jit.runtime.random_state import placed
-from ttnn_jit.runtime.updates import same_memory
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 
@@ -128,7 +127,7 @@ class JitFunction(WarmCalls):
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
-        if variant.program.plan.updates and (same := same_memory(where.family, arguments.tensors)):
+        if variant.program.plan.updates and (same := where.family.same_memory(arguments.tensors)):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)

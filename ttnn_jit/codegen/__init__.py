@@ -11,9 +11,10 @@ Native code is made of nothing but the scheduled module.
 - A kernel is one of four kinds, which its type says (`codegen/kernel.py`): a *loop nest* has a body, what its stages
   run over (all elements, blocks, rows, columns, strips or rows of tiles), the stages in order, and scratch memory; a
   *product* has an epilogue over its rows; a *copy* moves elements through registers or converts block floats; a
-  *routine* has loops of its own. Kinds of stages are a file each: a loop over vectors (`codegen/stages.py`), a sweep
-  (`codegen/sweep.py`), a conversion (`codegen/conversion.py`). `codegen/bound_kernel.py` binds a kernel to what it
-  reads and writes.
+  *routine* has loops of its own. Kinds of stages are a file each, which says how it is written
+  (`codegen/nest_stage.py`): steps as a loop over vectors (`codegen/stages.py`) is one. A sweep (`codegen/sweep.py`)
+  runs one over a row and reduces it; conversions (`codegen/conversion.py`) surround one. `codegen/bound_kernel.py`
+  binds a kernel to what it reads and writes.
 - `codegen/launch.py` derives loops and strides from shapes, layouts and views (`specs/strided_walk.py` splits the
   loops).
 - `codegen/host/` is the host's own compile.

@@ -113,9 +113,19 @@ class BoundKernel:
     axis: int | None = None
 
     @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What is read, then what is written: one for each of the kernel's streams."""
+        return (*self.inputs, *self.outputs)
+
+    def with_operands(self, operands: Sequence[Operand]) -> BoundKernel:
+        """The same of others, as many."""
+        count = len(self.inputs)
+        return replace(self, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The extents of all operands together."""
-        return broadcast_shape(each.view.shape for each in (*self.inputs, *self.outputs))
+        return broadcast_shape(each.view.shape for each in self.operands)
 
     @property
     def is_map(self) -> bool:

@@ -7,12 +7,15 @@ how its loops run is chosen by the host's compile (codegen/host/host_steps.py).
 from __future__ import annotations
 
 import enum
+from typing import TypeVar
 
 from ttnn_jit.codegen.conversion import Conversion
+from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody, Product
 from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.codegen.vector_loop import VectorLoop
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.nest.buffers import Buffer, BufferKind
 from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -20,6 +23,8 @@ from ttnn_jit.ops.routine import NativeLoop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
+
+_T = TypeVar("_T")
 
 
 class Loops(enum.Enum):
@@ -73,12 +78,14 @@ class LoopNest(_Computing):
         stages: In execution order; none until they are chosen.
         scratch: Memory of its own, numbered behind the streams: what crosses stages, strips of tiles, a table.
         block: Elements of a block.
+        conversions: What unpacks streams of block floats before the stages, and packs them behind.
     """
 
     loops: Loops = Loops.ELEMENTS
-    stages: tuple[Stage | Sweep | Conversion | LoopNest, ...] = ()
+    stages: tuple[NestStage | Sweep | LoopNest, ...] = ()
     scratch: tuple[Stream | Buffer | Table, ...] = ()
     block: int = 0
+    conversions: tuple[Conversion, ...] = ()
 
     @staticmethod
     def over_elements(body: KernelBody, loop: VectorLoop | None) -> LoopNest:
@@ -90,7 +97,18 @@ class LoopNest(_Computing):
         """The loop over all elements that is all of it; None if it is several, or has a table."""
         if self.loops is not Loops.ELEMENTS or self.scratch:
             return None
-        return next((stage.loop for stage in self.stages if isinstance(stage, Stage)), None)
+        return next((stage.loop for stage in self.all_of(Stage)), None)
+
+    def all_of(self, kind: type[_T]) -> list[_T]:
+        """Its stages, for what knows this kind alone.
+
+        Raises:
+            InternalError: There is another, which would be left out.
+        """
+        other = next((each for each in self.stages if not isinstance(each, kind)), None)
+        if other is not None:
+            raise InternalError(f"loops over {self.loops.value} cannot hold a {type(other).__name__} as a stage")
+        return [each for each in self.stages if isinstance(each, kind)]
 
     @property
     def remark(self) -> str:
@@ -105,10 +123,10 @@ class LoopNest(_Computing):
                 sweeps = f"{_count(len(self.stages), 'sweep')} over {self.loops.value}"
                 return f"{sweeps}, {_count(kept, 'row')} kept" if kept else sweeps
             case Loops.STRIPS:
-                return f"block floats {self._conversions} strip by strip"
+                return f"block floats {self._conversions}"
             case Loops.TILE_ROWS:
-                rows = "".join(stage.remark for stage in self.stages if isinstance(stage, LoopNest))
-                return f"{rows}, block floats {self._conversions} for 32 rows at a time"
+                rows = "".join(stage.remark for stage in self.all_of(LoopNest))
+                return f"{rows}, block floats {self._conversions}"
 
     @property
     def tables(self) -> list[Table]:
@@ -117,7 +135,7 @@ class LoopNest(_Computing):
 
     @property
     def _conversions(self) -> str:
-        return " and ".join(dict.fromkeys(stage.verb for stage in self.stages if isinstance(stage, Conversion)))
+        return " and ".join(dict.fromkeys(each.verb for each in self.conversions))
 
 
 @dataclass(frozen=True, slots=True)

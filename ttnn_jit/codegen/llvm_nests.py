@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
-from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING, Conversion
+from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING
 from ttnn_jit.codegen.kernel import LoopNest, Loops, Table, rows_text
-from ttnn_jit.codegen.stages import Stage
+from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.codegen.vector_loop import Tier
-from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.lookup_table import lookup_table
@@ -73,26 +72,8 @@ def _of(kind: type[_T], found: tuple[object, ...]) -> list[_T]:
     return [each for each in found if isinstance(each, kind)]
 
 
-def _all_of(kind: type[_T], nest: LoopNest) -> list[_T]:
-    """The stages of a nest whose writer knows this kind alone."""
-    _refuse_others(nest, kind)
-    return _of(kind, nest.stages)
-
-
-def _refuse_others(nest: LoopNest, *kinds: type) -> None:
-    """Refuses a stage of another kind than the nest's writer knows, which it would leave out.
-
-    Raises:
-        InternalError: There is one.
-    """
-    other = next((each for each in nest.stages if not isinstance(each, kinds)), None)
-    if other is not None:
-        raise InternalError(f"loops over {nest.loops.value} cannot hold a {type(other).__name__} as a stage")
-
-
 def _one_loop(nest: LoopNest) -> Draft:
     loop = nest.one_loop
-    _all_of(Stage, nest)
     assert loop is not None, "the loops of a body are chosen before its text is written"
     remarks = ["; code generator: level 0"] if loop.tier is Tier.FAST_ISEL else []
     module, definition = ModuleText(), loop.kernel
@@ -103,7 +84,7 @@ def _one_loop(nest: LoopNest) -> Draft:
 def _looked_up(nest: LoopNest, table: Table) -> Draft:
     """A loop with a lookup table, and the one that fills it."""
     module, names = ModuleText(), ("ttnn_jit.look_up", "ttnn_jit.function")
-    stages = (*_all_of(Stage, nest), table.function)
+    stages = (*nest.all_of(NestStage), table.function)
     definitions = [line for name, stage in zip(names, stages, strict=True) for line in stage.functions(name, module)]
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(table.operations)}"
     definitions += lookup_table(KERNEL, *names, module)
@@ -113,7 +94,7 @@ def _looked_up(nest: LoopNest, table: Table) -> Draft:
 def _in_blocks(nest: LoopNest) -> Draft:
     """Several loops over a block of elements, one after the other."""
     module, calls, definitions = ModuleText(), [], []
-    stages = _all_of(Stage, nest)
+    stages = nest.all_of(NestStage)
     for number, stage in enumerate(stages):
         name = f"ttnn_jit.part{number}"
         calls.append(StageCall(name, stage.operands))
@@ -124,15 +105,14 @@ def _in_blocks(nest: LoopNest) -> Draft:
 
 def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
     """A loop over strips of tiles, or sweeps over rows of them, and what unpacks and packs these."""
-    conversions = _of(Conversion, nest.stages)
-    _refuse_others(nest, Conversion, Stage, LoopNest)
-    (inside,) = (each for each in nest.stages if not isinstance(each, Conversion))
-    names, scratches = {each.stream: each.symbol for each in conversions}, tuple(_of(Stream, nest.scratch))
-    if isinstance(inside, LoopNest):
-        inner = _swept(inside, isa, "ttnn_jit.rows")
+    conversions, scratches = nest.conversions, tuple(_of(Stream, nest.scratch))
+    names = {each.stream: each.symbol for each in conversions}
+    if nest.loops is Loops.TILE_ROWS:
+        (rows,) = nest.all_of(LoopNest)
+        inner = _swept(rows, isa, "ttnn_jit.rows")
         text = RowStrips(KERNEL, nest.streams, scratches, nest.body.rank, "ttnn_jit.rows", names, inner.module).text()
     else:
-        assert isinstance(inside, Stage), "strips of tiles surround one loop"
+        (inside,) = nest.all_of(NestStage)
         module, call = ModuleText(), StageCall("ttnn_jit.loop", inside.operands)
         inner = Draft(inside.functions("ttnn_jit.loop", module), module, inside.picoseconds)
         text = StripLoops(KERNEL, nest.streams, scratches, call, names, module).text()
@@ -144,13 +124,14 @@ def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
 
 def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
     """A kernel that reduces a loop, or, with another symbol than a kernel's, a function of its module."""
-    body, sweeps, in_rows = nest.body, _all_of(Sweep, nest), nest.loops is Loops.ROWS
+    body, sweeps, in_rows = nest.body, nest.all_of(Sweep), nest.loops is Loops.ROWS
     assert body.reduced is not None, "it reduces a loop"
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds: dict[str, tuple[str, bool]] = {}
     for number, sweep in enumerate(sweeps):
-        name = f"ttnn_jit.part{number}" if sweep.stage.loop else ""
-        definitions += sweep.stage.functions(name, module)
+        name = f"ttnn_jit.part{number}"
+        computing = sweep.stage.functions(name, module)
+        definitions += computing
         picoseconds += sweep.stage.picoseconds if sweep.whole_row else 0
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
         reductions = []
@@ -160,7 +141,7 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
             folds[function] = fold.tile_name, of_words
             any_order = reduction_of_tile(fold.tile_name).combined_by.laws.associative
             reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
-        calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, tuple(reductions)))
+        calls.append(SweepCall(name if computing else "", sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative

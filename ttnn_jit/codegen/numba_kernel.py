@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
+from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_module import PythonSource
-from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
@@ -87,7 +87,8 @@ class _SourceWriter:
             lines = self._around(self._beside(1, contracted.count), chain(kernel, self._builder, places))
             return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
-            StepWriter(body, self._builder, places).write()
+            for stage in kernel.all_of(NestStage):
+                stage.write(self._builder, [places[k] for k in stage.operands])
             return self._around(range(self._loops), self._builder.lines)
         memory, rows = SweepWriter(kernel, self._builder, places, body.reduced.loop).text()
         lines = self._around(self._beside(body.reduced.loop, 1), rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.kernel import LoopNest
-from ttnn_jit.codegen.numba_steps import StepWriter, statements
+from ttnn_jit.codegen.numba_steps import statements
 from ttnn_jit.codegen.sweep import Fold, Sweep
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
@@ -31,7 +31,7 @@ class SweepWriter:
     def __init__(self, nest: LoopNest, builder: PythonScalar, places: Sequence[str], loop: int) -> None:
         self._builder = builder
         self._index, self._extent = f"i{loop}", f"n{loop}"
-        self._sweeps = [stage for stage in nest.stages if isinstance(stage, Sweep)]
+        self._sweeps = nest.all_of(Sweep)
         self._buffers = [each for each in nest.scratch if isinstance(each, Buffer)]
         self._streams = len(places)
         self._places = list(places)
@@ -59,7 +59,7 @@ class SweepWriter:
         own = [self._places[k] for k in sweep.stage.operands]
         if sweep.folds:
             return self._reducing(sweep, own)
-        element = statements(self._builder, StepWriter(sweep.stage.body, self._builder, own).write)
+        element = statements(self._builder, lambda: sweep.stage.write(self._builder, own))
         count = self._extent if sweep.whole_row else "1"
         return [f"for {self._index} in range({count}):", *(_INDENT + line for line in element)]
 
@@ -89,7 +89,7 @@ class SweepWriter:
         return place >= 0 and self._buffers[place].kind is BufferKind.TERMS
 
     def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
-        StepWriter(sweep.stage.body, self._builder, own).write()
+        sweep.stage.write(self._builder, own)
         for fold in sweep.folds:
             chain = f"c{fold.result}[({self._index} - first) & {CHAINS - 1}]"
             self._combine(fold, chain, chain, terms[fold.terms])

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
+from typing import Self
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.nest_stage import NestStage
+from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, Load, Step, Store, with_operands
-from ttnn_jit.codegen.vector_loop import VectorLoop
+from ttnn_jit.codegen.steps_text import steps_text
+from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
+from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A loop over the elements of a part of a loop nest.
+class Stage(NestStage):
+    """Steps for every element of a part of a loop nest.
 
     Attributes:
         body: What it computes.
-        operands: For each of its streams, the number of the nest's stream, or, above those, of a buffer.
+        operands: As `NestStage` has them.
         loop: Over vectors of these elements; None where another compiler chooses, or nothing is computed.
     """
 
@@ -27,14 +33,28 @@ class Stage:
     operands: tuple[int, ...]
     loop: VectorLoop | None = None
 
-    def functions(self, name: str, module: ModuleText) -> list[str]:
-        """The definition of its function, which has that name; `module` gets what it uses."""
-        return [self.loop.define(name, module)] if self.loop else []
-
     @property
     def picoseconds(self) -> float:
-        """Predicted of an element."""
+        """Of its loop; of another compiler's nothing is predicted."""
         return self.loop.picoseconds if self.loop else 0
+
+    def functions(self, name: str, module: ModuleText) -> list[str]:
+        """Its loop's."""
+        return [self.loop.define(name, module)] if self.loop else []
+
+    def write(self, builder: PythonScalar, places: Sequence[str]) -> None:
+        """Those of its steps."""
+        StepWriter(self.body, builder, places).write()
+
+    def lines(self) -> Iterator[str]:
+        """Its steps."""
+        return steps_text(self.body.steps, self.operands)
+
+    def vectorized(self, isa: HostIsa | None, vectors: int | None = None, **options: bool) -> Self:
+        """With the loop over its steps, if it has any; None leaves it to another compiler."""
+        if isa is None or not self.body.steps:
+            return self
+        return replace(self, loop=vector_loop(self.body, isa, vectors, **options))
 
 
 @dataclass

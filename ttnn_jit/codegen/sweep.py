@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttnn_jit.codegen.stages import Stage
+from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -34,6 +34,6 @@ class Sweep:
         folds: What it reduces.
     """
 
-    stage: Stage
+    stage: NestStage
     whole_row: bool
     folds: tuple[Fold, ...]

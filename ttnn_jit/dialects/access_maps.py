@@ -40,17 +40,16 @@ def _affine(expr: Expr) -> AffineExpr:
         case Const(value):
             return AffineConstantExpr(value)
         case Add(left, right):
-            return _binary(AffineBinaryOpKind.Add, _affine(left), _affine(right))
-        case Mul(left, factor):
-            return _binary(AffineBinaryOpKind.Mul, _affine(left), AffineConstantExpr(factor))
-        case FloorDiv(left, divisor):
-            return _binary(AffineBinaryOpKind.FloorDiv, _affine(left), AffineConstantExpr(divisor))
-        case Mod(left, divisor):
-            return _binary(AffineBinaryOpKind.Mod, _affine(left), AffineConstantExpr(divisor))
+            return AffineBinaryOpExpr(AffineBinaryOpKind.Add, _affine(left), _affine(right))
+        case Mul(left, number) | FloorDiv(left, number) | Mod(left, number):
+            return AffineBinaryOpExpr(_KIND_OF[type(expr)], _affine(left), AffineConstantExpr(number))
 
 
-def _binary(kind: AffineBinaryOpKind, left: AffineExpr, right: AffineExpr) -> AffineExpr:
-    return AffineBinaryOpExpr(kind, left, right)
+_KIND_OF: dict[type[Expr], AffineBinaryOpKind] = {
+    Mul: AffineBinaryOpKind.Mul,
+    FloorDiv: AffineBinaryOpKind.FloorDiv,
+    Mod: AffineBinaryOpKind.Mod,
+}
 
 
 def _expr(affine: AffineExpr) -> Expr:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, TensorType, f32, i64
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -17,8 +16,6 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -28,7 +25,7 @@ from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.layout import dense_type
 from ttnn_jit.dialects.properties import read_precision
-from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType, parse_keyword
+from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
@@ -179,6 +176,10 @@ class MaskOp(QuickOperation, IRDLOperation):
     """
 
     name = "d2m.mask"
+    assembly_format = (
+        "$input `,` $output `logical_shape` `=` $logical_shape `fill_value` `=` $fill_value attr-dict "
+        "`:` type($input) `into` type($output) `->` type($result)"
+    )
 
     input = operand_def(TensorType)
     output = operand_def(TensorType)
@@ -197,44 +198,6 @@ class MaskOp(QuickOperation, IRDLOperation):
             properties={"logical_shape": _shape(tensor.type.get_shape()), "fill_value": fill_value(fill)},
             location=location,
         )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """The form of `print`."""
-        position = parser.pos
-        operands = [parser.parse_unresolved_operand()]
-        parser.parse_punctuation(",")
-        operands.append(parser.parse_unresolved_operand())
-        parser.parse_keyword("logical_shape")
-        parser.parse_punctuation("=")
-        shape = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-        parser.parse_keyword("fill_value")
-        parser.parse_punctuation("=")
-        with parser.in_angle_brackets():
-            fill = parse_keyword(parser, FillValueAttr.keywords)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = [parser.parse_type()]
-        parser.parse_keyword("into")
-        types.append(parser.parse_type())
-        parser.parse_punctuation("->")
-        return cls.create(
-            operands=parser.resolve_operands(operands, types, position),
-            result_types=(parser.parse_type(),),
-            properties={"logical_shape": _shape(shape), "fill_value": fill_value(fill)},
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        """``%x, %out logical_shape = [...] fill_value = <...> : type into type -> type``."""
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_operand)
-        extents = ", ".join(str(extent.value.data) for extent in self.logical_shape)
-        printer.print_string(f" logical_shape = [{extents}] fill_value = <{self.fill_value.data}>")
-        printer.print_op_attributes(self.attributes)
-        for before, type_ in ((" : ", self.input.type), (" into ", self.output.type), (" -> ", self.result.type)):
-            printer.print_string(before)
-            printer.print_attribute(type_)
 
     def verify_(self) -> None:
         """Refuses another shape than the tensor's, and other types, but that the result has no strides of its own."""

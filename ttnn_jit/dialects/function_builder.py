@@ -24,6 +24,8 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import call_chain_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, set_system_desc
+from ttnn_jit.ops.decomposition import Decomposed, Ops, Value
+from ttnn_jit.ops.decomposition import Operand as Called
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.operation import CAST_HELP, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
@@ -130,9 +132,38 @@ class FunctionBuilder:
             CompileError: The operands do not fit the operation or each other.
         """
         self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-        given = [each[1] if isinstance(each, tuple) else each for each in operands]
-        written, statics, results = _by_rule(operation, given, attributes, location, dtype)
+        written, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
         return self.write(written, operands, statics, results, location)
+
+    def written_out(
+        self,
+        operation: Decomposed,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        location: Location | None,
+    ) -> tuple[TensorOperand, ...]:
+        """The results of the operations that `operation` stands for.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        called = FunctionOps(self, location)
+        values = [called.value(each) if isinstance(each, tuple) else each for each in operands]
+        try:
+            results = operation.written_out(called, values, attributes)
+        except CompileError as error:
+            if location is None:
+                raise
+            raise CompileError(error.message, location=location, help=error.help) from None
+        return tuple((result.handle, result.spec) for result in results)
+
+    def rounded(self, operand: TensorOperand, dtype: DataType, location: Location | None) -> TensorOperand:
+        """`operand` as elements of `dtype`."""
+        return operand if operand[1].dtype is dtype else self.operation(ops.TYPECAST, [operand], (dtype,), location)
+
+    def place(self, location: Location | None) -> LocationAttr:
+        """That of an op which the user wrote there."""
+        return call_chain_attribute(location)
 
     def check(self, operation: ops.Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         """Refuses element types that the operation does not take.
@@ -169,7 +200,7 @@ class FunctionBuilder:
             location: Where the user wrote it.
             marks: Discardable attributes of the op.
         """
-        place = call_chain_attribute(location)
+        place = self.place(location)
         values = [
             each[0]
             if isinstance(each, tuple)
@@ -203,7 +234,7 @@ class FunctionBuilder:
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
         """A tensor of `spec` of one number."""
-        return self._full(number, spec, call_chain_attribute(location)), spec
+        return self._full(number, spec, self.place(location)), spec
 
     def _full(self, number: float, spec: TensorSpec, place: LocationAttr) -> SSAValue:
         op = self._dialect.full(self._device_value, number, spec, place)
@@ -254,6 +285,42 @@ class FunctionBuilder:
         if is_private:
             properties["sym_visibility"] = StringAttr("private")
         return create(FuncOp, properties=properties, regions=(region_of(self.block),), location=self.location)
+
+
+class FunctionOps(Ops):
+    """What a decomposition calls becomes operations of the function that `builder` builds.
+
+    Args:
+        builder: Of the function.
+        location: Of the call that is decomposed.
+    """
+
+    def __init__(self, builder: FunctionBuilder, location: Location | None) -> None:
+        self._builder = builder
+        self._location = location
+
+    def value(self, made: TensorOperand) -> Value:
+        """A value of the function."""
+        return Value(self, made[1], made[0])
+
+    def results(self, operation: ops.Operation, operands: Sequence[Called], *statics: Any) -> list[Value]:
+        """Those of an operation of the function."""
+        own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in operands]
+        return [*map(self.value, self._builder.results(operation, own, statics, self._location))]
+
+    def filled(self, number: float, spec: TensorSpec) -> Value:
+        """That of a `full`."""
+        return self.value(self._builder.filled(number, spec, self._location))
+
+    def rounded(self, x: Value, dtype: DataType) -> Value:
+        """`x` as elements of `dtype`, as the builder rounds."""
+        handle, spec = self._builder.rounded((x.handle, x.spec), dtype, self._location)
+        return x if handle is x.handle else Value(self, spec, handle)
+
+
+def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
+    """What is known of each of these operands."""
+    return [each[1] if isinstance(each, tuple) else each for each in operands]
 
 
 def module_of(functions: Iterable[FuncOp], target: SystemDesc, location: LocationAttr | None = None) -> ModuleOp:

@@ -31,7 +31,7 @@ from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import ProductPrecision
-from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.specs.tensor_spec import Layout
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,13 @@ def _read_f32(attribute: Attribute | None) -> float | None:
     return attribute.value.data if isinstance(attribute, FloatAttr) and attribute.type == f32 else None
 
 
-def _read_dtype(attribute: Attribute | None) -> DataType | None:
-    return attribute.dtype if isinstance(attribute, DataTypeAttr) else None
+def _of(kind: type[Attribute], read: Callable[[Any], Any]) -> Callable[[Attribute | None], Any]:
+    """The reader of attributes of a class."""
+    return lambda attribute: read(attribute) if isinstance(attribute, kind) else None
+
+
+def _read_flag(attribute: Attribute | None) -> bool | None:
+    return bool(attribute.value.data) if isinstance(attribute, IntegerAttr) and attribute.type == i1 else None
 
 
 def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
@@ -109,19 +114,6 @@ def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
     return None if None in values else values
 
 
-def _read_flag(attribute: Attribute | None) -> bool | None:
-    return bool(attribute.value.data) if isinstance(attribute, IntegerAttr) and attribute.type == i1 else None
-
-
-def _read_layout(attribute: Attribute | None) -> Layout | None:
-    names = Layout.__members__
-    return names.get(attribute.data.upper()) if isinstance(attribute, LayoutAttr) else None
-
-
-def _read_name(attribute: Attribute | None) -> str | None:
-    return attribute.data if isinstance(attribute, StringAttr) else None
-
-
 def read_precision(attribute: Attribute | None) -> str | None:
     """The text of a product's precision (specs/product_precision.py); None of what is none."""
     if not isinstance(attribute, StringAttr):
@@ -134,7 +126,7 @@ def read_precision(attribute: Attribute | None) -> str | None:
 
 PROPERTY_TYPES = {
     "f32": PropertyType(f32_attr, _read_f32),
-    "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _read_dtype),
+    "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _of(DataTypeAttr, lambda attribute: attribute.dtype)),
     "si32": _integer(IntegerType(32, Signedness.SIGNED)),
     "array<i64>": _dense(i64, int),
     "[i32]": PropertyType(lambda values: ArrayAttr([*map(_I32.write, values)]), _read_list),
@@ -143,10 +135,12 @@ PROPERTY_TYPES = {
     "array<i32> of pairs": PropertyType(_write_pairs, _read_pairs),
     "i32": _I32,
     "number": PropertyType(_write_number, _read_number),
-    "#ttnn.layout": PropertyType(layout_attr, _read_layout),
+    "#ttnn.layout": PropertyType(
+        layout_attr, _of(LayoutAttr, lambda attribute: Layout.__members__.get(attribute.data.upper()))
+    ),
     "i1": PropertyType(_written_once(IntegerAttr.from_bool), _read_flag),
     "precision": PropertyType(StringAttr, read_precision),
-    "string": PropertyType(StringAttr, _read_name),
+    "string": PropertyType(StringAttr, _of(StringAttr, lambda attribute: attribute.data)),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.foreign.pytrees import leaves
@@ -22,8 +22,7 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
     value = interpreter.met(value)
     match target:
         case ast.Name():
-            owner = interpreter.frame.owner_of(target.id)
-            (owner or interpreter.frame).variables[target.id] = value
+            interpreter.frame.bind(target.id, value)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(interpreter, target, targets, value)
         case ast.Subscript():
@@ -107,16 +106,22 @@ def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
 def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr], value: Any) -> None:
     interpreter.at = target
     items = interpreter.python(list, value)
-    starred = [index for index, part in enumerate(targets) if isinstance(part, ast.Starred)]
-    needed = len(targets) - len(starred)
-    if len(items) < needed or (not starred and len(items) > needed):
+    if not fit(items, targets, ast.Starred):
         interpreter.fail(ValueError(f"cannot unpack {len(items)} values into {len(targets)} names"), target)
-    if starred:
-        first, after = starred[0], needed - starred[0]
-        end = len(items) - after
-        items[first:end] = [items[first:end]]
     for part, item in zip(targets, items, strict=True):
         assign(interpreter, part.value if isinstance(part, ast.Starred) else part, item)
+
+
+def fit(items: list[Any], targets: Sequence[ast.AST], star: type[ast.AST]) -> bool:
+    """Whether there is an item for each of `targets`; those for one of the class `star` become a list among `items`."""
+    starred = [place for place, part in enumerate(targets) if isinstance(part, star)]
+    needed = len(targets) - len(starred)
+    if len(items) < needed or (not starred and len(items) > needed):
+        return False
+    if starred:
+        first, end = starred[0], len(items) - (needed - starred[0])
+        items[first:end] = [items[first:end]]
+    return True
 
 
 _END = object()

@@ -6,47 +6,17 @@ import ast
 import contextlib
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.torch_autocast import WAY_OUT
 from ttnn_jit.foreign.values import is_a, python_member
-from ttnn_jit.frontend.assignment import assign
 from ttnn_jit.frontend.exception_handling import raised_by_program
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.unsupported import NO_AUTOCAST
 from ttnn_jit.process.dataclass import dataclass
-
-
-def carry_out_with(
-    interpreter: Interpreter,
-    node: ast.With,
-    items: Sequence[ast.withitem],
-    execute: Callable[[Sequence[ast.stmt]], Any],
-) -> Any:
-    """How control leaves a ``with`` of `items`, outermost first."""
-    if not items:
-        return execute(node.body)
-    (item, *inner) = items
-    value, leave = entered(interpreter, item.context_expr, node)
-    if item.optional_vars is not None:
-        assign(interpreter, item.optional_vars, value)
-
-    place = interpreter.place()
-    try:
-        signal = carry_out_with(interpreter, node, inner, execute)
-    except CompileError as error:
-        if raised_by_program(error) is None:
-            raise
-        interpreter.return_to(place)
-        if not leave(error):
-            raise
-        return None
-    leave(None)
-    return signal
-
 
 _Leave = Callable[[CompileError | None], Any]
 """What leaving a context does, with what the block raised, if it did: true keeps it inside."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
@@ -14,7 +13,7 @@ from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.decomposition import BY_NAME
-from ttnn_jit.ops.host_ops import Creation, HostOps
+from ttnn_jit.ops.host_ops import Creation, Draws, HostOps
 from ttnn_jit.ops.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
 from ttnn_jit.runtime.random_state import PARTS, words_of
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
@@ -35,21 +34,13 @@ def create(emitter: Emitter, creation: Creation, args: Sequence[Any], kwargs: Ma
 
     location = emitter.location()
     own, named = [*map(given, args)], {name: given(value) for name, value in kwargs.items()}
+    words, emitter.words = emitter.words, None
     try:
-        with _in_words_of_ttnn(emitter):
-            return creation(_ProgramOps(emitter, location), own, named)
+        return creation(_ProgramOps(emitter, location), own, named)
     except TtnnJitError as error:
         raise CompileError(error.message, location=location, help=error.help) from None
     except TypeError as error:
         raise CompileError(str(error), location=location) from None
-
-
-@contextmanager
-def _in_words_of_ttnn(emitter: Emitter) -> Iterator[None]:
-    """In its body tensors of torch's and numpy's answer as ttnn's do."""
-    words, emitter.words = emitter.words, None
-    try:
-        yield
     finally:
         emitter.words = words
 
@@ -85,22 +76,19 @@ class _ProgramOps(HostOps[ProxyTensor]):
         return self._emitter.tensor(self._builder.made(operation, statics, spec, self._location))
 
     def drawn(
-        self, seed: int | None, draws: Callable[[ProxyTensor, ProxyTensor], ProxyTensor], _device: Any
+        self, seed: int | None, draws: Draws[ProxyTensor], _device: Any, config: MemoryConfig | None = None
     ) -> ProxyTensor:
         """Of a seed the program computes the state; that of the generator that calls share it reads and writes."""
         builder, location, handle = self._builder, self._location, self._emitter.tensor
         if seed:
             first, *words = (builder.filled(word, STATE_WORD, location) for word in (0, *words_of(seed)))
-            return draws(handle(first), handle(builder.operation(KEY_OF_WORDS, words, (0,), location)))
-        draw, key = map(self._emitter.random_state, PARTS)
-        made = draws(draw, key)
-        after = builder.operation(NEXT_DRAW, [draw.operand], (), location)  # last: it is written where it lies
-        write(self._emitter, draw, after, "a draw")
-        return made
-
-    def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec) -> ProxyTensor:
-        """Made in DRAM, and brought there."""
-        return self.laid_out(call(*arguments), spec)
+            made = draws(handle(first), handle(builder.operation(KEY_OF_WORDS, words, (0,), location)), None)
+        else:
+            draw, key = map(self._emitter.random_state, PARTS)
+            made = draws(draw, key, None)
+            after = builder.operation(NEXT_DRAW, [draw.operand], (), location)  # last: it is written where it lies
+            write(self._emitter, draw, after, "a draw")
+        return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
 
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProxyTensor:
         """A result that says where it would lie eagerly, as those of `memory_config=` do."""

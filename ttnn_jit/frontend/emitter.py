@@ -21,7 +21,7 @@ from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
-from ttnn_jit.frontend.writes import into, is_proxy, update
+from ttnn_jit.frontend.writes import into, into_several, is_proxy, update
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.binding import with_precision
 from ttnn_jit.ops.host_ops import creation_of
@@ -140,6 +140,8 @@ class Emitter(ABC):
             return update(self, name, overloads, args, own, options)
         if options.output_tensor is not None:
             return into(self, overloads, args, own, options)
+        if options.outputs is not None:
+            return into_several(self, options.outputs, overloads, args, own, options)
         return self.emit(overloads, args, own, options)
 
     def _options(
@@ -151,6 +153,10 @@ class Emitter(ABC):
             self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
+        if options.outputs is not None:
+            outputs = replace(options.outputs, targets=tuple(map(self.operand, options.outputs.targets)))
+            self.checked(outputs.check, f"ttnn.{name}", is_proxy)
+            options = replace(options, outputs=outputs)
         return own, options
 
     def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

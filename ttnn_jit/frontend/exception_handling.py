@@ -6,8 +6,7 @@ Caught is what the program's own Python raises. What this compiler says of a pro
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, TtnnJitError
 from ttnn_jit.frontend.interpreter import Interpreter, Place
@@ -36,52 +35,6 @@ def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
     if not isinstance(raised, BaseException):
         raised = TypeError("exceptions must derive from BaseException")
     interpreter.fail(raised)
-
-
-def carry_out_try(interpreter: Interpreter, node: ast.Try, execute: Callable[[Sequence[ast.stmt]], Any]) -> Any:
-    """``try``: how control leaves it."""
-    place = interpreter.place()
-    try:
-        signal = _with_handlers(interpreter, node, place, execute)
-    except CompileError as error:
-        if raised_by_program(error) is None:
-            raise
-        interpreter.return_to(place)
-        signal = execute(node.finalbody)
-        if signal is None:
-            raise
-        return signal
-    at_end = execute(node.finalbody)
-    return signal if at_end is None else at_end
-
-
-def _with_handlers(
-    interpreter: Interpreter, node: ast.Try, place: Place, execute: Callable[[Sequence[ast.stmt]], Any]
-) -> Any:
-    try:
-        signal = execute(node.body)
-    except CompileError as error:
-        return _handled(interpreter, node.handlers, error, place, execute)
-    return execute(node.orelse) if signal is None else signal
-
-
-def _handled(
-    interpreter: Interpreter,
-    handlers: Sequence[ast.ExceptHandler],
-    error: CompileError,
-    entered: Place,
-    execute: Callable[[Sequence[ast.stmt]], Any],
-) -> Any:
-    handler = handler_of(interpreter, handlers, error, entered)
-    variables = interpreter.frame.variables
-    if handler.name is not None:
-        variables[handler.name] = raised_by_program(error)
-    interpreter.handled.append(error)
-    signal = execute(handler.body)
-    interpreter.handled.pop()
-    if handler.name is not None:
-        variables.pop(handler.name, None)
-    return signal
 
 
 def handler_of(

@@ -170,7 +170,7 @@ def _named(interpreter: Interpreter, node: ast.NamedExpr) -> Any:
     scope = interpreter.frame
     while scope.comprehension and scope.outer is not None:
         scope = scope.outer
-    (scope.owner_of(node.target.id) or scope).variables[node.target.id] = value
+    scope.bind(node.target.id, value)
     return value
 
 

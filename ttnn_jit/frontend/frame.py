@@ -51,6 +51,10 @@ class Frame:
             frame = frame.outer
         return frame
 
+    def bind(self, name: str, value: Any) -> None:
+        """Give `name` a value: in the activation around this one that it belongs to, or here."""
+        (self.owner_of(name) or self).variables[name] = value
+
 
 def parameter_names(parameters: ast.arguments) -> Iterator[str]:
     """Names of all parameters, ``*args`` and ``**kwargs`` included."""

@@ -1,7 +1,7 @@
-"""Generators of the user's in the interpreter: a function with ``yield`` runs as far as its caller asks it to.
+"""Statements that hold statements, and generators of the user's, which run as far as their callers ask them to.
 
-A generator of Python's own carries it out: it is suspended where the program's is. Statements without a ``yield`` are
-carried out as everywhere else; what stands here is where control passes through a ``yield``.
+Generators of Python's own carry both out: they are suspended where the program is. Other statements without a ``yield``
+are carried out as statements.py says; what stands here is where control may pass through a ``yield``.
 """
 
 from __future__ import annotations
@@ -52,8 +52,18 @@ def generator(
             resume = partial(steps.send, sent)
 
 
+def carry_out(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
+    """How control leaves a statement of `COMPOUND` in which there is no ``yield``."""
+    try:
+        next(_Running(interpreter, interpreter.frame, None, execute).block([statement]))
+    except StopIteration as end:
+        signal: Signal = end.value
+        return signal
+    raise AssertionError
+
+
 class _Running:
-    """One activation of a generator function, while it runs and while it waits."""
+    """One activation of a function: of a generator function, while it runs and while it waits."""
 
     def __init__(self, interpreter: Interpreter, frame: Frame, identity: object, execute: Execute) -> None:
         self._interpreter = interpreter
@@ -62,8 +72,8 @@ class _Running:
         self._execute = execute
         self._at: ast.AST = frame.source.node
         self._handled: list[CompileError] = []
-        self._depth = 0
-        self._handling = 0
+        self._depth = len(interpreter.active)
+        self._handling = len(interpreter.handled)
 
     # --- suspended and resumed ----------------------------------------------------------------------------------
 
@@ -102,8 +112,10 @@ class _Running:
     def block(self, statements: Sequence[ast.stmt]) -> Steps:
         """Carry out a block."""
         for statement in statements:
-            if _yields(statement):
-                signal = yield from _STATEMENTS.get(type(statement), _Running._refuse)(self, statement)
+            if (compound := COMPOUND.get(type(statement))) is not None:
+                signal = yield from compound(self, statement)
+            elif _yields(statement):
+                signal = yield from _YIELDING.get(type(statement), _Running._refuse)(self, statement)
             else:
                 signal = self._execute([statement])
             if signal is not None:
@@ -238,17 +250,22 @@ class _Running:
         yield
 
 
-_STATEMENTS: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
-    ast.Expr: _Running._expression,
-    ast.Return: _Running._return,
-    ast.Assign: _Running._assign,
-    ast.AnnAssign: _Running._assign,
+COMPOUND: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
     ast.If: _Running._if,
     ast.While: _Running._while,
     ast.For: _Running._for,
     ast.Try: _Running._try,
     ast.With: _Running._with,
 }
+"""Statements that hold statements."""
+
+_YIELDING: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
+    ast.Expr: _Running._expression,
+    ast.Return: _Running._return,
+    ast.Assign: _Running._assign,
+    ast.AnnAssign: _Running._assign,
+}
+"""Other statements in which a ``yield`` may stand."""
 
 
 @lru_cache(maxsize=4096)

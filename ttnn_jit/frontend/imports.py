@@ -22,7 +22,7 @@ def carry_out_import(interpreter: Interpreter, node: ast.Import) -> None:
         module = _module(interpreter, name.name)
         top = name.name.partition(".")[0]
         bound = _module(interpreter, top) if name.asname is None else module
-        _bind(interpreter, name.asname or top, bound)
+        interpreter.frame.bind(name.asname or top, bound)
 
 
 def carry_out_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> None:
@@ -31,11 +31,7 @@ def carry_out_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> Non
     source = _absolute_name(interpreter, node)
     module = _module(interpreter, source)
     for name in node.names:
-        _bind(interpreter, name.asname or name.name, _part(interpreter, source, module, name.name))
-
-
-def _bind(interpreter: Interpreter, name: str, value: Any) -> None:
-    (interpreter.frame.owner_of(name) or interpreter.frame).variables[name] = value
+        interpreter.frame.bind(name.asname or name.name, _part(interpreter, source, module, name.name))
 
 
 def _absolute_name(interpreter: Interpreter, node: ast.ImportFrom) -> str:

@@ -18,7 +18,7 @@ from ttnn_jit.specs.memory_config import BufferType, MemoryConfig, ShardStrategy
 from ttnn_jit.specs.sharding import create_sharded_memory_config, folded_2d, maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles, is_reduced, is_reduced_since
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
             f"`{name}` takes float32 and bfloat16, and {operand} is of {spec.dtype.name.lower()}, "
             f"on target {target.name}",
             location=location,
-            help=f"`ttnn.typecast({operand.name}, ttnn.{DataType.BFLOAT16.name.lower()})` casts it",
+            help=f"`ttnn.typecast({operand.name}, ttnn.{spec.dtype.unpacked.name.lower()})` casts it",
         )
     if is_reduced(spec) or is_reduced_since(spec):
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT, is_a
+from ttnn_jit.frontend.assignment import fit
 from ttnn_jit.frontend.attributes import attribute_value, has_attribute
 from ttnn_jit.frontend.containers import get
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -24,8 +25,7 @@ def matches(interpreter: Interpreter, pattern: ast.pattern, subject: Any) -> boo
 
 def _bind(interpreter: Interpreter, name: str | None, value: Any) -> None:
     if name is not None:
-        owner = interpreter.frame.owner_of(name) or interpreter.frame
-        owner.variables[name] = interpreter.met(value)
+        interpreter.frame.bind(name, interpreter.met(value))
 
 
 def _value(interpreter: Interpreter, pattern: ast.MatchValue, subject: Any) -> bool:
@@ -52,14 +52,7 @@ def _sequence(interpreter: Interpreter, pattern: ast.MatchSequence, subject: Any
     if not is_a(subject, list, tuple, range):
         return False
     items = interpreter.python(list, subject)
-    stars = [place for place, each in enumerate(pattern.patterns) if isinstance(each, ast.MatchStar)]
-    needed = len(pattern.patterns) - len(stars)
-    if len(items) < needed or (not stars and len(items) > needed):
-        return False
-    if stars:
-        first, end = stars[0], len(items) - (needed - stars[0])
-        items[first:end] = [items[first:end]]
-    return _all(interpreter, pattern.patterns, items)
+    return fit(items, pattern.patterns, ast.MatchStar) and _all(interpreter, pattern.patterns, items)
 
 
 def _star(interpreter: Interpreter, pattern: ast.MatchStar, subject: Any) -> bool:

@@ -31,8 +31,6 @@ from ttnn_jit.frontend.kernel_operands import KernelOperand, check_kernel_operan
 from ttnn_jit.frontend.promotion import met
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
-from ttnn_jit.ops.decomposition import Operand as Called
-from ttnn_jit.ops.decomposition import Ops, Value
 from ttnn_jit.specs.dtypes import TRUTHS
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
@@ -121,31 +119,13 @@ class ModuleBuilder(FunctionBuilder):
                 them.
         """
         if isinstance(operation, MacroOperation):
-            return self._written_out(operation, operands, attributes, location)
+            self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
+            return self.written_out(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
         operands = met(operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location))
         return super().results(operation, operands, attributes, location, dtype=dtype)
-
-    def _written_out(
-        self,
-        operation: MacroOperation,
-        operands: Sequence[Operand],
-        attributes: Sequence[Any],
-        location: Location | None,
-    ) -> tuple[TensorOperand, ...]:
-        """The results of the operations that it stands for."""
-        ops = ProgramOps(self, location)
-        values = [ops.value(each) if isinstance(each, tuple) else each for each in operands]
-        self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-        try:
-            results = operation.written_out(ops, values, attributes)
-        except CompileError as error:
-            if location is None:
-                raise
-            raise CompileError(error.message, location=location, help=error.help) from None
-        return tuple((result.handle, result.spec) for result in results)
 
     def write(
         self,
@@ -306,32 +286,6 @@ class ModuleBuilder(FunctionBuilder):
         if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self.block.args):
             return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)
         return spec if spec.memory_config != HOST_MEMORY_CONFIG else spec.with_(memory_config=MemoryConfig())
-
-
-class ProgramOps(Ops):
-    """What a decomposition calls becomes operations of a program.
-
-    Args:
-        builder: Of the program.
-        location: Of the call that is decomposed.
-    """
-
-    def __init__(self, builder: ModuleBuilder, location: Location | None) -> None:
-        self._builder = builder
-        self._location = location
-
-    def value(self, made: TensorOperand) -> Value:
-        """A value of the program."""
-        return Value(self, made[1], made[0])
-
-    def results(self, operation: Operation, operands: Sequence[Called], *statics: Any) -> list[Value]:
-        """Those of an operation of the program."""
-        own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in operands]
-        return [*map(self.value, self._builder.results(operation, own, statics, self._location))]
-
-    def filled(self, number: float, spec: TensorSpec) -> Value:
-        """That of a `ttnn.full`."""
-        return self.value(self._builder.filled(number, spec, self._location))
 
 
 class SpecBuilder(ModuleBuilder):

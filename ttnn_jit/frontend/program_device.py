@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 
 class ProgramDevice:
-    """What ``x.device()`` is while a function is compiled."""
+    """What ``x.device()`` is while a function is compiled.
+
+    Attributes:
+        recorder: What its calls are written down by, as those of a device that captures: elements are of a later time.
+    """
 
     def __init__(self, emitter: Emitter) -> None:
-        self._emitter = emitter
+        self._emitter = self.recorder = emitter
         self._rows, self._columns = emitter.builder.target.grid
 
     @property  # type: ignore[misc]
@@ -70,11 +74,6 @@ class ProgramDevice:
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Write what `function` makes on this device into the program."""
         return self._emitter.call(function, args, kwargs)
-
-    @property
-    def recorder(self) -> Emitter:
-        """What calls of the program are written down by: its elements are those of a later time."""
-        return self._emitter
 
     def require_open(self, *_: object) -> None:
         """Nothing: whether it is open, which queues it has, and what it waits for, are matters of the call."""

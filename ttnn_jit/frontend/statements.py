@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ttnn_jit.frontend.assignment import assign, assign_attribute, iterate
+from ttnn_jit.frontend.assignment import assign, assign_attribute
 from ttnn_jit.frontend.attributes import attribute_name
 from ttnn_jit.frontend.call_expressions import InterpretedFunction
-from ttnn_jit.frontend.contexts import carry_out_with
-from ttnn_jit.frontend.exception_handling import carry_out_raise, carry_out_try
+from ttnn_jit.frontend.exception_handling import carry_out_raise
 from ttnn_jit.frontend.expressions import OPERATORS
 from ttnn_jit.frontend.frame import Frame
-from ttnn_jit.frontend.generators import generator
+from ttnn_jit.frontend.generators import COMPOUND, carry_out, generator
 from ttnn_jit.frontend.imports import carry_out_import, carry_out_import_from
 from ttnn_jit.frontend.interpreter import Interpreter, Returned
 from ttnn_jit.frontend.matching import matches
@@ -25,7 +24,10 @@ from ttnn_jit.frontend.signals import Broken, Continued, Signal
 def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
     """Carry out a block."""
     for statement in statements:
-        signal = STATEMENTS.get(type(statement), _refuse_statement)(interpreter, statement)
+        if type(statement) in COMPOUND:
+            signal = carry_out(interpreter, statement, partial(execute, interpreter))
+        else:
+            signal = STATEMENTS.get(type(statement), _refuse_statement)(interpreter, statement)
         if signal is not None:
             return signal
     return None
@@ -117,49 +119,10 @@ def _delete(interpreter: Interpreter, node: ast.Delete) -> None:
 # --- Control flow ---------------------------------------------------------------------------------------------------
 
 
-def _if(interpreter: Interpreter, node: ast.If) -> Signal:
-    chosen = interpreter.truth(node.test, interpreter.evaluate(node.test))
-    return execute(interpreter, node.body if chosen else node.orelse)
-
-
-def _while(interpreter: Interpreter, node: ast.While) -> Signal:
-    while interpreter.truth(node.test, interpreter.evaluate(node.test)):
-        interpreter.count_iteration(node.test)
-        signal = execute(interpreter, node.body)
-        if isinstance(signal, Broken):
-            return None
-        if isinstance(signal, Returned):
-            return signal
-    return execute(interpreter, node.orelse)
-
-
-def _for(interpreter: Interpreter, node: ast.For) -> Signal:
-    iterable = interpreter.evaluate(node.iter)
-    interpreter.at = node.iter
-    for item in iterate(interpreter, node.iter, interpreter.python(iter, iterable)):
-        assign(interpreter, node.target, item)
-        signal = execute(interpreter, node.body)
-        if isinstance(signal, Broken):
-            return None
-        if isinstance(signal, Returned):
-            return signal
-    return execute(interpreter, node.orelse)
-
-
 def _assert(interpreter: Interpreter, node: ast.Assert) -> None:
     if __debug__ and not interpreter.truth(node.test, interpreter.evaluate(node.test)):
         message = () if node.msg is None else (interpreter.evaluate(node.msg),)
         interpreter.fail(AssertionError(*message), node)
-
-
-def _try(interpreter: Interpreter, node: ast.Try) -> Signal:
-    signal: Signal = carry_out_try(interpreter, node, partial(execute, interpreter))
-    return signal
-
-
-def _with(interpreter: Interpreter, node: ast.With) -> Signal:
-    signal: Signal = carry_out_with(interpreter, node, node.items, partial(execute, interpreter))
-    return signal
 
 
 def _match(interpreter: Interpreter, node: ast.Match) -> Signal:
@@ -214,15 +177,10 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
     ast.AnnAssign: _annotated_assign,
     ast.AugAssign: _augmented_assign,
     ast.Delete: _delete,
-    ast.If: _if,
-    ast.While: _while,
-    ast.For: _for,
     ast.Assert: _assert,
     ast.Raise: carry_out_raise,
-    ast.Try: _try,
     ast.Nonlocal: _nonlocal,
     ast.Global: _global,
-    ast.With: _with,
     ast.Match: _match,
     ast.FunctionDef: _function,
     ast.Import: carry_out_import,

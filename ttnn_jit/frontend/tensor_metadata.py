@@ -9,7 +9,7 @@ import math
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
 from ttnn_jit.ops.view_rules import are_dense
@@ -95,12 +95,8 @@ def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -
 def length(tensor: ProxyTensor) -> int:
     """``len(tensor)``."""
     if not tensor.shape:
-        _fail(tensor, "TypeError: len() of a 0-d tensor")
+        tensor.refuse("TypeError: len() of a 0-d tensor")
     return next(iter(tensor.spec.shape))
-
-
-def _fail(tensor: ProxyTensor, message: str) -> NoReturn:
-    tensor.refuse(message)
 
 
 def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
@@ -110,7 +106,7 @@ def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
 def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
     rank = len(numbers)
     if not -rank <= dim < rank:
-        _fail(tensor, f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
+        tensor.refuse(f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
     return int(numbers[dim])
 
 

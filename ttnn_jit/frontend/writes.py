@@ -33,7 +33,7 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
-from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
 from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
@@ -240,6 +240,30 @@ def into(
     """
     result = emitter.emit(overloads, args, kwargs, options)
     return write(emitter, options.output_tensor, result.operand, f"`{overloads[0].name}`", in_place=False)
+
+
+def into_several(
+    emitter: Emitter,
+    outputs: Outputs,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: ResultOptions,
+) -> list[Any]:
+    """A call of an operation of several results, of which `outputs` says which are wanted and where they are written.
+
+    Raises:
+        CompileError: A result does not fit into what is given for it, or there are fewer of them.
+    """
+    name = f"`{overloads[0].name}`"
+
+    def written(target: ProxyTensor, each: ProxyTensor) -> ProxyTensor:
+        if target.spec.dtype is not each.spec.dtype:
+            target.refuse(f"{name} has a gradient of {each.spec.dtype}, and writes into one of {target.spec.dtype}")
+        return write(emitter, target, each.operand, name, in_place=False)
+
+    found = emitter.emit(overloads, args, kwargs, options)
+    return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
 
 
 def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:

@@ -15,6 +15,7 @@ from functools import _lru_cache_wrapper, lru_cache, partial
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, is_of_this_package, library_of
+from ttnn_jit.foreign.container_items import is_named_tuple
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar
 from ttnn_jit.foreign.values import (
     ABSENT,
@@ -181,10 +182,6 @@ def _is_module_function(value: Any) -> bool:
     return type(value) is types.BuiltinFunctionType and is_a(value.__self__, types.ModuleType)
 
 
-def _is_tuple_with_names(value: Any) -> bool:
-    return is_a(value, tuple) and has_member(type(value), "_fields")
-
-
 _LIBRARIES = (sys.stdlib_module_names | {THIS_PACKAGE}) - {"__main__"}
 
 
@@ -264,7 +261,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_is_a(enum.EnumMeta), lambda value: (f"type:{_class_name(value)}", list(value))),
     (_is_named_tuple, lambda value: (f"type:{_class_name(value)}", (value._fields, value._field_defaults))),
     (_is_plain_dataclass_type, lambda value: (f"type:{_class_name(value)}", _dataclass_parts(value))),
-    (_is_tuple_with_names, lambda value: (_class_name(type(value)), (type(value)._fields, tuple(value)))),
+    (is_named_tuple, lambda value: (_class_name(type(value)), (type(value)._fields, tuple(value)))),
     (_is_exactly(slice), lambda value: ("slice", (value.start, value.stop, value.step))),
     (_is_exactly(tuple, list), lambda value: (type(value).__name__, value)),
     (_is_exactly(set, frozenset), lambda value: (type(value).__name__, sorted(map(fingerprint, value)))),

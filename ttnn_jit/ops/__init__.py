@@ -10,8 +10,7 @@ the IR writes as calls of those in `ops/rearrangements.py` and `ops/heads.py`, t
 (docs/adding_an_operation.md). What is written in terms of others says so by its `decompose`, over one protocol
 (`ops/decomposition.py`): a *composite* has an op in the dialects, which TTIR decomposes, in float32 and rounded once;
 a *macro operation*, gradients among them (`ops/backward.py`), is written by the frontend as the operations that it
-calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, ops of TTIR, or tensors, where
-functions of the host API call (`ttnn/eager_ops.py`).
+calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, or ops of TTIR.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.operation import Example, Probe
 from ttnn_jit.ops.parameter import CHOICE, NAME, TENSOR, Parameter
+from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS
 from ttnn_jit.ops.unary import ROUNDED_TWICE
 from ttnn_jit.specs.dtypes import FLOATS
 
@@ -115,7 +116,7 @@ def gradient(
     examples: tuple[Example, ...] = tuple((each, statics) for each in tried)
     return MacroOperation(
         name=f"{name}_bw",
-        parameters=(GRADIENT, *inputs, *attributes),
+        parameters=(GRADIENT, *inputs, *attributes, *GRADIENT_PARAMETERS),
         summary=f"The gradient of {summary}, in a list.",
         decompose=decompose,
         collected_in=list,

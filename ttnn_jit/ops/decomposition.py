@@ -1,8 +1,8 @@
 """Operations that are written in terms of others, and the protocol through which they write themselves.
 
 A declaration says by ``decompose(ops, *operands, *attributes)`` which operations it calls. Who gives it `ops` decides
-what the calls leave: the specs of results (`SpecOps`), ops of TTNN (`ttnn_jit/frontend/module_builder.py`) or of TTIR
-(`ttnn_jit/transforms/ttir_decompose_composites.py`). Eager calls are programs of one operation.
+what the calls leave: the specs of results (`SpecOps`), or ops of a function (`ttnn_jit/dialects/function_builder.py`),
+of TTNN by the rules of a frontend or of TTIR by those of a pass. Eager calls are programs of one operation.
 """
 
 from __future__ import annotations

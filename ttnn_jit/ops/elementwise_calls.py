@@ -60,7 +60,7 @@ def _next_of(dtype: DataType) -> Any:
     )
 
 
-NEXT_NUMBERS = {dtype: _next_of(dtype) for dtype in (DataType.FLOAT32, DataType.BFLOAT16)}
+NEXT_NUMBERS = {dtype: _next_of(dtype) for dtype in DataType if dtype in FLOATS}
 
 
 def _nextafter(ops: Ops, x: Value, y: Value | float) -> Value:

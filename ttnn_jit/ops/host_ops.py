@@ -19,6 +19,12 @@ from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 P = ParamSpec("P")
 T = TypeVar("T")
 Tensor = TypeVar("Tensor")
+Draws: TypeAlias = Callable[[Tensor, Tensor, MemoryConfig | None], Tensor]
+"""From the state of a generator (ops/random_numbers.py), and where the result lies, to that."""
+
+
+OPS = "_ops"
+"""The first parameter of functions whose bodies are written over them, which users do not see."""
 
 
 class HostOps(Ops, Generic[Tensor]):
@@ -54,12 +60,8 @@ class HostOps(Ops, Generic[Tensor]):
         """The result of an operation without operands, whose elements in numpy are `elements()`."""
 
     @abstractmethod
-    def drawn(self, seed: int | None, draws: Callable[[Tensor, Tensor], Tensor], device: Any, /) -> Tensor:
-        """What `draws` makes of a generator's state (ops/random_numbers.py): with that seed, or that calls share."""
-
-    @abstractmethod
-    def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec, /) -> Tensor:
-        """What `call` makes, where `spec` says."""
+    def drawn(self, seed: int | None, draws: Draws[Tensor], device: Any, config: MemoryConfig | None, /) -> Tensor:
+        """What `draws` makes of a generator's state, where `config` says: with that seed, or that calls share."""
 
     @abstractmethod
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig, /) -> Tensor:

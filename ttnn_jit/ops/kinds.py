@@ -199,17 +199,21 @@ class BoolKind(FloatKind):
         return float(bool(super().bind(value, dtype, what)))
 
 
+class ExactKind(Kind):
+    """Values that equal each other only where they are the same, and so are their own part of a key."""
+
+    def key(self, value: Hashable) -> Hashable:
+        """The value."""
+        return value
+
+
 @dataclass(frozen=True)
-class IndexKind(Kind):
+class IndexKind(ExactKind):
     """A whole number: a dimension, counted from the end where it is negative, or a count."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> int:  # noqa: ARG002 - numbers have none
         """The int."""
         return _whole_number(value, what, self.wanted)
-
-    def key(self, value: int) -> Hashable:
-        """The int."""
-        return value
 
 
 class OptionalIndexKind(IndexKind):
@@ -223,7 +227,7 @@ class OptionalIndexKind(IndexKind):
 
 
 @dataclass(frozen=True)
-class IndicesKind(Kind):
+class IndicesKind(ExactKind):
     """Whole numbers: extents, dimensions or places."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[int, ...]:  # noqa: ARG002 - numbers have none
@@ -231,10 +235,6 @@ class IndicesKind(Kind):
         if not isinstance(value, (list, tuple)):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
         return tuple(_whole_number(each, what, self.wanted) for each in value)
-
-    def key(self, value: tuple[int, ...]) -> Hashable:
-        """The tuple."""
-        return value
 
     def text(self, value: tuple[int, ...]) -> str:
         """As a list."""
@@ -279,7 +279,7 @@ class AxesKind(IndicesKind):
 
 
 @dataclass(frozen=True)
-class FlagKind(Kind):
+class FlagKind(ExactKind):
     """True or False."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> bool:  # noqa: ARG002 - flags have none
@@ -287,10 +287,6 @@ class FlagKind(Kind):
         value = python_number(value)
         if type(value) is not bool:
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
-        return value
-
-    def key(self, value: bool) -> Hashable:
-        """The bool."""
         return value
 
 
@@ -340,7 +336,7 @@ class NumberKind(Kind):
 
 
 @dataclass(frozen=True)
-class PairsKind(Kind):
+class PairsKind(ExactKind):
     """Two whole numbers for every dimension."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[tuple[int, int], ...]:  # noqa: ARG002 - numbers have none
@@ -354,10 +350,6 @@ class PairsKind(Kind):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)} among them")
         first, second = (_whole_number(each, what, self.wanted) for each in value)
         return first, second
-
-    def key(self, value: tuple[tuple[int, int], ...]) -> Hashable:
-        """The tuple."""
-        return value
 
 
 class ChoiceKind(Kind):
@@ -398,17 +390,13 @@ class DTypeKind(InstanceKind):
         return DataType
 
 
-class LayoutKind(Kind):
+class LayoutKind(ExactKind):
     """How the elements of the result lie; None, where it is a value, leaves that to the operation."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
         if value is not None or not self.has_none:
             check_kind(value, Layout, what)
-        return value
-
-    def key(self, value: Layout | None) -> Hashable:
-        """The layout."""
         return value
 
     def text(self, value: Layout | None) -> str:
@@ -443,9 +431,7 @@ class ElementTypeKind(Kind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> DataType:  # noqa: ARG002 - it is one
         """The dtype itself."""
-        check_kind(value, DataType, what)
-        bound: DataType = value
-        return bound
+        return check_kind(value, DataType, what)
 
     def key(self, value: DataType) -> Hashable:
         """Its name."""

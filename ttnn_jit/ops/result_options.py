@@ -6,7 +6,7 @@ frontends, and for goldens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +22,13 @@ from ttnn_jit.ops.parameter import (
     DTYPE,
     IGNORED,
     OUTPUT,
+    OUTPUT_OF_SEVERAL,
     PROGRAM_CONFIG,
+    WANTED,
     Parameter,
 )
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.checks import shown
 from ttnn_jit.specs.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, MemoryConfig, TensorSpec, checked
 
@@ -44,6 +47,12 @@ OPERAND_PARAMETERS = (
     Parameter("input_tensor_b_activations", ACTIVATIONS),
 )
 """What operations of two operands take besides, by keyword, about these."""
+GRADIENT_PARAMETERS = (
+    Parameter("input_grad", OUTPUT_OF_SEVERAL, aliases=("output_tensor", "input_a_grad")),
+    Parameter("other_grad", OUTPUT_OF_SEVERAL, aliases=("input_b_grad",)),
+    Parameter("are_required_outputs", WANTED),
+)
+"""What gradients declare besides their own: which of them are wanted, and what the first two are written into."""
 HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),
@@ -68,6 +77,52 @@ QUEUE_KEYWORDS = ("queue_id", "cq_id")
 _OF_ALL = {parameter.name: parameter for parameter in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)}
 _SAME_BY_ANY_NAME = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
 """Kinds of parameters that are one option by whatever name a call or a declaration has for it."""
+OF_SEVERAL = {OUTPUT_OF_SEVERAL, WANTED}
+"""Kinds of parameters that ask something of each of several results."""
+_OPTIONS = {*_SAME_BY_ANY_NAME, *OF_SEVERAL}
+"""Kinds of parameters of operations that are options."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a call that gives several results asks of each of them.
+
+    Attributes:
+        targets: What they are written into and what is given for them, in their order; None: a tensor of its own.
+        wanted: Which are given, where others are None; None: all.
+    """
+
+    targets: tuple[Any, ...]
+    wanted: Sequence[bool] | None
+
+    def check(self, name: str, is_tensor: Callable[[Any], bool]) -> None:
+        """Refuse targets that are no tensors.
+
+        Raises:
+            ArgumentError: One is none.
+        """
+        for parameter, target in zip(GRADIENT_PARAMETERS, self.targets, strict=False):
+            if target is not None and not is_tensor(target):
+                raise ArgumentError(f"{name}: `{parameter.name}` must be a tensor, got {shown(target)}")
+
+    def given(self, name: str, results: Sequence[Any], write: Callable[[Any, Any], Any]) -> list[Any]:
+        """What a call of `name` gives; `write` gives the first of its arguments, which holds the second then.
+
+        Raises:
+            ArgumentError: There are fewer results than targets, or not as many as are said to be wanted.
+        """
+        wanted = [True] * len(results) if self.wanted is None else self.wanted
+        if not isinstance(wanted, list | tuple) or {*map(type, wanted)} - {bool} or len(wanted) < len(results):
+            says = f"says True or False for each of {len(results)} gradients"
+            raise ArgumentError(f"{name}: `are_required_outputs` {says}, got {shown(wanted)}")
+        targets = [*self.targets, *[None] * len(results)]
+        if any(target is not None for target in self.targets[len(results) :]):
+            raise ArgumentError(f"{name} gives one gradient, and `{GRADIENT_PARAMETERS[1].name}` is for a second")
+        found = zip(results, wanted, targets, strict=False)
+        return [
+            None if not is_wanted else each if target is None else write(target, each)
+            for each, is_wanted, target in found
+        ]
 
 
 @dataclass(frozen=True)
@@ -81,6 +136,7 @@ class ResultOptions:
         activations: Unary operations that it goes through before it is rounded.
         operand_activations: Those that the first operands go through before the operation, for each of them.
         in_place: It is written into the operand that the declaration says.
+        outputs: What is asked of each of several results; None: nothing.
         queues: The command queues that are named for the call.
         has_grid: A chip is told which cores to use, for which products of matrices have another precision.
     """
@@ -91,6 +147,7 @@ class ResultOptions:
     activations: tuple[AppliedUnary, ...] = ()
     operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
     in_place: bool = False
+    outputs: Outputs | None = None
     queues: tuple[Any, ...] = ()
     has_grid: bool = False
 
@@ -233,7 +290,7 @@ def bind_options(
             if value is not None and keyword in _OF_ALL:  # an operation's own may be a text of the IR as well
                 _OF_ALL[keyword].kind.bind(value, None, f"`{keyword}`")
         elif value is not None:
-            field = _SAME_BY_ANY_NAME.get(option.kind, keyword)
+            field = _SAME_BY_ANY_NAME.get(option.kind, option.name)
             if field in given:
                 raise ArgumentError(f"{name}: `{given[field][0]}` and `{keyword}` are two names of one argument")
             given[field] = keyword, option.kind.bind(value, None, f"`{keyword}`")
@@ -243,14 +300,16 @@ def bind_options(
 def option_of(overloads: Iterable[Operation], keyword: str) -> Parameter | None:
     """The option that `keyword` of a call names; None where it is an operation's own, or nobody's."""
     parameters = (each for operation in overloads for each in operation.parameters)
-    declared = next((each for each in parameters if each.name == keyword), None)
+    named = (each for each in parameters if keyword == each.name or (keyword in each.aliases and each.kind in _OPTIONS))
+    declared = next(named, None)
     if declared is None:
         return _OF_ALL.get(keyword)
-    return declared if declared.kind in _SAME_BY_ANY_NAME else None
+    return declared if declared.kind in _OPTIONS else None
 
 
 def _options(name: str, given: Mapping[str, Any]) -> ResultOptions:
     fused = getattr(given.get("program_config"), "fused_activation", None)
+    targets, wanted = tuple(given.get(each.name) for each in GRADIENT_PARAMETERS[:2]), given.get("are_required_outputs")
     of_operands = tuple(activations_of(name, each.name, given.get(each.name)) for each in OPERAND_PARAMETERS)
     return ResultOptions(
         memory_config=given.get("memory_config"),
@@ -261,6 +320,7 @@ def _options(name: str, given: Mapping[str, Any]) -> ResultOptions:
             *(() if fused is None else (activation_of(fused),)),
         ),
         operand_activations=of_operands if any(of_operands) else (),
+        outputs=None if wanted is None and not any(each is not None for each in targets) else Outputs(targets, wanted),
         queues=tuple(given[each] for each in QUEUE_KEYWORDS if each in given),
         has_grid=not given.keys().isdisjoint(("program_config", "core_grid")),
     )

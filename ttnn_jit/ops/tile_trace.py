@@ -18,7 +18,7 @@ from ttnn_jit.ops import OVERLOADS, Elementwise, bind
 from ttnn_jit.ops.kinds import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
 MAX_RUNS = 64  # of one function, to take every branch both ways
 MAX_CALLS = 4096
@@ -304,7 +304,7 @@ class Traced:
 
 
 def _dtype_of(value: Any) -> DataType | None:
-    return DataType.FLOAT32 if isinstance(value, Traced) else None
+    return COMPUTE_TYPE if isinstance(value, Traced) else None
 
 
 def _method(function: str, *, reflected: bool = False) -> Callable[..., Any]:

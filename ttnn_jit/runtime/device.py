@@ -29,7 +29,7 @@ from ttnn_jit.specs.tensor_spec import (
 )
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.caller import NativeCall
+    from ttnn_jit.runtime.native_call import NativeCall
     from ttnn_jit.runtime.recorder import Recorder, Trace
     from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceId, SubDeviceManagerId
 

@@ -14,9 +14,6 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_FORMATS = {
-    "float32": "f", "int32": "i", "uint32": "I", "uint16": "H", "uint8": "B", "int16": "h", "bool": "B", "int64": "q",
-}  # fmt: skip
 _AT_ONCE = 1 << 14
 """Words of one long integer: 64 KB, which stay in the second cache."""
 
@@ -76,7 +73,7 @@ class Elements:
     def _runs(self) -> Iterator[memoryview]:
         """The elements, as they are stored, row by row where rows have padding."""
         as_words: Any = self.memory.cast("B").cast  # whose stub knows no format that is looked up
-        stored = as_words(_FORMATS[self.spec.dtype.traits.numpy])
+        stored = as_words(self.spec.dtype.buffer_format)
         if self.spec.volume == self.spec.items or not self.shape:
             yield stored[: self.spec.volume]
             return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
@@ -30,6 +32,7 @@ class Launch:
         steps: Per repeat that it stands in, outermost first, and per operand: the elements from where it meets the
             operand in one round to where in the next.
         whole: Which other loops the kernel walks as they are: those of a block, of a tile, of a routine.
+        growth: As `steps`, per loop: how much longer it is in the next round; given as (), loops are as long in all.
     """
 
     kernel: str
@@ -42,6 +45,7 @@ class Launch:
     panels: tuple[int, ...] = ()
     steps: tuple[tuple[int, ...], ...] = ()
     whole: tuple[int, ...] = ()
+    growth: tuple[tuple[int, ...], ...] = ()
 
     @property
     def uncut(self) -> tuple[int, ...]:
@@ -59,12 +63,36 @@ class Launch:
 
     def offsets_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
         """The offsets in one round of each repeat that it stands in, outermost first."""
-        if not rounds:
-            return self.offsets
-        moves = zip(
-            *([number * step for step in own] for number, own in zip(rounds, self.steps, strict=True)), strict=True
-        )
-        return tuple(offset + sum(own) for offset, own in zip(self.offsets, moves, strict=True))
+        return _moved(self.offsets, self.steps, rounds)
+
+    def params_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
+        """Likewise, the words."""
+        if not self.growth:
+            return self.params
+        return (*_moved(self.params[: self.loops], self.growth, rounds), *self.params[self.loops :])
+
+    def in_round(self, rounds: Sequence[int]) -> Launch:
+        """The launch as it is there, in no repeat."""
+        return replace(self, params=self.params_in(rounds), offsets=self.offsets_in(rounds), steps=(), growth=())
+
+    def ends(self, counts: Sequence[int]) -> Iterator[tuple[Launch, tuple[int, ...]]]:
+        """With the repeats of these counts in which extents differ only in their first and last rounds.
+
+        What it meets, reads and writes in all of their rounds lies between these, for extents grow evenly.
+        """
+        grows = [any(own) for own in self.growth] or [False] * len(counts)
+        kept = [place for place, own in enumerate(grows) if not own]
+        steps = tuple(self.steps[place] for place in kept)
+        ends = ({0, count - 1} if own else {0} for own, count in zip(grows, counts, strict=True))
+        for rounds in itertools.product(*ends):
+            yield replace(self.in_round(rounds), steps=steps), tuple(counts[place] for place in kept)
+
+
+def _moved(numbers: tuple[int, ...], steps: Sequence[tuple[int, ...]], rounds: Sequence[int]) -> tuple[int, ...]:
+    """Numbers in one round of each of some repeats, from one of which to the next they move by `steps`."""
+    for round_, own in zip(rounds, steps, strict=True):
+        numbers = tuple(each + round_ * step for each, step in zip(numbers, own, strict=True))
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -109,7 +137,8 @@ def launch_to_json(each: Launch | Repeat) -> list[Any]:
         return [each.count, [*map(launch_to_json, each.launches)]]
     starts = list(each.offsets) if any(each.offsets) else []
     fields = [each.kernel, list(each.operands), list(each.params), each.picoseconds, each.written, starts]
-    return with_given([*fields, list(each.reduced)], list(each.panels), [*map(list, each.steps)], list(each.whole))
+    more = list(each.panels), [*map(list, each.steps)], list(each.whole), [*map(list, each.growth)]
+    return with_given([*fields, list(each.reduced)], *more)
 
 
 def with_given(fields: list[Any], *more: list[Any]) -> list[Any]:
@@ -137,10 +166,9 @@ def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
 
 def _launch(fields: Sequence[Any]) -> Launch:
     kernel, operands, params, picoseconds, written, offsets, reduced, *more = fields
-    absent: list[Any] = [[], [], []]
-    panels, steps, whole = [*more, *absent[len(more) :]]
+    absent: list[Any] = [[], [], [], []]
+    panels, steps, whole, growth = [*more, *absent[len(more) :]]
     operands, params, offsets, reduced = map(numbers, (operands, params, offsets, reduced))
     time, outputs = numbers([picoseconds, written])
-    moves = tuple(map(numbers, steps))
-    own = numbers(panels), moves, numbers(whole)
+    own = numbers(panels), tuple(map(numbers, steps)), numbers(whole), tuple(map(numbers, growth))
     return Launch(text_of(kernel), operands, params, time, outputs, offsets, reduced, *own)

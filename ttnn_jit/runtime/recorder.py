@@ -21,9 +21,9 @@ from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.runtime.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
-from ttnn_jit.runtime.caller import NativeCall, copying, packed_words
 from ttnn_jit.runtime.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.entry import replay_entry
+from ttnn_jit.runtime.native_call import NativeCall, copying, packed_words
 from ttnn_jit.runtime.structures import ReplayedCall
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.specs.tensor_spec import TensorSpec

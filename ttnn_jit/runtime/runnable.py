@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ttnn_jit.runtime.caller import NativeCall
+from ttnn_jit.runtime.native_call import NativeCall
 from ttnn_jit.runtime.panels import Factor
 from ttnn_jit.runtime.plan import ProgramPlan
 
@@ -24,6 +24,12 @@ class Runnable(Protocol):
     @property
     def name(self) -> str:
         """Name of the compiled function."""
+
+    def __call__(self, *tensors: Any) -> Any:
+        """Run on tensors on a device; the result, or the tuple of several."""
+
+    def run(self, *addresses: int) -> None:
+        """Run on memory at these addresses, of inputs and outputs in order."""
 
     @property
     def native(self) -> NativeCall | None:

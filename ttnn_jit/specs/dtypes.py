@@ -231,6 +231,14 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return 8 * self.traits.itemsize - 9
 
     @property
+    def buffer_format(self) -> str:
+        """The format of an element as it is stored, as `memoryview.cast` and `struct` name it."""
+        if self.is_compute_type and not self.is_integer:
+            return "f"
+        word = {1: "b", 2: "h", 4: "i", 8: "q"}[self.itemsize]
+        return word if self.is_integer and self.compute.is_signed else word.upper()
+
+    @property
     def torch(self) -> Any:
         """The element type as torch names it."""
         import torch

@@ -201,12 +201,7 @@ grid = Rule(_core_coord, _has_cores)
 
 def one_of(kind: type) -> Rule:
     """An object of `kind`; of a class of members, one of them."""
-
-    def convert(value: Any, what: str) -> Any:
-        check_kind(value, kind, what)
-        return value
-
-    return Rule(convert)
+    return Rule(lambda value, what: check_kind(value, kind, what))
 
 
 core_set = one_of(CoreRangeSet)

@@ -62,6 +62,11 @@ class _Spec(OpenValue):
     _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
     """Field -> what it makes of a value that it is given; it raises where that is none."""
     _values: ClassVar[attrgetter[tuple[Any, ...]]]
+    grid: CoreRangeSet
+
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.grid.num_cores()
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self._conversions:
@@ -84,12 +89,6 @@ class _Spec(OpenValue):
         return type(self), self._values(self)
 
 
-def _cores(value: Any) -> CoreRangeSet:
-    require_cores(value)
-    found: CoreRangeSet = value
-    return found
-
-
 def _height_and_width(value: Any) -> tuple[int, ...]:
     extents = whole_numbers(value, "a shard")
     if len(extents) != 2 or min(extents) < 1:
@@ -105,9 +104,7 @@ def _extents(value: Any) -> tuple[int, ...]:
 
 
 def _orientation(value: Any) -> ShardOrientation:
-    check_kind(value, ShardOrientation, "the orientation of a shard spec")
-    found: ShardOrientation = value
-    return found
+    return check_kind(value, ShardOrientation, "the orientation of a shard spec")
 
 
 class ShardSpec(_Spec):
@@ -116,10 +113,9 @@ class ShardSpec(_Spec):
     Its fields `grid`, `shape` and `orientation` may be assigned.
     """
 
-    _conversions = {"grid": _cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"grid": require_cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
-    grid: CoreRangeSet
     shape: tuple[int, int]
     orientation: ShardOrientation
 
@@ -145,10 +141,6 @@ class ShardSpec(_Spec):
 
         return ShardMode.PHYSICAL
 
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
-
     def __repr__(self) -> str:
         return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"
 
@@ -159,11 +151,10 @@ class NdShardSpec(_Spec):
     Its fields `shard_shape`, `grid` and `orientation` may be assigned.
     """
 
-    _conversions = {"shard_shape": _extents, "grid": _cores, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"shard_shape": _extents, "grid": require_cores, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
     shard_shape: tuple[int, ...]
-    grid: CoreRangeSet
     orientation: ShardOrientation
 
     def __init__(
@@ -187,10 +178,6 @@ class NdShardSpec(_Spec):
         from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
 
         return ShardDistributionStrategy.ROUND_ROBIN_1D
-
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
 
     def __repr__(self) -> str:
         return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"

@@ -9,19 +9,19 @@ from typing import Any
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ttnn_jit.dialects import ttir
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
-from ttnn_jit.dialects.editing import ops_of
+from ttnn_jit.dialects.editing import erase, insert_before, ops_of, take_ops
+from ttnn_jit.dialects.function_builder import TTIR, FunctionBuilder, Operand, TensorOperand, specs_of
 from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
-from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
 from ttnn_jit.ops import COPY, Elementwise, Movement, Reduction, Routine, Typecast
 from ttnn_jit.ops import Operation as Declared
-from ttnn_jit.ops.decomposition import Decomposed, Operand, Ops, Value, specs_of
+from ttnn_jit.ops.decomposition import Decomposed
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS, COMPUTE_TYPE
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.passes import FunctionPass
@@ -49,15 +49,15 @@ class TTIRDecomposeComposites(FunctionPass):
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
-    ops = TensorOps(op)
-    operands = [None if each is None else Value(ops, _as_read(spec_of(each.type)), values[each]) for each in op.placed]
+    builder = DecompositionBuilder(op)
+    operands = [None if each is None else (values[each], _as_read(spec_of(each.type))) for each in op.placed]
     if isinstance(op, ReductionOp):
-        results = [ops.reduced(op.operation, operands, op.statics, spec_of(op.results[0].type).dtype)]
+        results = [builder.reduced(op.operation, operands, op.statics, spec_of(op.results[0].type).dtype)]
     else:
-        results = op.operation.written_out(ops, operands, op.statics)
+        results = [*builder.written_out(op.operation, operands, op.statics, None)]
     for value, result in zip(op.results, results, strict=True):
-        values[value] = ops.finished(result, spec_of(value.type))
-    return ops.written
+        values[value] = builder.finished(result, spec_of(value.type))
+    return take_ops(builder.block)
 
 
 def _as_read(spec: TensorSpec) -> TensorSpec:
@@ -70,96 +70,90 @@ def _is_kept(op: ReductionOp) -> bool:
     return len(op.axes) == 1 and not dtype_of(op.operands[0].type).is_integer
 
 
-class TensorOps(Ops):
+class DecompositionBuilder(FunctionBuilder):
     """Writes the ops that `op` stands for; results are float32, but for integers and what moves, casts or is a routine.
 
-    Attributes:
-        written: Those written so far.
+    All of them stand where `op` does.
     """
 
     def __init__(self, op: Operation) -> None:
-        self.written: list[Operation] = []
-        self._location: LocationAttr = op.location
+        super().__init__(TTIR, "", Numerics.IEEE, None)
+        self._place = op.location
 
-    def results(self, operation: Declared, operands: Sequence[Operand], *statics: Any) -> list[Value]:
+    def place(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
+        """That of the op which is written out."""
+        return self._place
+
+    def results(
+        self, operation: Declared, operands: Sequence[Operand], attributes: Sequence[Any], *_: Any, **__: Any
+    ) -> tuple[TensorOperand, ...]:
         """What a call of `operation` gives."""
         if isinstance(operation, Reduction):
-            return [self.reduced(operation, operands, statics, COMPUTE_TYPE)]
+            return (self.reduced(operation, operands, attributes, COMPUTE_TYPE),)
         specs = specs_of(operands)
-        called, own = operation.written(specs, statics)
+        called, own = operation.written(specs, attributes)
         if isinstance(called, Decomposed):
-            return called.written_out(self, operands, own)
-        found = operation.results(specs, statics)
+            return self.written_out(called, operands, own, None)
+        found = operation.results(specs, attributes)
         if not (found[0].dtype.is_integer or isinstance(operation, Movement | Routine | Typecast)):
             found = tuple(each.with_(dtype=COMPUTE_TYPE) for each in found)
         return self._write(called, own, operands, *map(streamed, found))
 
-    def filled(self, number: float, spec: TensorSpec) -> Value:
-        """A tensor of one number."""
-        return Value(self, streamed(spec), self._full(number, streamed(spec)))
+    def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
+        """A tensor of one number, which is float32 unless it is an integer."""
+        if not spec.dtype.is_integer:
+            number, spec = as_float32(number), spec.with_(dtype=COMPUTE_TYPE)
+        return super().filled(number, streamed(spec), location)
 
     def reduced(
         self, operation: Reduction, operands: Sequence[Operand], statics: Sequence[Any], dtype: DataType
-    ) -> Value:
+    ) -> TensorOperand:
         """What a reduction over any dimensions stands for."""
-        (tensor,) = (each for each in operands if isinstance(each, Value))
-        _, (axes, keepdim) = operation.written([tensor.spec], statics)
-        of_integers = operation.of_integers if tensor.spec.dtype.is_integer else None
+        (tensor,) = (each for each in operands if isinstance(each, tuple))
+        _, (axes, keepdim) = operation.written([tensor[1]], statics)
+        of_integers = operation.of_integers if tensor[1].dtype.is_integer else None
         for axis in reversed(axes):
+            shape = tuple(tensor[1].shape)
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
-            (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            in_columns = axis < len(tensor.shape) - 1 and tensor.shape[axis] > 0  # a loop of none is the innermost
+            (spec,) = operation.results([tensor[1]], ((axis,), keepdim))
+            in_columns = axis < len(shape) - 1 and shape[axis] > 0  # a loop of none is the innermost
             written = of_integers[in_columns] if of_integers else operation
             (tensor,) = self._write(written, ((axis,), keepdim), (tensor,), streamed(spec.with_(dtype=own)))
         return tensor
 
     def _write(
         self, operation: Declared, statics: Sequence[Any], operands: Sequence[Operand], *specs: TensorSpec
-    ) -> list[Value]:
-        values = [
-            each.handle if isinstance(each, Value) else each if each is None else self._full(each, specs[0])
-            for each in operands
-        ]
-        op = ttir.OP_OF[operation].make(
-            [value for value in values if value is not None],
-            *map(tensor_type, specs),
-            properties=properties_of(operation, statics, values),
-            attributes=dict(HOISTED) if isinstance(operation, Elementwise) else {},
-            location=self._location,
+    ) -> tuple[TensorOperand, ...]:
+        return self.write(
+            operation, operands, statics, specs, None, HOISTED if isinstance(operation, Elementwise) else {}
         )
-        self.written.append(op)
-        return [Value(self, spec, value) for spec, value in zip(specs, op.results, strict=True)]
 
-    def _full(self, number: float, spec: TensorSpec) -> SSAValue:
-        exact = spec.dtype.is_integer
-        wanted = spec if exact else spec.with_(dtype=COMPUTE_TYPE)
-        op = ttir.FullOp.make(number if exact else as_float32(number), tensor_type(wanted), self._location)
-        self.written.append(op)
-        return op.results[0]
+    def rounded(self, operand: TensorOperand, dtype: DataType, location: Location | None) -> TensorOperand:  # noqa: ARG002
+        """`operand` as elements of `dtype`; block floats, which lie in tiles, are rounded to where it is written."""
+        spec = operand[1]
+        if dtype in {spec.dtype, *BLOCK_FLOATS}:
+            return operand
+        wanted = spec.with_(dtype=dtype)
+        return self.finished(operand, wanted), wanted
 
-    def rounded(self, x: Value, dtype: DataType) -> Value:
-        """`x` as elements of `dtype`; block floats, which lie in tiles, are rounded to where the result is written."""
-        if dtype in {x.spec.dtype, *BLOCK_FLOATS}:
-            return x
-        wanted = x.spec.with_(dtype=dtype)
-        return Value(self, wanted, self.finished(x, wanted))
-
-    def finished(self, result: Value, wanted: TensorSpec) -> SSAValue:
+    def finished(self, operand: TensorOperand, wanted: TensorSpec) -> SSAValue:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
-        last = self.written[-1] if self.written else None
-        is_last = last is not None and [*last.results] == [result.handle] and last.results[0].first_use is None
-        moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
+        last = self.block.last_op
+        result, spec = operand
+        is_last = last is not None and [*last.results] == [result] and result.first_use is None
+        moves = isinstance(last, MovementOp) and spec.dtype is not wanted.dtype
         if last is None or not is_last or moves:
-            (copied,) = self._write(COPY, (), (result,), wanted)
-            return copied.handle  # type: ignore[no-any-return]
-        return last.results[0] if result.spec == wanted else self._retyped(last, wanted)
+            ((copied, _),) = self._write(COPY, (), (operand,), wanted)
+            return copied
+        return result if spec == wanted else _retyped(last, wanted)
 
-    def _retyped(self, last: Operation, wanted: TensorSpec) -> SSAValue:
-        """`last` again, with a result of another type."""
-        again = remade(last, last.operands, (tensor_type(wanted),))
-        last.operands = []
-        self.written[-1] = again
-        return again.results[0]
+
+def _retyped(last: Operation, wanted: TensorSpec) -> SSAValue:
+    """`last` again, with a result of another type."""
+    again = remade(last, last.operands, (tensor_type(wanted),))
+    insert_before(again, last)
+    erase(last)
+    return again.results[0]
 
 
 def streamed(spec: TensorSpec) -> TensorSpec:

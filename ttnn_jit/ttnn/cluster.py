@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 
 
@@ -30,6 +31,7 @@ class ClusterType(enum.Enum):
     P300_X2 = 17
 
 
+@host_function(name="cluster.get_cluster_type", observed=False)
 def get_cluster_type() -> ClusterType:
     """The kind of this machine."""
     return ClusterType.CPU

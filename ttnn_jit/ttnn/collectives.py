@@ -6,23 +6,52 @@ collective along an axis of several is refused.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, TypedDict, Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.sub_devices import SubDeviceId
-from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
+from ttnn_jit.specs.tensor_spec import CoreRangeSet, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as operations
-from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.host_function import call_by_form, form, host_function
+from ttnn_jit.ttnn.lazy_names import NO_LINKS
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.topology import ReduceType, Topology
 from ttnn_jit.ttnn.transfers import clone, to_memory_config
 
+PositiveInt = Annotated[int, "at least 1"]
 
-@host_function()
+
+class _Workers(TypedDict, total=False):
+    barrier_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
+    chunks_per_sync: PositiveInt | None
+    final_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
+    intermediate_memory_config: MemoryConfig | None
+    math_op: ReduceType | None
+    num_buffers_per_channel: PositiveInt | None
+    num_links: PositiveInt | None
+    num_workers_per_link: PositiveInt | None
+    reduce_type: ReduceType | None
+    sub_core_grids: CoreRangeSet | None
+    sub_device_id: SubDeviceId | None
+    subdevice_id: SubDeviceId | None
+    use_optimal_ccl_for_llama: bool | None
+
+
+class Links(_Workers, total=False):
+    """By what chips pass data on, which changes no result."""
+
+    topology: Topology | None
+
+
+_LINKS = {NO_LINKS: " ".join(Links.__annotations__)}
+
+
+@host_function(without_effect=_LINKS)
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -31,7 +60,7 @@ def all_gather(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **links: Any,
+    **_links: Unpack[Links],
 ) -> Tensor:
     """The tensors of all devices along an axis of the mesh, joined along `dim` (ttnn.all_gather).
 
@@ -42,34 +71,34 @@ def all_gather(
         mesh_device: The tensor's.
         memory_config: Where the result lies; where the tensor does when omitted.
         output_tensor: What the result is written into.
-        **links: `num_links`, `topology`, `subdevice_id` and others, by which chips pass data on.
+        **_links: `num_links`, `topology`, `subdevice_id` and others, by which chips pass data on.
 
     Raises:
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
+    return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
-@host_function()
+@host_function(without_effect=_LINKS)
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
     mesh_device: Device | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **links: Any,
+    **_links: Unpack[Links],
 ) -> Tensor:
     """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce); arguments as `all_gather`.
 
     Raises:
         ArgumentError: There are several devices along the axis; an argument is of another kind.
     """
-    return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None, links)
+    return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
 
 
-@host_function()
+@host_function(without_effect=_LINKS)
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -78,7 +107,7 @@ def reduce_scatter(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **links: Any,
+    **_links: Unpack[Links],
 ) -> Tensor:
     """Of the sum of the tensors along an axis of the mesh, each device's part along `dim` (ttnn.reduce_scatter).
 
@@ -89,7 +118,7 @@ def reduce_scatter(
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
+    return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
 @host_function()
@@ -103,11 +132,11 @@ def mesh_partition(
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None, {})
+    return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
 
 
 @host_function(name="experimental.all_gather_async")
-def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
+def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
     Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
@@ -117,11 +146,11 @@ def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tenso
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    return _asynchronous("all_gather_async", all_gather, input_tensor, args, keywords)
+    return _asynchronous("all_gather_async", all_gather, args, keywords)
 
 
 @host_function(name="experimental.reduce_scatter_minimal_async")
-def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
+def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
 
     Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffers, dim, ...)``, the last of which buffers gets
@@ -131,44 +160,68 @@ def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: A
         ArgumentError: There are several devices along the axis; an argument is of another kind.
         ShapeError: There is no such dimension.
     """
-    return _asynchronous("reduce_scatter_minimal_async", reduce_scatter, input_tensor, args, keywords)
+    return _asynchronous("reduce_scatter_minimal_async", reduce_scatter, args, keywords)
 
 
-def _asynchronous(name: str, function: Any, tensor: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
-    """A call of `function`, whose output buffers stand in front of the dimension, or behind it by keyword."""
-    given, rest = dict(keywords), list(args)
-    buffers = [given.pop(key, None) for key in ("persistent_output_buffer", "persistent_output_tensor")]
-    buffers.append(_last(given.pop("persistent_output_buffers", None)))
-    if rest and type(rest[0]) is not int:
-        buffers.append(_last(rest.pop(0)))
-    if rest:
-        given["dim"] = rest.pop(0)
-    if "dim" not in given:
-        raise ArgumentError(f"{name} needs `dim`")
-    for value in rest:
-        given[_keyword_of(name, value)] = value
-    wanted = [buffer for buffer in buffers if buffer is not None]
-    result: Tensor = function(tensor, given.pop("dim"), output_tensor=wanted[0] if wanted else None, **given)
+def _asynchronous(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
+    """A call of `function` with the arguments of one of the forms below."""
+    tensor, dim, buffers, options = call_by_form(name, (_by_dimension, _into_buffers, _along_an_axis), args, keywords)
+    result: Tensor = function(tensor, dim, output_tensor=([None, *buffers])[-1], **options)
     return result
 
 
-def _last(buffers: Any) -> Any:
-    """The one that gets the result, of a list of buffers or of one."""
-    return (buffers or [None])[-1] if isinstance(buffers, list | tuple) else buffers
+class _Options(Links, total=False):
+    cluster_axis: int | None
+    mesh_device: Device | None
+    memory_config: MemoryConfig | None
 
 
-def _keyword_of(name: str, value: Any) -> str:
-    """What an argument is that is given by its place: they are of different kinds."""
-    kinds = {Device: "mesh_device", Topology: "topology", MemoryConfig: "memory_config", int: "cluster_axis"}
-    if isinstance(value, GlobalSemaphore | list | tuple):
-        return "multi_device_global_semaphore"
-    keyword = next((keyword for kind, keyword in kinds.items() if isinstance(value, kind)), None)
-    if keyword is None:
-        raise ArgumentError(f"{name}: a {type(value).__name__} is given by place", help="give it by keyword")
-    return keyword
+_Call = tuple[Tensor, int, Sequence[Tensor], Any]
+"""Tensor and dimension, buffers of which the last gets the result, and keywords."""
 
 
-@host_function(name="experimental.neighbor_pad_async")
+@form(persistent_output_buffers="persistent_output_buffer")
+def _into_buffers(
+    input_tensor: Tensor,
+    persistent_output_buffers: Tensor | Sequence[Tensor] | None,
+    dim: int,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    **options: Unpack[_Options],
+) -> _Call:
+    buffers = persistent_output_buffers
+    return input_tensor, dim, [buffers] if isinstance(buffers, Tensor) else [*(buffers or ())], options
+
+
+@form()
+def _by_dimension(
+    input_tensor: Tensor,
+    dim: int,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    *,
+    persistent_output_tensor: Tensor | None = None,
+    **options: Unpack[_Options],
+) -> _Call:
+    return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], options
+
+
+@form()
+def _along_an_axis(
+    input_tensor: Tensor,
+    dim: int,
+    cluster_axis: int | None,
+    mesh_device: Device | None,
+    topology: Topology,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    *,
+    persistent_output_tensor: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    **_workers: Unpack[_Workers],
+) -> _Call:
+    given = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
+    return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], given
+
+
+@host_function(name="experimental.neighbor_pad_async", without_effect=_LINKS)
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,
@@ -178,7 +231,7 @@ def neighbor_pad_async(
     cluster_axis: int | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **links: Any,
+    **_links: Unpack[Links],
 ) -> Tensor:
     """A tensor between what its neighbours in the mesh hold next to it (ttnn.experimental.neighbor_pad_async).
 
@@ -193,7 +246,7 @@ def neighbor_pad_async(
         padding_mode: ``"zeros"`` or ``"replicate"``.
         cluster_axis: Of the mesh; None: all devices.
         memory_config: Where the result lies; where the tensor does when omitted.
-        **links: By which chips pass data on.
+        **_links: By which chips pass data on.
 
     Raises:
         ArgumentError: There are several devices along the axis; an argument is of another kind.
@@ -205,7 +258,7 @@ def neighbor_pad_async(
             raise ArgumentError(f"a padding of neighbor_pad_async must be at least 0, got {padding}")
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` must be 'zeros' or 'replicate', got {padding_mode!r}")
-    whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None, links)
+    whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
     if padding_mode == "zeros":
         widths = [(padding_left, padding_right) if each == axis else (0, 0) for each in range(len(whole.shape))]
         return operations.pad(whole, tuple(widths), value=0.0)
@@ -230,10 +283,8 @@ def _of_one(
     mesh_device: Device | None,
     memory_config: MemoryConfig | None,
     output_tensor: Tensor | None,
-    links: dict[str, Any],
 ) -> Tensor:
     """A copy of the tensor, which is what a collective along one device gives."""
-    _check_links(name, links)
     device = tensor.device()
     if device is None:
         raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
@@ -264,31 +315,3 @@ def _devices_along(name: str, device: Device, cluster_axis: int | None) -> int:
     if not 0 <= cluster_axis < device.shape.dims():
         raise ArgumentError(f"{name}: {device} has no axis {cluster_axis}")
     return device.shape[cluster_axis]
-
-
-_COUNTS = ("chunks_per_sync", "num_buffers_per_channel", "num_links", "num_workers_per_link")
-_SEMAPHORES = ("barrier_semaphore", "final_semaphore", "multi_device_global_semaphore")
-_LINKS: dict[str, type] = {
-    **dict.fromkeys(_COUNTS, int),
-    **dict.fromkeys(_SEMAPHORES, GlobalSemaphore),
-    "topology": Topology,
-    "subdevice_id": SubDeviceId,
-    "sub_device_id": SubDeviceId,
-    "intermediate_memory_config": MemoryConfig,
-    "reduce_type": ReduceType,
-    "math_op": ReduceType,
-    "use_optimal_ccl_for_llama": bool,
-}
-"""Keyword that says how chips pass data on -> the kind of its values."""
-
-
-def _check_links(name: str, links: dict[str, Any]) -> None:
-    """Refuse keywords that no collective has, and values of another kind."""
-    for keyword, value in links.items():
-        if keyword not in _LINKS:
-            raise ArgumentError(f"{name} has no keyword `{keyword}`", help=f"it takes {', '.join(sorted(_LINKS))}")
-        several = keyword in _SEMAPHORES and isinstance(value, list | tuple)
-        for each in value if several else [value] if value is not None else []:
-            check_kind(each, _LINKS[keyword], f"{name}: `{keyword}`")
-        if keyword in _COUNTS and value is not None and value < 1:
-            raise ArgumentError(f"{name}: `{keyword}` must be at least 1, got {value}")

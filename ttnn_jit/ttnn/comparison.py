@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.golden import distances
 from ttnn_jit.runtime.tensor import as_torch
+from ttnn_jit.ttnn.host_function import host_function
 
 if TYPE_CHECKING:
     import torch
 
 
+@host_function(observed=False)
 def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
     """The correlation of two tensors (ttnn or torch) of one shape, 1.0 for equal ones.
 

@@ -2,54 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.complex_tensors import ComplexTensor
 from ttnn_jit.ttnn.eager_ops import placed
+from ttnn_jit.ttnn.host_function import host_function
 
-Parts = tuple[Tensor, Tensor]
-
-_DOCSTRING = """The gradient of `{name}`, in a list (ttnn.{name}_bw).
-
-    Raises:
-        ArgumentError: An argument of another kind.
-    """
+_ALIKE = {"the gradient is the same everywhere": "input_tensor"}
 
 
-def _gradient(
-    name: str, formula: Callable[[Any, ComplexTensor], Parts], *, of_complex: bool
-) -> Callable[..., list[ComplexTensor]]:
-    """The function ``ttnn.<name>_bw``, whose result's gradient is that of complex numbers or of real ones."""
+@host_function(observed=False, without_effect=_ALIKE)
+def real_bw(
+    grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+) -> list[ComplexTensor]:
+    """The gradient of `real`, in a list (ttnn.real_bw)."""
+    return _placed((ttnn.identity(grad_tensor), _zeros(grad_tensor)), memory_config)
 
-    def call(
-        grad_tensor: Any, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
-    ) -> list[ComplexTensor]:
-        check_kind(input_tensor, ComplexTensor, f"`input_tensor` of {name}_bw")
-        if of_complex:
-            check_kind(grad_tensor, ComplexTensor, f"`grad_tensor` of {name}_bw")
-        else:
-            check_tensor(grad_tensor, f"`grad_tensor` of {name}_bw")
-        return [ComplexTensor(*(placed(part, memory_config) for part in formula(grad_tensor, input_tensor)))]
 
-    call.__name__ = call.__qualname__ = f"{name}_bw"
-    call.__doc__ = _DOCSTRING.format(name=name)
-    return call
+@host_function(observed=False, without_effect=_ALIKE)
+def imag_bw(
+    grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+) -> list[ComplexTensor]:
+    """The gradient of `imag`, in a list (ttnn.imag_bw)."""
+    return _placed((_zeros(grad_tensor), ttnn.identity(grad_tensor)), memory_config)
+
+
+@host_function(observed=False, without_effect=_ALIKE)
+def conj_bw(
+    grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+) -> list[ComplexTensor]:
+    """The gradient of `conj`, in a list (ttnn.conj_bw)."""
+    return _placed((ttnn.identity(grad_tensor.real), ttnn.neg(grad_tensor.imag)), memory_config)
+
+
+@host_function(observed=False)
+def angle_bw(
+    grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+) -> list[ComplexTensor]:
+    """The gradient of `angle`, in a list (ttnn.angle_bw)."""
+    return _placed(_angle(grad_tensor, input_tensor), memory_config)
+
+
+@host_function(observed=False)
+def polar_bw(
+    grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+) -> list[ComplexTensor]:
+    """The gradient of `polar`, in a list (ttnn.polar_bw)."""
+    return _placed(_polar(grad_tensor, input_tensor), memory_config)
 
 
 def _zeros(tensor: Tensor) -> Tensor:
     return ttnn.fill(tensor, 0.0)
 
 
-def _angle(g: Tensor, z: ComplexTensor) -> Parts:
+def _angle(g: Tensor, z: ComplexTensor) -> tuple[Tensor, Tensor]:
     scaled = ttnn.divide(g, ttnn.add(ttnn.square(z.real), ttnn.square(z.imag)))
     return ttnn.neg(ttnn.multiply(scaled, z.imag)), ttnn.multiply(scaled, z.real)
 
 
-def _polar(g: ComplexTensor, z: ComplexTensor) -> Parts:
+def _polar(g: ComplexTensor, z: ComplexTensor) -> tuple[Tensor, Tensor]:
     """The input's parts are lengths and angles."""
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)
     length = ttnn.add(ttnn.multiply(g.real, cosine), ttnn.multiply(g.imag, sine))
@@ -57,8 +69,5 @@ def _polar(g: ComplexTensor, z: ComplexTensor) -> Parts:
     return length, ttnn.multiply(z.real, turned)
 
 
-real_bw = _gradient("real", lambda g, _: (ttnn.identity(g), _zeros(g)), of_complex=False)
-imag_bw = _gradient("imag", lambda g, _: (_zeros(g), ttnn.identity(g)), of_complex=False)
-conj_bw = _gradient("conj", lambda g, _: (ttnn.identity(g.real), ttnn.neg(g.imag)), of_complex=True)
-angle_bw = _gradient("angle", _angle, of_complex=False)
-polar_bw = _gradient("polar", _polar, of_complex=True)
+def _placed(parts: tuple[Tensor, Tensor], memory_config: MemoryConfig | None) -> list[ComplexTensor]:
+    return [ComplexTensor(*(placed(part, memory_config) for part in parts))]

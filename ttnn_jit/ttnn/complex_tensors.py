@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops import Operation, bind
+from ttnn_jit.ops.result_options import bind_options
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import MemoryConfig
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.host_function import host_function
 
@@ -40,14 +43,23 @@ class ComplexTensor:
         Raises:
             ArgumentError: It has no form for complex numbers, or another operand is no complex tensor.
         """
-        form = _FORMS.get(function.__ttnn_overloads__)
-        operands = [value for value in args if isinstance(value, ComplexTensor)]
-        if form is None or len(operands) != len(args):
+        overloads, name = function.__ttnn_overloads__, function.__name__
+        own, options = bind_options(name, overloads, kwargs)
+        bound = bind(overloads, args, own, _dtype_of)
+        form = _FORMS.get(bound.operation)
+        if form is None or {*map(type, bound.operands)} != {ComplexTensor}:
             raise ArgumentError(
-                f"{function.__name__} does not take {' and '.join(type(each).__name__ for each in args)}",
+                f"{name} does not take {' and '.join(type(each).__name__ for each in bound.operands)}",
                 help="of complex tensors there are abs, add, divide, multiply, reciprocal and subtract",
             )
-        return form(*operands, **kwargs)
+        if not replace(options, memory_config=None).change_nothing:
+            raise ArgumentError(f"{name} takes nothing but `memory_config` beside complex tensors")
+        return form(*bound.operands, memory_config=options.memory_config)
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    tensor = value.real if isinstance(value, ComplexTensor) else value
+    return tensor.dtype if isinstance(tensor, Tensor) else None
 
 
 @host_function(observed=False)
@@ -141,12 +153,13 @@ def _quotient(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig
     return _product(z, _reciprocal(w), memory_config=memory_config)
 
 
-_FORMS: dict[Any, Callable[..., Any]] = {
-    ttnn.abs.__ttnn_overloads__: _length,
-    ttnn.add.__ttnn_overloads__: _by_parts(ttnn.add),
-    ttnn.subtract.__ttnn_overloads__: _by_parts(ttnn.subtract),
-    ttnn.multiply.__ttnn_overloads__: _product,
-    ttnn.divide.__ttnn_overloads__: _quotient,
-    ttnn.reciprocal.__ttnn_overloads__: _reciprocal,
+_CALLED: dict[Any, Callable[..., Any]] = {
+    ttnn.abs: _length,
+    ttnn.add: _by_parts(ttnn.add),
+    ttnn.subtract: _by_parts(ttnn.subtract),
+    ttnn.multiply: _product,
+    ttnn.divide: _quotient,
+    ttnn.reciprocal: _reciprocal,
 }
+_FORMS: dict[Operation, Callable[..., Any]] = {next(iter(f.__ttnn_overloads__)): form for f, form in _CALLED.items()}
 """What operations, by their declarations, make of complex tensors."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 
 if TYPE_CHECKING:
@@ -55,16 +56,19 @@ __all__ = [  # noqa: PLE0604 - the names are the table's
 __getattr__ = names_of("device", [*__all__, *_LATER])
 
 
+@host_function(name="device.is_blackhole", observed=False)
 def is_blackhole(device: Device | None = None) -> bool:
     """Whether a device, or the one that `open_device` would open, is a Blackhole chip."""
     return _arch(device) is Arch.BLACKHOLE
 
 
+@host_function(name="device.is_wormhole_b0", observed=False)
 def is_wormhole_b0(device: Device | None = None) -> bool:
     """Whether a device, or the one that `open_device` would open, is a Wormhole chip."""
     return _arch(device) is Arch.WORMHOLE_B0
 
 
+@host_function(name="device.is_grayskull", observed=False)
 def is_grayskull(device: Device | None = None) -> bool:
     """Whether a device is a Grayskull chip, which none is."""
     return _arch(device) is Arch.GRAYSKULL
@@ -76,18 +80,24 @@ def _arch(device: Device | None) -> Arch:
 
 # --- Settings of the hardware: taken, and without effect --------------------------------------------------------------
 
+_OF_HARDWARE = "a setting of hardware that a CPU has not"
 
+
+@host_function(name="device.EnableMemoryReports", observed=False, no_effect=_OF_HARDWARE)
 def EnableMemoryReports() -> None:  # noqa: N802 - ttnn's name
     """Reports of memory are written whenever `dump_device_memory_state` asks for them."""
 
 
+@host_function(name="device.DisableMemoryReports", observed=False, no_effect=_OF_HARDWARE)
 def DisableMemoryReports() -> None:  # noqa: N802 - ttnn's name
     """No report of memory is written but by `dump_device_memory_state`."""
 
 
+@host_function(name="device.EnablePersistentKernelCache", observed=False, no_effect=_OF_HARDWARE)
 def EnablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
     """Kernels are kept on disk already; ``TTNN_JIT_CACHE`` decides it."""
 
 
+@host_function(name="device.DisablePersistentKernelCache", observed=False, no_effect=_OF_HARDWARE)
 def DisablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
     """Kernels stay on disk, where they are checked before they are used; ``TTNN_JIT_CACHE`` decides it."""

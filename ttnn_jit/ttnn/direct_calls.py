@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.ops.host_ops import OPS
 from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.runtime.generated import define
 from ttnn_jit.ttnn.eager_ops import EAGER
+from ttnn_jit.ttnn.shared_parameters import made_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.host_function import HostFunction
@@ -20,22 +22,33 @@ if TYPE_CHECKING:
 
 def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
     """The text of `call`, whose globals are `scope`, as long as nobody observes."""
-    scope.update(_given=_given, _call=call, _function=declared.function, _ops=EAGER)
-    scope.update(_type=type, _are_ints=_are_ints, _tracers=TRACERS)
+    function: Any = declared.function
+    arguments = vars(function).get("__ttnn_arguments__")  # of a body that takes them as one dataclass
+    scope.update(
+        _given=_given, _call=call, _function=function if arguments is None else function.__ttnn_body__, _ops=EAGER
+    )
+    scope.update(_made_of=made_of, _arguments=arguments, _tracers=TRACERS)
+    scope.update(_type=type, _list=list, _are_whole=_are_whole)
     own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
     places = [each.name for each in own if each.name not in by_name]
     heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
     stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
-    passed = [*(["_ops"] if declared.takes_ops else []), *places, *(f"{name}={name}" for name in by_name)]
-    named = ", ".join(f"{name!r}: {name}" for name in (*places, *by_name))
-    given = f"_given(_declared, {{{named}}}, _rest, _others)"
+    before = [OPS] if declared.takes_ops else []
+    passed = ", ".join([*before, *places, *(f"{name}={name}" for name in by_name)])
+    if arguments is not None:
+        passed = f"_made_of(_arguments, {_dict_of(*before, *places, *by_name)})"
+    given = f"_given(_declared, {_dict_of(*places, *by_name)}, _rest, _others)"
+    in_tuples = [
+        line for name in declared.listed for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
+    ]
     lines = [
         f"def _written({heads}):",
         "    try:",
         f"        if {' or '.join(stale)}:",
         f"            return _declared.run(_call, *{given})",
-        f"        return _function({', '.join(passed)})",
+        *(f"        {line}" for line in in_tuples),
+        f"        return _function({passed})",
         "    except BaseException as _error:",
         f"        _declared.tell_as_called(*{given}, _error)",
         "        raise",
@@ -43,22 +56,27 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     return define("_written", lines, scope, declared.name)
 
 
+def _dict_of(*names: str) -> str:
+    """The text of a dict of these by their names."""
+    return f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
+
+
 def _omissible(name: str) -> str:
-    return f"{name}=_{name}"
+    return f"{name}=_default_{name}"
 
 
 def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
     """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]
-        scope[f"_{name}"] = each.default
+        scope[f"_default_{name}"] = each.default
         if classes is not None:
             is_other = _is_of_others(name, classes, scope)
-            if name in declared.of_several_ints:
-                is_other += f" and not _are_ints({name})"
-            yield is_other if each.default is each.empty else f"({name} is not _{name} and {is_other})"
+            if name in declared.listed:
+                is_other += f" and not _are_whole({name})"
+            yield is_other if each.default is each.empty else f"({name} is not _default_{name} and {is_other})"
         elif each.default is each.empty:
-            yield f"{name} is _{name}"
+            yield f"{name} is _default_{name}"
 
 
 def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
@@ -70,12 +88,12 @@ def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) ->
     return f"_type({name}) not in _classes_of_{name}"
 
 
-_INT = frozenset({int})
+_SEQUENCES, _WHOLE = frozenset({tuple, list}), frozenset({int})
 
 
-def _are_ints(value: Any) -> bool:
-    """Whether a tuple needs no binding as one of ints."""
-    return type(value) is tuple and _INT.issuperset(map(type, value))
+def _are_whole(value: Any) -> bool:
+    """Whether it is a tuple or list of Python's own whole numbers, which need no binding."""
+    return type(value) in _SEQUENCES and _WHOLE.issuperset(map(type, value))
 
 
 _OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

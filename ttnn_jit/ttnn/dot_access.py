@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 
 __all__ = ["DotAccessDict", "make_dot_access_dict"]
@@ -31,14 +30,9 @@ class DotAccessDict(dict[Any, Any]):
         del self[name]
 
 
+@host_function(name="dot_access.make_dot_access_dict", observed=False)
 def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type, ...] = ()) -> DotAccessDict:
-    """A dict, and the dicts in it, as `DotAccessDict` objects; those of `ignore_types` stay what they are.
-
-    Raises:
-        ArgumentError: It is no dict.
-    """
-    if not isinstance(dictionary, Mapping):
-        raise ArgumentError(f"make_dot_access_dict takes a dict, got {type_name(dictionary)}")
+    """A dict, and the dicts in it, as `DotAccessDict` objects; those of `ignore_types` stay what they are."""
 
     def nested(value: Any) -> Any:
         plain = isinstance(value, dict) and not isinstance(value, ignore_types)

@@ -17,8 +17,8 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
 from ttnn_jit.ops.host_ops import interpreted_in_programs
-from ttnn_jit.ops.parameter import OUTPUT
-from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options, option_of
+from ttnn_jit.ops.parameter import OUTPUT, OUTPUT_OF_SEVERAL
+from ttnn_jit.ops.result_options import NO_OPTIONS, OF_SEVERAL, Outputs, ResultOptions, bind_options, option_of
 from ttnn_jit.ops.traced_calls import in_program, traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
@@ -124,7 +124,7 @@ class TtnnOperation(WarmCalls):
         """The result where tensors of another library are among the arguments."""
         overloads = self.__ttnn_overloads__
         given = {name: option_of(overloads, name) for name in kwargs}
-        outputs = {name for name, option in given.items() if option is not None and option.kind is OUTPUT}
+        outputs = {name for name, each in given.items() if each and each.kind in {OUTPUT, OUTPUT_OF_SEVERAL}}
         found = call_on_copies(self._run, args, kwargs, outputs)
         own, options = bind_options(self.__name__, overloads, kwargs)
         if not any(operation.is_view for operation in overloads) or not options.change_nothing:
@@ -169,6 +169,8 @@ class TtnnOperation(WarmCalls):
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs) if kwargs else (kwargs, NO_OPTIONS)
+        if options.outputs is not None:
+            return self._run_into(options.outputs, args, kwargs)
         target = self._target(args, kwargs)
         if target is not None:
             options = options.into(self.__name__, target)
@@ -181,6 +183,12 @@ class TtnnOperation(WarmCalls):
             device.require_queue(queue, self.__name__)
         bound, options = self._settled(bound, options, target, device)
         return self._run_on(device, bound, options, args, kwargs)
+
+    def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        outputs.check(self.__name__, _is_tensor)
+        named = {name: option_of(self.__ttnn_overloads__, name) for name in kwargs}
+        others = {name: kwargs[name] for name, each in named.items() if each is None or each.kind not in OF_SEVERAL}
+        return outputs.given(self.__name__, self._run(args, others), partial(_written_into, self.__name__))
 
     def _settled(
         self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
@@ -356,6 +364,16 @@ def _check_place(name: str, output: Any, device: Device) -> None:
     check_tensor(output, f"{name}: `output_tensor`")
     if output.device() is not device:
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
+
+
+def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
+    if (target.shape, target.dtype, target.device()) != (given.shape, given.dtype, given.device()):
+        raise ShapeError(
+            f"{name}: a tensor to write into is {target.spec} on {target.device()}, "
+            f"the gradient {given.spec} on {given.device()}"
+        )
+    write_elements(given, target, name)
+    return target
 
 
 def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.host_ops import HostOps
+from ttnn_jit.ops.host_ops import Draws, HostOps
 from ttnn_jit.ops.random_numbers import NEXT_DRAW
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.random_state import PARTS, on_device, seeded, state
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation
 
@@ -41,18 +41,14 @@ class EagerOps(HostOps[Tensor]):
         """A tensor of these elements."""
         return storage.of_numbers(elements(), spec, device)
 
-    def drawn(self, seed: int | None, draws: Callable[[Tensor, Tensor], Tensor], device: Device) -> Tensor:
+    def drawn(
+        self, seed: int | None, draws: Draws[Tensor], device: Device, config: MemoryConfig | None = None
+    ) -> Tensor:
         """The generator that calls share is left at its next draw."""
         draw, key = seeded(seed, device) if seed else (on_device(state(part, TTNN), device) for part in PARTS)
-        made = draws(draw, key)
+        made = draws(draw, key, config)
         if not seed:
             _NEXT_DRAW(draw)
-        return made
-
-    def made_by(self, call: Callable[..., Any], arguments: Sequence[Any], spec: TensorSpec) -> Tensor:
-        """The call says where, but of what goes to the host then."""
-        config = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
-        made: Tensor = call(*arguments, memory_config=config)
         return made
 
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> Tensor:

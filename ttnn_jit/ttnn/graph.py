@@ -15,7 +15,8 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, open_devices
 from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import BufferType, check_kind
+from ttnn_jit.specs.tensor_spec import BufferType
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.operation_graph import own_tensors_in, text_of_argument
 
@@ -172,6 +173,7 @@ def _buffer(tensor: Tensor) -> dict[str, str]:
     }
 
 
+@host_function(name="graph.begin_graph_capture", observed=False)
 def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
     """Note the operations that are called up to `end_graph_capture`, which belongs to the last capture that began.
 
@@ -182,7 +184,6 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
         ArgumentError: `run_mode` is none.
         TraceError: Nothing is to run, and a device captures a trace, or nothing runs on it already.
     """
-    check_kind(run_mode, RunMode, "`run_mode`")
     capture = _Capture()
     if run_mode is RunMode.NO_DISPATCH:
         capture.have_nothing_run()
@@ -190,6 +191,7 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
     start(capture)
 
 
+@host_function(name="graph.end_graph_capture", observed=False)
 def end_graph_capture() -> list[JsonNode]:
     """The nodes since `begin_graph_capture`, JSON values (ttnn.graph.end_graph_capture).
 
@@ -211,11 +213,13 @@ def end_graph_capture() -> list[JsonNode]:
     return nodes
 
 
+@host_function(name="graph.extract_calltrace", observed=False)
 def extract_calltrace(captured_graph: Sequence[JsonNode]) -> list[str]:
     """The names of the operations, in order."""
     return [node["params"]["name"] for node in captured_graph if node["node_type"] == "function_start"]
 
 
+@host_function(name="graph.extract_peak_L1_memory_usage", observed=False)
 def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # noqa: N802 - ttnn's name
     """The most L1 that was taken at once, as ttnn adds it up: by tensors on all cores, by circular buffers on one.
 
@@ -232,6 +236,7 @@ def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # 
     return peak
 
 
+@host_function(name="graph.extract_circular_buffers_peak_size_per_core", observed=False)
 def extract_circular_buffers_peak_size_per_core(captured_graph: Sequence[JsonNode]) -> int:
     """The most bytes that circular buffers of one program took on a core; 0 unless with ``RunMode.NO_DISPATCH``."""
     allocated = (node for node in captured_graph if node["node_type"] == "circular_buffer_allocate")
@@ -268,6 +273,7 @@ class CallMemory:
     largest: tuple[LiveTensor, ...]
 
 
+@host_function(name="graph.extract_memory_of_calls", observed=False)
 def extract_memory_of_calls(captured_graph: Sequence[JsonNode], largest: int = 3) -> list[CallMemory]:
     """What lies in memory at the end of every call, in order, with the `largest` tensors of that moment.
 
@@ -307,12 +313,14 @@ def _live_tensor(captured_graph: Sequence[JsonNode], allocated: JsonNode, maker:
     return LiveTensor(int(params["size"]), params["type"], tensor["shape"], tensor["dtype"], maker)
 
 
+@host_function(name="graph.extract_output_info", observed=False)
 def extract_output_info(captured_graph: Sequence[JsonNode]) -> list[dict[str, str]]:
     """What is known of the tensors that the last operation gave: shape, dtype, layout, memory config."""
     ended = [node for node in captured_graph if node["node_type"] == "function_end"]
     return [dict(captured_graph[number]["params"]) for number in (ended[-1]["connections"] if ended else ())]
 
 
+@host_function(name="graph.pretty_print", observed=False)
 def pretty_print(captured_graph: Sequence[JsonNode]) -> str:
     """A line for each operation, and what it was given."""
     begun = [node for node in captured_graph if node["node_type"] == "function_start"]

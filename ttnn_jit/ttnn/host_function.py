@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from types import FunctionType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
 from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
-from ttnn_jit.ops.host_ops import CREATES, HostOps
+from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
 from ttnn_jit.process.cached_property import cached_property
@@ -27,12 +28,10 @@ from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 
 P = ParamSpec("P")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 OF_A_CHIP = "chooses among ways to compute the same on a chip"
 """Why most parameters without effect have none."""
-
-OPS = "_ops"
-"""The first parameter of bodies that are written over `HostOps`, which users do not see."""
 
 _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "None": frozenset({type(None)}),
@@ -67,13 +66,13 @@ class HostFunction:
 
     function: Callable[..., Any]
     name: str
-    in_programs: bool
-    over_meshes: bool
-    on_copies: bool
-    is_observed: bool
-    aliases: Mapping[str, tuple[str, ...]]
-    no_effect: str
-    without_effect: Mapping[str, str]
+    in_programs: bool = False
+    over_meshes: bool = False
+    on_copies: bool = False
+    is_observed: bool = False
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    no_effect: str = ""
+    without_effect: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def takes_ops(self) -> bool:
@@ -82,9 +81,19 @@ class HostFunction:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """As users see it."""
+        """As users see it: with the items of a ``**keywords: Unpack[...]`` as keywords of their own."""
         own = inspect.signature(self.function)
-        return own.replace(parameters=[*own.parameters.values()][self.takes_ops :])
+        shown = [*own.parameters.values()][self.takes_ops :]
+        return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
+
+    def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+        name, _, items = _text(parameter.annotation).removesuffix("]").partition("[")
+        if name != "Unpack":
+            yield parameter
+            return
+        for keyword, annotation in self.function.__globals__[items].__annotations__.items():
+            text = annotation.__forward_arg__
+            yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
@@ -115,11 +124,11 @@ class HostFunction:
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
 
-    @property
-    def of_several_ints(self) -> frozenset[str]:
-        """The parameters that take a tuple of ints as it is."""
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The parameters that may be several whole numbers."""
         parameters = self.signature.parameters.values()
-        return frozenset(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
+        return tuple(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
@@ -155,7 +164,7 @@ class HostFunction:
         """Those of the signature, by its names."""
         if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
             self._take_queue(args, kwargs)
-        return self._by_own_names(kwargs) if self.aliases and kwargs else kwargs
+        return self.by_own_names(kwargs) if self.aliases and kwargs else kwargs
 
     def _take_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Takes the command queue off `kwargs` that the function has no parameter for: every operation has one.
@@ -172,7 +181,12 @@ class HostFunction:
                 for device in filter(None, devices):
                     device.require_queue(queue, self.function.__name__)
 
-    def _by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords of a call, without aliases.
+
+        Raises:
+            ArgumentError: One parameter is given by two names.
+        """
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
             own = next((each for each, names in self.aliases.items() if name in names), name)
@@ -207,18 +221,39 @@ class HostFunction:
 
     def _bound(self, ops: HostOps[Any], *args: Any, **kwargs: Any) -> Any:
         """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
-        named, rest = self._named, self._rest
         body = functools.partial(self.function, ops) if self.takes_ops else self.function
         try:
-            own = [self._value(ops, each.name, each, value) for each, value in zip(self._places, args, strict=False)]
-            by_name = {name: self._value(ops, name, named.get(name, rest), value) for name, value in kwargs.items()}
+            own, by_name = self.arguments(ops, self.function.__name__, args, kwargs)
         except ArgumentError:
-            if (refusal := self._refusal(args, kwargs)) is not None:
-                raise TypeError(refusal) from None
+            self._refuse(args, kwargs)
             raise
-        return body(*own, *args[len(own) :], **by_name)
+        if self.names_items:
+            self._refuse(args, kwargs)
+        return body(*own, **by_name)
 
-    def _value(self, ops: HostOps[Any], name: str, parameter: Any, value: Any) -> Any:
+    @property
+    def names_items(self) -> bool:
+        """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
+        return "Unpack" in str(self.function.__annotations__)
+
+    def _refuse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if (refusal := self._refusal(args, kwargs)) is not None:
+            raise TypeError(refusal) from None
+
+    def arguments(
+        self, ops: HostOps[Any], called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What the body gets for the arguments of a call of `called`, by their own names.
+
+        Raises:
+            ArgumentError: A value is of another kind.
+        """
+        named, rest = self._named, self._rest
+        own = [self._value(ops, called, one.name, one, value) for one, value in zip(self._places, args, strict=False)]
+        by_name = {name: self._value(ops, called, name, named.get(name, rest), value) for name, value in kwargs.items()}
+        return [*own, *args[len(own) :]], by_name
+
+    def _value(self, ops: HostOps[Any], called: str, name: str, parameter: Any, value: Any) -> Any:
         """What the body gets for an argument."""
         if parameter is None:
             return value
@@ -227,7 +262,13 @@ class HostFunction:
         classes = self.taken_as_they_are[parameter.name]
         if classes is None or type(value) in classes:
             return value
-        return parameter.kind.bind(value, None, f"`{name}` of {self.function.__name__}")
+        return parameter.kind.bind(value, None, f"`{name}` of {called}")
+
+    def written(self, called: str) -> str:
+        """How a call of `called` is written."""
+        own = self.signature.parameters.values()
+        bare = [each.replace(annotation=each.empty) for each in own if each.kind is not each.KEYWORD_ONLY]
+        return f"`{called}({', '.join(map(str, bare))})`"
 
     def _refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """What Python says of a call that lacks what the signature must have, or has more; None of others."""
@@ -276,11 +317,17 @@ def _text(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
 
 
+class _OverOps(Protocol[P, T_co]):
+    """A body with the first parameter that users do not see."""
+
+    def __call__(self, _ops: HostOps[Any], *args: P.args, **kwargs: P.kwargs) -> T_co: ...
+
+
 class _Declaring(Protocol):
     """From a body to what users call."""
 
     @overload
-    def __call__(self, function: Callable[Concatenate[HostOps[Any], P], T], /) -> Callable[P, T]: ...
+    def __call__(self, function: _OverOps[P, T], /) -> Callable[P, T]: ...
 
     @overload
     def __call__(self, function: Callable[P, T], /) -> Callable[P, T]: ...
@@ -336,7 +383,7 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
     call = declared.function if is_bare else _written_when_called(declared)
     if declared.in_programs:
         vars(call)[CREATES] = declared.over
-    if declared.takes_ops:
+    if declared.takes_ops or declared.names_items:
         vars(call)["__signature__"] = declared.signature
         call.__annotations__ = {name: text for name, text in call.__annotations__.items() if name != OPS}
     vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
@@ -378,6 +425,48 @@ def _looking(*args: Any, **kwargs: Any) -> Any:
     except BaseException as error:
         scope["_declared"].tell_as_called(args, kwargs, error)
         raise
+
+
+# --- Functions that are written in several ways -----------------------------------------------------------------------
+
+
+def form(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
+    """The decorator of one way to write a call, for `call_by_form`: a declaration of its own, with these `aliases`."""
+    return lambda function: HostFunction(
+        function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
+    )
+
+
+def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What the first of several forms gives that takes the arguments of a call of `called`.
+
+    Raises:
+        ArgumentError: None does; it is told of the form that takes most of what is given by place.
+    """
+    refused: list[tuple[int, ArgumentError]] = []
+    for each in forms:
+        try:
+            named = each.by_own_names(kwargs)
+            each.signature.bind(*args, **named)
+            own, by_name = each.arguments(EAGER, called, args, named)
+        except ArgumentError as error:
+            refused.append((_taken(each, args), error))
+        except TypeError as error:
+            help_ = f"it is written {' or '.join(one.written(called) for one in forms)}"
+            refused.append((_taken(each, args), ArgumentError(f"{called}: {error}", help=help_)))
+        else:
+            return each.function(*own, **by_name)
+    raise max(refused, key=lambda one: one[0])[1].with_traceback(None)
+
+
+def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
+    """How many arguments by place its parameters take, one after the other."""
+    for count in range(len(args)):
+        try:
+            declared.arguments(EAGER, "", args[: count + 1], {})
+        except ArgumentError:
+            return count
+    return len(args)
 
 
 def declaration_of(function: Any) -> HostFunction | None:

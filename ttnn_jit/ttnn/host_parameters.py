@@ -88,6 +88,11 @@ def _whole(value: Any, _: str) -> Any:
     return number if type(number) is int else NOT_TAKEN
 
 
+def _positive(value: Any, what: str) -> Any:
+    number = _whole(value, what)
+    return number if number is not NOT_TAKEN and number > 0 else NOT_TAKEN
+
+
 def _number(value: Any, _: str) -> Any:
     number = python_number(value)
     return number if isinstance(number, Number) else NOT_TAKEN
@@ -124,12 +129,13 @@ def _only_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
 
 _ALTERNATIVES = {
     "int": Alternative("a whole number", _whole),
+    "PositiveInt": Alternative("a whole number of at least 1", _positive),
     "float": Alternative("a number", _number),
     "bool": Alternative("True or False", _flag),
     "str": Alternative("a text", _only_if(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),
     "Device": Alternative("a ttnn.Device", _only_if(lambda value: isinstance(value, Device))),
-    **dict.fromkeys(("Any", "object", "Iterable", "torch.Tensor", "torch.dtype", "SystemDesc"), Alternative("", _any)),
+    **dict.fromkeys(("Any", "object", "Iterable", "SystemDesc"), Alternative("", _any)),
 }
 """The text of a type -> what it means; what bodies check themselves is any."""
 
@@ -149,6 +155,8 @@ def _alternative(text: str, module: str) -> Alternative:
     name, _, inner = text.removesuffix("]").partition("[")
     if name in _ALTERNATIVES:
         return _ALTERNATIVES[name]
+    if name.startswith("torch."):
+        return Alternative("", _any)
     if name == "Sequence":
         element = kind_of(inner, module)
         several = f"{element.wanted.removeprefix('a ')}s in " if element.wanted else ""

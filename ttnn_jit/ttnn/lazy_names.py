@@ -72,7 +72,6 @@ HOMES = (
     Home("ttnn.devices", "DispatchCoreAxis DispatchCoreConfig DispatchCoreType", "a CPU has no dispatch cores"),
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
     Home("ttnn.moreh", "moreh_cumsum"),
-    Home("ttnn.complex_gradients", "angle_bw conj_bw imag_bw polar_bw real_bw"),
     Home(
         "ttnn.mesh_mappers",
         "ConcatMesh2dToTensor ConcatMeshToTensor MeshComposerConfig MeshMapperConfig MeshToTensor "

@@ -69,11 +69,6 @@ from ttnn_jit.ttnn.devices import synchronize_device as synchronize_device
 from ttnn_jit.ttnn.devices import using_distributed_env as using_distributed_env
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
-from ttnn_jit.ttnn.complex_gradients import angle_bw as angle_bw
-from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
-from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
-from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
-from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
 from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
 from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
 from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
@@ -141,6 +136,12 @@ from ttnn_jit.ttnn.collectives import all_gather as all_gather
 from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
 from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
 from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient as pearson_correlation_coefficient
+from ttnn_jit.ttnn.complex_gradients import angle_bw as angle_bw
+from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
+from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
+from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
+from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
 from ttnn_jit.ttnn.complex_tensors import angle as angle
 from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
 from ttnn_jit.ttnn.complex_tensors import conj as conj
@@ -634,6 +635,7 @@ __all__ = [
     "open_mesh_device",
     "operations",
     "pad_to_tile_shape",
+    "pearson_correlation_coefficient",
     "plus_one",
     "polar",
     "polar_bw",

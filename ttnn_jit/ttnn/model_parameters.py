@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.dot_access import DotAccessDict
+from ttnn_jit.ttnn.host_function import host_function
 
 
 class ParameterList(list[Any]):
@@ -52,12 +51,11 @@ class MaxPool2dArgs(ModuleArgs):
     """Of a `torch.nn.MaxPool2d`."""
 
 
+@host_function(name="model_preprocessing.make_parameter_dict", observed=False)
 def make_parameter_dict(dictionary: Mapping[Any, Any]) -> ParameterDict:
     """A dict, and the dicts in it, as `ParameterDict` objects; one that is one already is returned itself."""
     if isinstance(dictionary, ParameterDict):
         return dictionary
-    if not isinstance(dictionary, Mapping):
-        raise ArgumentError(f"parameters are a dict by name, got {type_name(dictionary)}")
     return ParameterDict({key: _nested(value) for key, value in dictionary.items()})
 
 

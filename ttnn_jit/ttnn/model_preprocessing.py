@@ -14,7 +14,8 @@ from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity, check_kind
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh_mappers import TensorToMesh
 from ttnn_jit.ttnn.model_parameters import (
     Conv2dArgs,
@@ -32,8 +33,8 @@ from ttnn_jit.ttnn.transfers import to_device
 if TYPE_CHECKING:
     import torch
 
-    Convert = Callable[[torch.nn.Module, str], bool]
-    Preprocessor = Callable[..., Mapping[Any, Any] | None]
+Convert = Callable[["torch.nn.Module", str], bool]
+Preprocessor = Callable[..., Mapping[Any, Any] | None]
 
 __all__ = [
     "Conv2dArgs",
@@ -62,6 +63,7 @@ _CONVERTED_TO = DataType.BFLOAT16
 # --- One parameter --------------------------------------------------------------------------------------------------
 
 
+@host_function(name="model_preprocessing.preprocess_linear_weight", observed=False)
 def preprocess_linear_weight(
     weight: torch.Tensor,
     *,
@@ -84,6 +86,7 @@ def preprocess_linear_weight(
     return from_torch(weight.T.contiguous(), dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
 
 
+@host_function(name="model_preprocessing.preprocess_linear_bias", observed=False)
 def preprocess_linear_bias(
     bias: torch.Tensor,
     *,
@@ -95,6 +98,7 @@ def preprocess_linear_bias(
     return _as_row(bias, "preprocess_linear_bias", dtype, layout, weights_mesh_mapper)
 
 
+@host_function(name="model_preprocessing.preprocess_layernorm_parameter", observed=False)
 def preprocess_layernorm_parameter(
     parameter: torch.Tensor,
     *,
@@ -106,6 +110,7 @@ def preprocess_layernorm_parameter(
     return _as_row(parameter, "preprocess_layernorm_parameter", dtype, layout, weights_mesh_mapper)
 
 
+@host_function(name="model_preprocessing.preprocess_embedding_weight", observed=False)
 def preprocess_embedding_weight(
     weight: torch.Tensor,
     *,
@@ -123,6 +128,7 @@ def _as_row(parameter: torch.Tensor, name: str, dtype: DataType, layout: Layout,
     return from_torch(parameter.reshape((1, -1)), dtype, layout=layout, mesh_mapper=mapper)
 
 
+@host_function(name="model_preprocessing.fold_batch_norm2d_into_conv2d", observed=False)
 def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
     """Weight and bias of one convolution that does what `conv` and then `bn` do when they are evaluated.
 
@@ -144,6 +150,11 @@ def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2
 # --- A model --------------------------------------------------------------------------------------------------------
 
 
+@host_function(
+    name="model_preprocessing.default_preprocessor",
+    observed=False,
+    without_effect={"the module alone says what becomes of it": "name ttnn_module_args"},
+)
 def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any) -> ParameterDict:
     """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; nothing of other modules."""
     import torch
@@ -161,6 +172,7 @@ def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: An
     return ParameterDict()
 
 
+@host_function(name="model_preprocessing.convert_torch_model_to_ttnn_model", observed=False)
 def convert_torch_model_to_ttnn_model(
     model: torch.nn.Module,
     *,
@@ -242,6 +254,10 @@ def _as_ttnn(parameter: torch.Tensor) -> Tensor:
     return from_torch(parameter, _CONVERTED_TO if parameter.is_floating_point() else None)
 
 
+_OF_CACHE = {"there is no cache of whole models, which ttnn has off by default": "model_name version"}
+
+
+@host_function(name="model_preprocessing.preprocess_model_parameters", observed=False, without_effect=_OF_CACHE)
 def preprocess_model_parameters(
     *,
     initialize_model: Callable[[], torch.nn.Module],
@@ -274,11 +290,16 @@ def preprocess_model_parameters(
         device=device,
         custom_preprocessor=custom_preprocessor,
         convert_to_ttnn=convert_to_ttnn,
-        model_name=model_name,
         prefix=prefix,
     )
 
 
+@host_function(
+    name="model_preprocessing.preprocess_model",
+    observed=False,
+    of_a_chip="reader_patterns_cache",
+    without_effect=_OF_CACHE,
+)
 def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     *,
     initialize_model: Callable[[], torch.nn.Module],
@@ -310,8 +331,6 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     require_torch("preprocess_model", "make the tensors by `ttnn.full` and its kin")
     import torch
 
-    if device is not None:
-        check_kind(device, Device, "`device`")
     model = initialize_model() if callable(initialize_model) else initialize_model
     if not isinstance(model, torch.nn.Module):
         raise ArgumentError(f"`initialize_model` must return a torch.nn.Module, got {type_name(model)}")
@@ -349,6 +368,7 @@ def _move_own(parameters: ParameterDict | ParameterList, device: Device) -> None
             parameters[key] = to_device(value, device)
 
 
+@host_function(name="model_preprocessing.move_to_device", observed=False)
 def move_to_device(parameters: Any, device: Device) -> Any:
     """A nest of parameters with its ttnn tensors on a device; everything else stays as it is."""
     if isinstance(parameters, ParameterList):
@@ -361,6 +381,7 @@ def move_to_device(parameters: Any, device: Device) -> Any:
 # --- What modules are run on ----------------------------------------------------------------------------------------
 
 
+@host_function(name="model_preprocessing.infer_ttnn_module_args", observed=False)
 def infer_ttnn_module_args(
     *, model: torch.nn.Module, run_model: Callable[[Any], Any] | None, device: Device | None = None
 ) -> ParameterDict | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -12,13 +12,18 @@ from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
-from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.ttnn.convolution_arguments import (
+    PrepareConvBiasArguments,
+    PrepareConvTransposeWeightsArguments,
+    PrepareConvWeightsArguments,
+    PreparingWeightsArguments,
+)
 from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.shared_parameters import takes
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
-from ttnn_jit.ttnn.window_arguments import check_sizes, windows_of
+from ttnn_jit.ttnn.window_arguments import check_sizes
 
 _DECIDES_NOTHING = "decides nothing of what is prepared"
 _UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
@@ -85,37 +90,12 @@ def in_tiles(tensor: Any, dtype: DataType | None) -> Tensor:
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
 
-@host_function(
-    over_meshes=True,
-    without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias slice_config"},
-)
-def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
-    *,
-    weight_tensor: Tensor,
-    input_memory_config: MemoryConfig,
-    input_layout: Layout,
-    weights_format: str,
-    in_channels: int,
-    out_channels: int,
-    batch_size: int,
-    input_height: int,
-    input_width: int,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (1, 1),
-    padding: int | str | Sequence[int] = (0, 0),
-    dilation: int | Sequence[int] = (1, 1),
-    has_bias: bool = True,
-    groups: int = 1,
-    device: Device,
-    input_dtype: DataType | None = None,
-    output_dtype: DataType | None = None,
-    conv_config: Conv2dConfig | None = None,
-    compute_config: DeviceComputeKernelConfig | None = None,
-    slice_config: Conv2dSliceConfig | None = None,
-) -> Tensor:
+@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias slice_config"})
+@takes(PrepareConvWeightsArguments)
+def prepare_conv_weights(given: PrepareConvWeightsArguments) -> Tensor:
     """The weights of a `conv2d` as a matrix on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_weights).
 
-    The other arguments are those of the `conv2d`; what does not decide the matrix is checked.
+    The arguments are those of the `conv2d`; what does not decide the matrix is checked.
 
     Returns:
         (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
@@ -124,45 +104,29 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind, or the format is not "OIHW".
         ShapeError: Sizes that do not fit each other, or weights that do not fit them.
     """
-    name = "prepare_conv_weights"
-    if weights_format != "OIHW":
-        raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
-    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
-    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    check_sizes(name, sizes, sizes.input_shape, tuple(weight_tensor.shape), None)
-    weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
-    return weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), _dtype(conv_config))
+    _check_format(given, "OIHW")
+    sizes = given.sizes
+    return _matrix(given, sizes, lambda weight: prepared(weight, sizes))
 
 
-@host_function(
-    over_meshes=True,
-    without_effect={_DECIDES_NOTHING: f"{_UNREAD} slice_config"},
-)
-def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
-    *,
-    bias_tensor: Tensor,
-    input_memory_config: MemoryConfig,
-    input_layout: Layout,
-    in_channels: int,
-    out_channels: int,
-    batch_size: int,
-    input_height: int,
-    input_width: int,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (1, 1),
-    padding: int | str | Sequence[int] = (0, 0),
-    dilation: int | Sequence[int] = (1, 1),
-    groups: int = 1,
-    device: Device,
-    input_dtype: DataType | None = None,
-    output_dtype: DataType | None = None,
-    conv_config: Conv2dConfig | None = None,
-    compute_config: DeviceComputeKernelConfig | None = None,
-    slice_config: Conv2dSliceConfig | None = None,
-) -> Tensor:
+def _check_format(given: PreparingWeightsArguments, only: str) -> None:
+    if given.weights_format != only:
+        raise ArgumentError(f'`weights_format` of {given.function} is "{only}", got {given.weights_format!r}')
+
+
+def _matrix(given: PreparingWeightsArguments, sizes: Convolution | Transposed, prepare: Callable[[Any], Any]) -> Tensor:
+    own = sizes.sizes if isinstance(sizes, Transposed) else sizes
+    check_sizes(given.function, sizes, own.input_shape, tuple(given.weight_tensor.shape), None)
+    weight = on_device(given.weight_tensor, given.device, f"`weight_tensor` of {given.function}")
+    return weight if own.are_prepared(weight.shape) else in_tiles(prepare(weight), given.weights_dtype)
+
+
+@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} slice_config"})
+@takes(PrepareConvBiasArguments)
+def prepare_conv_bias(given: PrepareConvBiasArguments) -> Tensor:
     """The bias of a `conv2d` as a row on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_bias).
 
-    The other arguments are those of the `conv2d`; what does not decide the row is checked.
+    The arguments are those of the `conv2d`; what does not decide the row is checked.
 
     Returns:
         (1, 1, 1, output channels), TILE.
@@ -171,47 +135,18 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or a bias that does not fit them.
     """
-    name = "prepare_conv_bias"
-    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
-    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    check_sizes(name, sizes, sizes.input_shape, sizes.weights, tuple(bias_tensor.shape))
-    bias = on_device(bias_tensor, device, f"`bias_tensor` of {name}")
-    return prepared_bias(bias, sizes.outputs, _dtype(conv_config))
+    sizes = given.sizes
+    check_sizes(given.function, sizes, sizes.input_shape, sizes.weights, tuple(given.bias_tensor.shape))
+    bias = on_device(given.bias_tensor, given.device, f"`bias_tensor` of {given.function}")
+    return prepared_bias(bias, sizes.outputs, given.weights_dtype)
 
 
-@host_function(
-    over_meshes=True,
-    without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias dram_slice_config"},
-)
-def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn's
-    _ops: HostOps[Tensor],
-    *,
-    weight_tensor: Tensor,
-    input_memory_config: MemoryConfig,
-    input_layout: Layout,
-    weights_format: str,
-    in_channels: int,
-    out_channels: int,
-    batch_size: int,
-    input_height: int,
-    input_width: int,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (1, 1),
-    padding: int | str | Sequence[int] = (0, 0),
-    dilation: int | Sequence[int] = (1, 1),
-    has_bias: bool = True,
-    groups: int = 1,
-    device: Device,
-    input_dtype: DataType | None = None,
-    output_dtype: DataType | None = None,
-    conv_config: Conv2dConfig | None = None,
-    compute_config: DeviceComputeKernelConfig | None = None,
-    dram_slice_config: Conv2dSliceConfig | None = None,
-    mirror_kernel: bool = True,
-) -> Tensor:
+@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias dram_slice_config"})
+@takes(PrepareConvTransposeWeightsArguments)
+def prepare_conv_transpose2d_weights(given: PrepareConvTransposeWeightsArguments) -> Tensor:
     """The weights of a `conv_transpose2d` as a matrix on `device` (ttnn.prepare_conv_transpose2d_weights).
 
-    The other arguments are those of the `conv_transpose2d`; what does not decide the matrix is checked.
+    The arguments are those of the `conv_transpose2d`; what does not decide the matrix is checked.
 
     Returns:
         (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
@@ -220,22 +155,11 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
         ArgumentError: An argument is of another kind, or the format is not "IOHW".
         ShapeError: Sizes that do not fit each other, or weights that do not fit them.
     """
-    name = "prepare_conv_transpose2d_weights"
-    if weights_format != "IOHW":
-        raise ArgumentError(f'`weights_format` of {name} is "IOHW", got {weights_format!r}')
-    windows = windows_of(name, 2, kernel_size, stride, padding, dilation)
-    sizes = Convolution(batch_size, in_channels, out_channels, (input_height, input_width), windows, groups or 1)
-    transposed = Transposed(sizes, (0, 0))
-    check_sizes(name, transposed, sizes.input_shape, tuple(weight_tensor.shape), None)
-    weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
-    if not sizes.are_prepared(weight.shape):
-        weight = in_tiles(prepared_transposed(_ops, weight, transposed, mirror=mirror_kernel), _dtype(conv_config))
-    return weight
+    _check_format(given, "IOHW")
+    transposed = Transposed(given.sizes, (0, 0))
+    mirror = given.mirror_kernel
+    return _matrix(given, transposed, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror))
 
 
 prepare_conv_transpose2d_bias = prepare_conv_bias
 """ttnn's other name of it: a bias does not depend on the direction."""
-
-
-def _dtype(config: Conv2dConfig | None) -> DataType | None:
-    return None if config is None else config.weights_dtype

@@ -51,33 +51,30 @@ def _drawn(
     call: TtnnOperation,
     seed: int | None,
     device: Device | None,
-    draws: Callable[[Device, Tensor, Tensor], Tensor],
+    draws: Callable[..., Tensor],
+    memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """What `draws` makes on a device by `call`, for the host where `device` is None."""
     name = call.__name__.removeprefix("ttnn.")
     if seed is not None:
         _check_seed(seed, f"`seed` of {name}")
     place = implicit_cpu_device() if device is None else device
-    result = ops.drawn(seed, partial(draws, place), place)
+    result = ops.drawn(seed, partial(draws, place), place, memory_config)
     if device is not None:
         return result
     return stored_as(result, result.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
 
 
 def _new(
-    ops: HostOps[Tensor],
-    call: TtnnOperation,
-    seed: int | None,
-    spec: TensorSpec,
-    device: Device | None,
-    *numbers: float,
+    ops: HostOps[Tensor], call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device | None, *ends: float
 ) -> Tensor:
     """A tensor of random elements that is as `spec` says."""
 
-    def draws(_: Device, *generator: Tensor) -> Tensor:
-        return ops.made_by(call, (*generator, tuple(spec.shape), spec.dtype, spec.layout, *numbers), spec)
+    def draws(_: Device, draw: Tensor, key: Tensor, config: MemoryConfig | None) -> Any:
+        return call(draw, key, tuple(spec.shape), spec.dtype, spec.layout, *ends, memory_config=config)
 
-    return _drawn(ops, call, seed, device, draws)
+    config = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
+    return _drawn(ops, call, seed, device, draws, config)
 
 
 def _of_tensor(
@@ -86,8 +83,8 @@ def _of_tensor(
     """What `call` makes of a draw and a tensor, where that lies."""
     device = tensor.device()
 
-    def draws(place: Device, *generator: Tensor) -> Any:
-        return call(tensor.to(place) if device is None else tensor, *generator, *arguments, **keywords)
+    def draws(place: Device, draw: Tensor, key: Tensor, _: MemoryConfig | None) -> Any:
+        return call(tensor.to(place) if device is None else tensor, draw, key, *arguments, **keywords)
 
     return _drawn(ops, call, seed, device, draws)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.transfers import typecast
@@ -48,7 +48,7 @@ def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
     if order == sorted(order):
         return reshape(tensor, merged)
     # Each encoding of block floats would round anew.
-    result = typecast(tensor, DataType.FLOAT32) if tensor.dtype.is_block_float else tensor
+    result = typecast(tensor, COMPUTE_TYPE) if tensor.dtype.is_block_float else tensor
     result = permute(result if split == shape else reshape(result, split), order)
     result = result if tuple(result.shape) == merged else reshape(result, merged)
     return typecast(result, tensor.dtype) if tensor.dtype.is_block_float else result

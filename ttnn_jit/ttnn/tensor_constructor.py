@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -14,16 +14,14 @@ from ttnn_jit.ops.kinds import are_numbers
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, of_numbers
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, whole_numbers
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.host_function import host_function
+from ttnn_jit.ttnn.host_function import call_by_form, form, host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.tensor_creation import call_by_form, spec_of_new
+from ttnn_jit.ttnn.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.torch_conversion import from_torch
 
 Parts = tuple[TensorSpec, Device | None, Buffer]
-
-FORMS = "`ttnn.Tensor(numbers, shape, data_type, layout, device=None)` or `ttnn.Tensor(torch_tensor, data_type=None)`"
 
 
 def parts_of(*args: Any, **keywords: Any) -> Parts:
@@ -38,8 +36,7 @@ def parts_of(*args: Any, **keywords: Any) -> Parts:
     data = args[0] if args else keywords.get("data", keywords.get("tensor"))
     is_array = is_torch_tensor(data) or is_numpy_array(data) or isinstance(data, Tensor)
     has_shape = "shape" in keywords or (len(args) > 1 and isinstance(args[1], (list, tuple)))
-    form: Callable[..., Tensor] = _of_array if is_array and not has_shape else _of_numbers
-    made = call_by_form("ttnn.Tensor", form, FORMS, args, keywords)
+    made = call_by_form("ttnn.Tensor", [_of_array if is_array and not has_shape else _of_numbers], args, keywords)
     return made.spec, made.device(), made.buffer("ttnn.Tensor")
 
 
@@ -72,9 +69,10 @@ def from_buffer(
     return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
 
+@form()
 def _of_numbers(
     data: Any,
-    shape: Sequence[int],
+    shape: Iterable[int],
     data_type: DataType,
     layout: Layout,
     device: Device | None = None,
@@ -83,19 +81,19 @@ def _of_numbers(
     pad_value: float = 0,
 ) -> Tensor:
     extents = whole_numbers(shape, "a shape")
-    check_kind(data_type, DataType, "`data_type`")
-    check_kind(layout, Layout, "`layout`")
     if is_numpy_array(data) or is_torch_tensor(data):
         _check_count(math.prod(data.shape), extents)
-        return _of_array(data.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
+        made: Tensor = _of_array.function(
+            data.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value
+        )
+        return made
     listed = _listed(data, data_type)
     _check_count(len(listed), extents)
     _check_device(device)
-    if tile is not None:
-        check_kind(tile, Tile, "`tile`")
     return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
+@form()
 def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     tensor: Any,
     data_type: DataType | None = None,
@@ -116,8 +114,6 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
         return tensor
     if is_numpy_array(tensor):
         check_numbers_of_numpy(tensor, "ttnn.Tensor")
-        if tile is not None:
-            check_kind(tile, Tile, "`tile`")
         dtype = dtype_made_of_numpy(tensor) if data_type is None else data_type
         return of_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
     return from_torch(
@@ -155,7 +151,8 @@ def _listed(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float
     if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
         raise ArgumentError(
             f"{name} takes numbers in a list, got {type_name(data)}",
-            help=f"`ttnn.Tensor` takes torch tensors and numpy arrays too; it is written {FORMS}",
+            help="`ttnn.Tensor` takes torch tensors and numpy arrays too; it is written "
+            f"{_of_numbers.written('ttnn.Tensor')} or {_of_array.written('ttnn.Tensor')}",
         )
     for number in data:
         if isinstance(number, (list, tuple)) or not are_numbers(number):

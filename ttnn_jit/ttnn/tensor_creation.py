@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
@@ -46,21 +45,6 @@ def spec_of_new(
     if layout is None:
         layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
     return checked(TensorSpec(shape, dtype, layout, memory_config))
-
-
-def call_by_form(
-    name: str, form: Callable[..., Tensor], written: str, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> Tensor:
-    """What `form` gives for the arguments of a call of the function `name`, which has several forms.
-
-    Raises:
-        ArgumentError: They do not fit its parameters; the help says how the function is `written`.
-    """
-    try:
-        bound = inspect.signature(form).bind(*args, **keywords)
-    except TypeError as error:
-        raise ArgumentError(f"{name}: {error}", help=f"it is written {written}") from None
-    return form(*bound.args, **bound.kwargs)
 
 
 def check_of_ttnn(dtype: DataType) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
+from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.names_on_demand import names_of
 from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
 
@@ -37,6 +38,7 @@ _LAST: list[OperationGraph] = [OperationGraph()]
 _ENABLED = ExitStack()
 
 
+@host_function(name="tracer.trace", observed=False)
 @contextmanager
 def trace() -> Iterator[OperationGraph]:
     """In the body of a ``with`` the operations that run become a graph, torch's too (ttnn.tracer.trace).
@@ -53,6 +55,7 @@ def trace() -> Iterator[OperationGraph]:
         _STACK.remove(tracer)
 
 
+@host_function(name="tracer.enable_tracing", observed=False)
 def enable_tracing() -> None:
     """Begin what `trace` does in a ``with``, until `disable_tracing` (ttnn.tracer.enable_tracing).
 
@@ -64,16 +67,19 @@ def enable_tracing() -> None:
     _ENABLED.enter_context(trace())
 
 
+@host_function(name="tracer.disable_tracing", observed=False)
 def disable_tracing() -> None:
     """End what `enable_tracing` began, if it did (ttnn.tracer.disable_tracing)."""
     _ENABLED.close()
 
 
+@host_function(name="tracer.is_tracing_enabled", observed=False)
 def is_tracing_enabled() -> bool:
     """Whether a `trace` goes on."""
     return bool(_STACK)
 
 
+@host_function(name="tracer.get_graph", observed=False)
 def get_graph(tensors: Any) -> OperationGraph:
     """The operations that made these tensors, given in any containers (ttnn.tracer.get_graph).
 
@@ -83,6 +89,7 @@ def get_graph(tensors: Any) -> OperationGraph:
     return _LAST[0].of(tensors)
 
 
+@host_function(name="tracer.visualize", observed=False)
 def visualize(tensors: Any, *, file_name: str | Path | None = None) -> OperationGraph:
     """The operations that made these tensors, which notebooks show as a picture (ttnn.tracer.visualize).
 
@@ -96,8 +103,6 @@ def visualize(tensors: Any, *, file_name: str | Path | None = None) -> Operation
     """
     graph = get_graph(tensors)
     if file_name is not None:
-        if not isinstance(file_name, str | Path):
-            raise ArgumentError(f"`file_name` must be a path, got {file_name!r}")
         graph.save(file_name)
     return graph
 

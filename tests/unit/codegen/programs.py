@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -117,7 +117,7 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
 
 def unrolled(plan: ProgramPlan) -> list[Launch]:
     """Every launch of a plan as often as it runs, as one that stands in no repeat."""
-    return [replace(each, offsets=each.offsets_in(rounds), steps=()) for each, rounds in runs_of(plan.launches)]
+    return [each.in_round(rounds) for each, rounds in runs_of(plan.launches)]
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:

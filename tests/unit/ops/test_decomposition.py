@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import UnknownLoc
 
 from ttnn_jit import ttnn
 from ttnn_jit.dialects import ttir
+from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.frontend.module_builder import ModuleBuilder, ProgramOps
+from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.ops import OPERATIONS, OVERLOADS, MacroOperation
 from ttnn_jit.ops.data_movement import CONCAT
 from ttnn_jit.ops.decomposition import Composite, SpecOps, Value
@@ -19,7 +20,7 @@ from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.unary import OPERATIONS as UNARY
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
-from ttnn_jit.transforms.ttir_decompose_composites import TensorOps
+from ttnn_jit.transforms.ttir_decompose_composites import DecompositionBuilder
 from ttnn_jit.ttnn.eager_ops import EagerOps
 from ttnn_jit.ttnn.gradients import GRADIENTS
 
@@ -40,7 +41,7 @@ class Listing(SpecOps):
 
 def a_program():
     builder = ModuleBuilder("f", implicit_cpu_device().target, None)
-    return builder, ProgramOps(builder, None)
+    return builder, FunctionOps(builder, None)
 
 
 @pytest.mark.parametrize("macro", MACROS, ids=lambda each: each.ttnn_name)
@@ -101,7 +102,7 @@ def test_what_is_no_operation_is_said_by_its_name():
 
 
 def test_no_operation_is_hidden_by_a_method_of_the_protocol():
-    methods = {name for kind in (ProgramOps, SpecOps, TensorOps, EagerOps) for name in dir(kind) if name[0] != "_"}
+    methods = {name for kind in (FunctionOps, SpecOps, EagerOps) for name in dir(kind) if name[0] != "_"}
     assert not methods & {*OVERLOADS}
 
 
@@ -129,7 +130,8 @@ def test_a_macro_operation_rounds_as_its_calls_do_or_once(in_float32):
 
 def test_a_composite_may_call_macro_operations_and_other_composites():
     of = ttir.FullOp.make(1.0, tensor_type(X), UnknownLoc())
-    ops = TensorOps(of)
+    builder = DecompositionBuilder(of)
+    ops = FunctionOps(builder, None)
     x = Value(ops, X, of.results[0])
 
     def decompose(ops, x):
@@ -140,18 +142,20 @@ def test_a_composite_may_call_macro_operations_and_other_composites():
         name="own", summary="", parameters=(OPERAND,), golden=None, decompose=decompose
     ).written_out(ops, [x], ())  # fmt: skip
     assert made.shape == (3, 40)
-    names = [op.name.removeprefix("ttir.") for op in ops.written]
+    names = [op.name.removeprefix("ttir.") for op in builder.block.ops]
     assert names == ["exp", "max", "subtract", "exp", "sum", "div", "reshape", "reshape", "concat", "sum"]
 
 
 def test_a_composite_may_call_operations_of_several_results():
     of = ttir.FullOp.make(1.0, tensor_type(X), UnknownLoc())
-    ops = TensorOps(of)
+    builder = DecompositionBuilder(of)
+    ops = FunctionOps(builder, None)
     values, places = ops.topk(Value(ops, X, of.results[0]), 3, 1)
     assert (values.shape, places.shape) == ((3, 3), (3, 3))
-    assert [each.handle for each in (values, places)] == [*ops.written[0].results]
-    rounded = ops.finished(values, X.with_(shape=(3, 3)))  # what one of several is rounded to is a value of its own
-    assert rounded not in ops.written[0].results
+    topk = builder.block.first_op
+    assert [each.handle for each in (values, places)] == [*topk.results]
+    wanted = X.with_(shape=(3, 3))  # what one of several is rounded to is a value of its own
+    assert builder.finished((values.handle, values.spec), wanted) not in topk.results
 
 
 def test_eager_calls_give_tensors_and_names_are_ttnns():

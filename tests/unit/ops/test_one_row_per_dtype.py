@@ -37,7 +37,7 @@ def is_member(node):
 
 
 def branches(tree):
-    """Comparisons with members, cases of them, and tables by them or of them."""
+    """Comparisons with members, cases of them, tables by them or of them, and lists of them."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare():
@@ -48,6 +48,8 @@ def branches(tree):
                 parts = [*node.keys, *node.values]
             case ast.Subscript():
                 parts = [node.slice]
+            case ast.Set() | ast.Tuple() | ast.List() if any(map(is_member, node.elts)):
+                parts = node.elts
             case _:
                 continue
         if any(is_member(inner) for part in parts if part is not None for inner in ast.walk(part)):
@@ -71,6 +73,8 @@ def test_no_file_but_their_own_branches_on_element_types():
         "{DataType.FLOAT32: 1}",
         "{torch.float32: DataType.FLOAT32}",
         "sizes[DataType.FLOAT32]",
+        "[f(x) for x in (DataType.FLOAT32, DataType.BFLOAT16)]",
+        "frozenset({DataType.FLOAT32})",
     ],
 )
 def test_every_way_to_branch_is_found(source):
@@ -97,6 +101,13 @@ def test_the_names_of_a_row_are_types_of_its_size(dtype):
     limits = (torch.iinfo if dtype.is_integer else torch.finfo)(dtype.torch)
     assert limits.max == row.largest
     assert not dtype.is_integer or dtype.values == range(limits.min, limits.max + 1)
+
+
+@DTYPES
+def test_the_format_of_an_element_in_a_buffer_is_that_of_numpys_array(dtype):
+    array = np.arange(2).astype(dtype.traits.numpy)
+    words = memoryview(array.tobytes()).cast(dtype.buffer_format)
+    assert (len(words), words.tolist()) == (2, array.tolist())
 
 
 @DTYPES

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.codegen.programs import unrolled
 from tests.unit.runtime.kernels import object_code, row_major
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.launches import MOST_AROUND, launch_to_json
 from ttnn_jit.runtime.plan import Launch, ProgramPlan, Repeat
 from ttnn_jit.runtime.program import Program
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 X, Y, BLOCK = 0, 1, 2
 
@@ -120,3 +122,85 @@ def test_repeats_stand_in_each_other_to_a_limit():
     plan = plan_of([Repeat(4, (NEGATE, DOUBLE))], 16, 4).to_json()
     with pytest.raises(ValueError, match="stand in each other"):
         ProgramPlan.from_json({**plan, "launches": [fields]})
+
+
+def plan_over(elements, *launches):
+    return ProgramPlan("test", (row_major(elements),), (row_major(elements),), (), launches)
+
+
+def triangle(rows, **changed):
+    """Rows of a square, each an element longer than the one before it, negated into the same places of another."""
+    fields = {"steps": ((rows, rows),), "growth": ((1,),), "offsets": (0, 0)} | changed
+    grown = Launch("t_neg", (X, Y), (1, 1, 1), **fields)
+    whole = Launch("t_neg", (X, Y), (rows * rows, 1, 1))
+    return plan_over(rows * rows, whole, Repeat(rows, (grown,)))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 60])
+def test_extents_follow_the_round(rows):
+    plan = triangle(rows)
+    assert [run.params[0] for run in unrolled(plan)[1:]] == list(range(1, rows + 1))
+    assert ProgramPlan.from_json(plan.to_json()) == plan
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 60])
+def test_a_kernel_runs_over_as_much_as_the_round_has(rows):
+    grown = Launch("t_double", (X, Y), (1, 1, 1), steps=((rows, rows),), growth=((1,),), offsets=(0, 0))
+    plan = plan_over(rows * rows, Launch("t_neg", (X, Y), (rows * rows, 1, 1)), Repeat(rows, (grown,)))
+    x = np.arange(1, 1 + rows * rows, dtype=np.float32).reshape(rows, rows)
+    lower = np.tri(rows, dtype=bool)
+    np.testing.assert_array_equal(run(plan).reshape(rows, rows), np.where(lower, 2 * x, -x))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(2, 9),
+    st.integers(-3, 3),
+    st.integers(-12, 12),
+    st.tuples(st.integers(-9, 99), st.integers(-9, 99)),
+    st.integers(0, 5),
+)
+def test_what_grows_is_checked_in_every_round(rounds, growth, step, offsets, extent):
+    """Exactly those are refused of which a round leaves a tensor, or has no elements."""
+    launch = Launch("t_neg", (X, Y), (extent, 1, 1), steps=((step, step),), growth=((growth,),), offsets=offsets)
+    extents = [extent + number * growth for number in range(rounds)]
+    starts = [[offset + number * step for number in range(rounds)] for offset in offsets]
+    inside = all(
+        start >= 0 and start + length <= 100 for own in starts for start, length in zip(own, extents, strict=True)
+    )
+    launches = Launch("t_neg", (X, Y), (100, 1, 1)), Repeat(rounds, (launch,))
+    if min(extents) > 0 and inside:
+        plan_over(100, *launches)
+    else:
+        with pytest.raises(InternalError, match="t_neg"):
+            plan_over(100, *launches)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"growth": ((1, 1),)}, "grow by"),
+        ({"growth": ((1,), (1,))}, "grow by"),
+        ({"growth": ((2,),)}, "leaves the memory"),
+        ({"growth": ((-1,),)}, "loops over"),
+        ({"offsets": (1, 0)}, "leaves the memory"),
+    ],
+)
+def test_extents_that_grow_otherwise_are_refused(changed, message):
+    triangle(60)
+    with pytest.raises(InternalError, match=message):
+        triangle(60, **changed)
+
+
+def test_extents_over_block_floats_grow_by_whole_tiles():
+    packed = TensorSpec((32, 320), DataType.BFLOAT8_B, Layout.TILE)
+    whole = Launch("t_neg", (X, Y), (320, 1, 1))
+
+    def plan(growth):
+        grown = Launch("t_neg", (X, Y), (32, 1, 1), steps=((0, 0),), growth=((growth,),))
+        return ProgramPlan("test", (packed,), (row_major(320),), (), (whole, Repeat(4, (grown,))))
+
+    plan(64)
+    for growth, message in ((16, "parts of tiles"), (128, "leaves the memory")):
+        with pytest.raises(InternalError, match=message):
+            plan(growth)

@@ -41,6 +41,9 @@ with ttnn.manage_device(0) as device:
     on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     assert on_device.dtype is INT8 and torch.equal((-on_device).to_torch(), -x)
     assert torch.equal(ttnn.typecast(on_device, ttnn.float32).to_torch(), x.float())
+    rows = ttnn.from_torch(torch.tensor([[2, 0]], dtype=torch.int8), device=device)
+    table = ttnn.from_torch(torch.arange(96).bfloat16().reshape(3, 32), device=device)
+    assert ttnn.embedding(rows, table).to_torch()[0, :, 0].tolist() == [64, 0]
     far = ttnn.from_torch(torch.tensor([[-1e9, -1.5, 300.0]]), layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.typecast(far, INT8).to_torch().tolist() == [[-128, -1, 127]]
 assert ttnn.full((2,), -128, dtype=INT8).to_torch().tolist() == [-128, -128]

@@ -26,5 +26,5 @@ def test_items_are_attributes_in_dicts_of_dicts_too():
 
 
 def test_what_is_no_dict_is_refused():
-    with pytest.raises(ArgumentError, match="make_dot_access_dict takes a dict, got int"):
+    with pytest.raises(ArgumentError, match="`dictionary` of make_dot_access_dict must be a Mapping, got 3"):
         make_dot_access_dict(3)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from operator import attrgetter
+from types import FunctionType, ModuleType
 
 import pytest
 import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.frontend.language import ROOMS_OF_VALUES
 from ttnn_jit.ttnn.host_function import declaration_of
 from ttnn_jit.ttnn.names_on_demand import declared_functions
 
@@ -24,6 +26,13 @@ SHARED = ONE_OBJECT | {
     "experimental.view": "view",
 }
 """Name -> that of the function that it is here."""
+
+MODULES = sorted(
+    name
+    for name in ttnn.__all__
+    if isinstance(getattr(ttnn, name), ModuleType) and hasattr(getattr(ttnn, name), "__all__")
+)
+"""Modules of ttnn's that are files here."""
 
 SUBMODULES = ("experimental", "kv_cache", "operations.moreh", "transformer")
 
@@ -69,6 +78,19 @@ def test_every_declared_function_of_the_host_api_is_found_by_its_name_and_no_oth
         assert (function.python_fully_qualified_name, function.__module__) == (f"ttnn.{name}", module)
         assert declaration_of(function) is not None
     assert {*declared} >= {name for name in NAMED if declaration_of(attrgetter(name)(ttnn))} - {*SHARED}
+
+
+def test_every_function_of_every_module_is_an_operation_or_declared_or_makes_plain_values():
+    undeclared = {
+        f"{module}.{name}"
+        for module, home in [("ttnn", ttnn), *((name, attrgetter(name)(ttnn)) for name in MODULES)]
+        for name in home.__all__
+        if isinstance(value := getattr(home, name), FunctionType)
+        and declaration_of(value) is None
+        and value.__module__ not in ROOMS_OF_VALUES
+    }
+    of_operations = {"ttnn.get_fallback_function", "ttnn.get_golden_function"}
+    assert undeclared == {*of_operations, "ttnn.set_printoptions", "core.set_printoptions"}
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])

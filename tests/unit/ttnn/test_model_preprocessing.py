@@ -127,9 +127,9 @@ def test_what_is_no_preprocessor_or_model_is_refused(model):
         converted(model, custom_preprocessor=lambda _: {})
     with pytest.raises(ArgumentError, match=r"`initialize_model` must return a torch.nn.Module, got int"):
         preprocessing.preprocess_model_parameters(initialize_model=lambda: 3)
-    with pytest.raises(ArgumentError, match=r"`device` must be a ttnn.Device"):
+    with pytest.raises(ArgumentError, match=r"`device` of preprocess_model_parameters must be a ttnn.Device"):
         converted(model, device=0)
-    with pytest.raises(ArgumentError, match="parameters are a dict by name, got list"):
+    with pytest.raises(ArgumentError, match="`dictionary` of make_parameter_dict must be a Mapping, got a list"):
         make_parameter_dict([1])
 
 

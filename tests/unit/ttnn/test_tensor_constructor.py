@@ -128,7 +128,11 @@ def test_a_tensor_of_a_tensor_shares_its_memory(device):
         (lambda: ttnn.Tensor(torch.ones(2), dtyp=FLOAT32), ArgumentError, "unexpected keyword argument 'dtyp'"),
         (lambda: ttnn.Tensor([256], [1], ttnn.uint8, ROWS), ArgumentError, "256, and UINT8 holds 0 to 255"),
         (lambda: ttnn.Tensor([1], [-1], FLOAT32, ROWS), ShapeError, "do not make up a shape of"),
-        (lambda: ttnn.Tensor([1], [1], torch.float32, ROWS), ArgumentError, "`data_type` must be a ttnn.DataType"),
+        (
+            lambda: ttnn.Tensor([1], [1], torch.float32, ROWS),
+            ArgumentError,
+            "`data_type` of ttnn.Tensor must be a ttnn.DataType",
+        ),
         (lambda: ttnn.Tensor(np.array(["a"])), DTypeError, "makes no tensor of a numpy array of <U1"),
         (lambda: ttnn.Tensor(np.ones(2, np.complex64)), DTypeError, "`array.real` and `array.imag`"),
         (lambda: ttnn.Tensor(np.ones(2)), DTypeError, r"numpy's float64 are not supported\nhelp: cast it"),

@@ -18,9 +18,8 @@ import pytest
 
 from ttnn_jit import ttnn
 from ttnn_jit.ops.parameter import IGNORED
-from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
+from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS, HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.gradients import ARGUMENTS_OF_ALL, Gradient
 from ttnn_jit.ttnn.host_function import declaration_of
 from ttnn_jit.ttnn.host_parameters import HostParameter
 
@@ -72,11 +71,7 @@ def ours(function: Any) -> dict[str, Any]:
         return {name: _of_host(each) for each in declared.parameters for name in (each.name, *each.aliases)}
     if not isinstance(function, TtnnOperation):
         return {name: each.default for name, each in inspect.signature(function).parameters.items()}
-    general = ARGUMENTS_OF_ALL if isinstance(function, Gradient) else ()
-    found = {
-        **dict.fromkeys(general),
-        **{name: (each.kind is IGNORED and IGNORED) or None for name, each in GENERAL.items()},
-    }
+    found = {name: (each.kind is IGNORED and IGNORED) or None for name, each in GENERAL.items()}
     overloads = [*function.__ttnn_overloads__]
     own = {keyword for operation in overloads for keyword in operation.named_by}
     return {**found, **{keyword: _default(overloads, keyword) for keyword in own}}
@@ -148,7 +143,8 @@ def added(function: Any, forms: list[Form]) -> list[str]:
     """Parameters of which no form of the vendor's has a name."""
     known = {parameter for form in forms for parameter in form.positional | form.by_name}
     if isinstance(function, TtnnOperation):
-        own = {each.name: {each.name, *each.aliases} for one in function.__ttnn_overloads__ for each in one.parameters}
+        parameters = (each for one in function.__ttnn_overloads__ for each in one.parameters)
+        own = {each.name: {each.name, *each.aliases} for each in parameters if each not in GRADIENT_PARAMETERS}
     else:
         of_any = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
         aliases = _aliases(function)

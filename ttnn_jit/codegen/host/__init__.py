@@ -11,7 +11,8 @@ elements as one launch; a body becomes one loop, or sweeps over rows (`codegen/h
 `kernels/stepping_loops.py`, `kernels/repeating_loops.py`), `codegen/host/tiers.py` says how much LLVM optimises;
 `codegen/host/score_blocks.py` has two products with a softmax between them run for some rows after others, without
 the columns that none of these rows sees (`codegen/host/unseen_columns.py`, by `codegen/host/value_ranges.py`).
-Launches in blocks are a `Repeat` of the plan (`runtime/launches.py`): a count of rounds, and per operand the steps
-from one to the next, which are written out where a launch table is made. What was chosen stands in each launch's
-kernel; `codegen/host/host_text.py` prints it, the stage `host`, and `explain()` says it.
+Launches in blocks are a `Repeat` of the plan (`runtime/launches.py`): a count of rounds, per operand the steps from
+one to the next, and per loop by how much it is longer there, as a causal mask has it; they are written out where a
+launch table is made. What was chosen stands in each launch's kernel; `codegen/host/host_text.py` prints it, the stage
+`host`, and `explain()` says it.
 """

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel
 from ttnn_jit.codegen.conversion import conversions_of
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.host.host_plan import Blocks, HostLaunch, HostPlan, Readers
 from ttnn_jit.codegen.host.storage_formats import Packed, Strides, are_whole, in_tiles, moves_of, with_packed
 from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops
 from ttnn_jit.codegen.launch import LaunchLoops
@@ -23,7 +23,7 @@ from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.nest.limits import MOST_COLUMNS, rows_fit_stack, strips_fit_stack
+from ttnn_jit.nest.limits import MOST_COLUMNS, TILES, rows_fit_stack, strips_fit_stack
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -58,7 +58,7 @@ def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:
     found: dict[PlanValue, list[HostLaunch]] = {}
     for each in launches:
         if isinstance(each.bound.kernel, Copy) and each.bound.kernel.repacks:
-            for operand in (*each.bound.inputs, *each.bound.outputs):
+            for operand in each.bound.operands:
                 found.setdefault(operand.value, []).append(each)
     return found
 
@@ -73,7 +73,7 @@ def _found_around(
     """The conversions that a launch can do itself: what unpacks for it alone, and what alone reads, to pack it."""
     inputs, outputs = consumer.bound.inputs, consumer.bound.outputs
     found: dict[int, tuple[HostLaunch, Packed]] = {}
-    values = dict.fromkeys(each.value for each in (*inputs, *outputs))
+    values = dict.fromkeys(each.value for each in consumer.bound.operands)
     for each in itertools.chain.from_iterable(conversions.get(value, ()) for value in values):
         (source,), (result,) = each.bound.inputs, each.bound.outputs
         unpacks = source.view.spec.dtype.is_block_float
@@ -104,9 +104,11 @@ def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIs
         for reads in (True, False)
     )
     ops = tuple(dict.fromkeys(itertools.chain(*before, consumer.ops, *behind)))
+    producers = tuple(dict.fromkeys(each.name for each, _ in found.values()))
     scratch = tuple(each.scratch for each in conversions)
-    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa), *conversions), scratch)
-    return HostLaunch(ops, replace(made, kernel=nest))
+    nest = LoopNest(whole, blocks.loops, (blocks.stage(whole, isa),), scratch, conversions=conversions)
+    converts = Blocks(producers, consumer.name, blocks.unit, blocks.size, blocks.count)
+    return HostLaunch(ops, replace(made, kernel=nest), converts=converts)
 
 
 def _blocks_of(launch: HostLaunch) -> _Blocks | None:
@@ -134,18 +136,25 @@ class _Strips:
     bound: BoundKernel
     nest: LaunchLoops
     loops = Loops.STRIPS
+    unit = "tiles"
+    size = TILES
+
+    @property
+    def count(self) -> int:
+        """Of strips."""
+        rows, tiles = self.nest.extents[:2]
+        return rows * -(-tiles // TILES)
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
 
         Tiles that are not whole are packed without what a loop leaves in their padding.
         """
-        operands = (*conversion.inputs, *conversion.outputs)
-        shapes = {tuple(each.view.spec.padded_shape) for each in operands}
+        shapes = {tuple(each.view.spec.padded_shape) for each in conversion.operands}
         is_whole = conversion.loops.extents[-2:] == (TILE_HEIGHT, TILE_WIDTH) and len(shapes) == 1
         if (
             not is_whole
-            or any(each.view.access for each in operands)
+            or any(each.view.access for each in conversion.operands)
             or self.bound.loops.extents != (math.prod(*shapes),)
         ):
             return None
@@ -157,8 +166,7 @@ class _Strips:
 
         That is as fast as rows are long, and strips have short ones.
         """
-        operands = enumerate((*self.bound.inputs, *self.bound.outputs))
-        nbytes = sum(each.view.spec.nbytes for place, each in operands if place not in found)
+        nbytes = sum(each.view.spec.nbytes for place, each in enumerate(self.bound.operands) if place not in found)
         fit = strips_fit_stack([self.bound.kernel.streams[place] for place in found])
         return fit and nbytes <= SHARE_OF_LAST_CACHE * last_cache_bytes()
 
@@ -185,6 +193,17 @@ class _RowsOfTiles:
     nest: LaunchLoops
     sweeps: LoopNest
     loops = Loops.TILE_ROWS
+    unit = "rows"
+
+    @property
+    def size(self) -> int:
+        """Of a row of tiles."""
+        return self.nest.extents[-2]
+
+    @property
+    def count(self) -> int:
+        """Of rows of tiles."""
+        return math.prod(self.nest.extents[:-2])
 
     def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where its rows are not those of tiles, from their first on.
@@ -218,7 +237,7 @@ def _walks_storage(bound: BoundKernel) -> bool:
     return (
         bound.loops.rank == 0
         and not any(bound.loops.offsets)
-        and not any(each.view.access is not None for each in (*bound.inputs, *bound.outputs))
+        and not any(each.view.access is not None for each in bound.operands)
         and not any(stream.access is InnerAccess.STRIDED for stream in bound.kernel.streams)
     )
 

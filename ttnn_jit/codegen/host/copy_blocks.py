@@ -176,11 +176,6 @@ class _Part:
     axis_of_copied: int
     count: int
 
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        """What is read, then what is written."""
-        return (*self.launch.bound.inputs, *self.launch.bound.outputs)
-
     def moves(self, operand: Operand) -> bool:
         """Whether an operand is another for each block; others are broadcast along these."""
         own, whole = operand.view.shape, self.launch.bound.outputs[0].view.shape
@@ -195,7 +190,7 @@ class _Part:
     def first(self) -> HostLaunch:
         """The launch for the first block."""
         bound = self.launch.bound
-        operands = tuple(self._of_first(each) if self.moves(each) else each for each in self.operands)
+        operands = tuple(self._of_first(each) if self.moves(each) else each for each in self.launch.bound.operands)
         read, written = operands[: len(bound.inputs)], operands[len(bound.inputs) :]
         return HostLaunch(self.launch.ops, bound.over(read, written))
 
@@ -233,7 +228,7 @@ def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
         NotStridedError: There are none, or blocks are not those of what is copied.
     """
     extents, addresses = [parts[0].count], list[Expr]()
-    operands = [(part, operand) for part in parts for operand in part.operands]
+    operands = [(part, operand) for part in parts for operand in part.launch.bound.operands]
     for part, operand in operands:
         addresses.append(part.address(operand, len(extents)))
         extents += part.access(operand).extents if part.moves(operand) else ()

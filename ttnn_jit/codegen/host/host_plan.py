@@ -22,17 +22,19 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Again:
-    """Rounds of a launch, in which it does the same further on: a launch's part in a `Repeat` of the program's plan.
+    """Rounds of a launch, in which it does the same further on, or for more: its part in a `Repeat` of the plan.
 
     Attributes:
         count: Of rounds, at least one.
         steps: Per operand, the elements from one round to the next.
         rounds: What a round is; (): its loops, once.
+        growth: Per loop of the kernel, outermost first, how much longer it is in the next round.
     """
 
     count: int
     steps: tuple[int, ...]
     rounds: Rounds = ()
+    growth: tuple[int, ...] = ()
 
 
 Rounds = tuple[LaunchLoops | Again, ...]
@@ -41,28 +43,30 @@ Rounds = tuple[LaunchLoops | Again, ...]
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """That launches which follow each other run for one block after the other; what a block is of stays in a cache.
+    """That what makes tensors for others runs for one block after the other; what a block is of stays in a cache.
 
     Attributes:
-        producers: What makes a block for others of the launches, by their operations.
-        consumer: Likewise, what reads the last of these.
+        producers: What makes a block for others, by their operations; or packs what these have made.
+        consumer: Likewise, in whose loop it does.
         loop: What of the consumer's there are blocks of.
         size: How many a block has at most.
-        count: Of blocks.
+        count: Of blocks; 0 where the consumer's kernel chooses these.
         share: Of their elements, what is computed; 1: all.
     """
 
     producers: tuple[str, ...]
     consumer: str
     loop: str
-    size: int
-    count: int
+    size: int = 0
+    count: int = 0
     share: float = 1
 
     @property
     def remark(self) -> str:
         """What `explain()` says of it."""
         loop = f"({', '.join(self.producers)}) in the loop of ({self.consumer}) over {self.loop}"
+        if not self.count:
+            return loop
         part = "" if self.share == 1 else f", {self.share:.0%} of their columns"
         return f"{loop}, in {self.count} blocks of {self.size} {self.loop}{part}"
 
@@ -76,17 +80,20 @@ class HostLaunch:
         bound: What it reads, computes and writes, over which loops.
         blocks: The blocks that it runs in, with launches beside it; None: all at once.
         rounds: What it runs for them, alike in number to the others'; (): its kernel's loops, once.
+        converts: The blocks for which it unpacks, and packs, block floats itself; None: it does not.
     """
 
     ops: tuple[Operation, ...]
     bound: BoundKernel
     blocks: Blocks | None = None
     rounds: Rounds = ()
+    converts: Blocks | None = None
 
     @property
     def remark(self) -> str:
         """What became of its loops; "" for one loop over all elements."""
-        return ", ".join(filter(None, (self.bound.kernel.remark, self.blocks.remark if self.blocks else "")))
+        blocks = (each.remark for each in (self.converts, self.blocks) if each)
+        return ", ".join(filter(None, (self.bound.kernel.remark, *blocks)))
 
     @property
     def operations(self) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def program_plan(
     between = {value: value.spec for value in written if value not in outputs}
     # What the next round of blocks reads must outlive this one: two rounds say what all of them need.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
-    buffers = buffer_of([_values(launch.bound) for _, launch in runs], between)
+    buffers = buffer_of([tuple(each.value for each in launch.bound.operands) for _, launch in runs], between)
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
@@ -175,7 +175,7 @@ def _launch(
     index: Mapping[PlanValue, int],
     panels: Mapping[str, tuple[int, ...]],
 ) -> Launch:
-    operands, nest = tuple(index[value] for value in _values(bound)), bound.loops
+    operands, nest = tuple(index[each.value] for each in bound.operands), bound.loops
     own = panels.get(name, ())
     written = len(bound.outputs)
     return Launch(
@@ -184,13 +184,16 @@ def _launch(
 
 
 def _runs(
-    launch: Launch, nest: LaunchLoops, rounds: Rounds, steps: tuple[tuple[int, ...], ...] = ()
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[Again, ...] = ()
 ) -> tuple[Launch | Repeat, ...]:
-    """What a launch of a kernel over `nest` runs, in repeats of `steps`."""
+    """What a launch of a kernel over `nest` runs, in the repeats `around` it."""
+    steps = tuple(each.steps for each in around)
+    growth = tuple(each.growth[::-1] or (0,) * len(nest.extents) for each in around)
+    grown = growth if any(map(any, growth)) else ()
     return tuple(
-        Repeat(each.count, _runs(launch, nest, each.rounds, (*steps, each.steps)))
+        Repeat(each.count, _runs(launch, nest, each.rounds, (*around, each)))
         if isinstance(each, Again)
-        else replace(launch, params=each.params, offsets=each.offsets, steps=steps)
+        else replace(launch, params=each.params, offsets=each.offsets, steps=steps, growth=grown)
         for each in rounds or (nest,)
     )
 
@@ -203,10 +206,6 @@ def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[L
             yield Repeat(repeats[0].count, tuple(_round_by_round(each.launches for each in repeats)))
         else:
             yield from own
-
-
-def _values(bound: BoundKernel) -> tuple[PlanValue, ...]:
-    return tuple(each.value for each in (*bound.inputs, *bound.outputs))
 
 
 def _written(kernels: Iterable[BoundKernel]) -> list[PlanValue]:

@@ -25,6 +25,7 @@ from ttnn_jit.codegen.host.storage_formats import unpack_in_products
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
+from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.sweep import Sweep
@@ -72,18 +73,12 @@ def _sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> Sweep:
     """A sweep with its loop over vectors; later ones over a row find in the first cache what they read."""
     folds = any(fold.in_registers for fold in sweep.folds)
     vectors = _VECTORS_OF_CHAINS if folds else None if sweep.whole_row else 1
-    return replace(sweep, stage=_vectorized(sweep.stage, isa, vectors, prefetches=prefetches))
+    return replace(sweep, stage=sweep.stage.vectorized(isa, vectors, prefetches=prefetches))
 
 
 @memoized(maxsize=_KEPT)
 def _product(body: KernelBody, contracted: ContractedLoops, isa: HostIsa | None) -> Contract:
-    return Contract(body, contracted, _vectorized(epilogue(body), isa))
-
-
-def _vectorized(stage: Stage, isa: HostIsa | None, vectors: int | None = None, **options: bool) -> Stage:
-    if isa is None or not stage.body.steps:
-        return stage
-    return replace(stage, loop=vector_loop(stage.body, isa, vectors, **options))
+    return Contract(body, contracted, epilogue(body).vectorized(isa))
 
 
 @memoized(maxsize=_KEPT)
@@ -110,7 +105,7 @@ def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     if parts is None:
         return kernel
     own = vectors if keeps_pairs(kernel.body, vectors) else None
-    stages = [_vectorized(each, isa, own, fences=False) for each in parts.stages if isinstance(each, Stage)]
+    stages = (each.vectorized(isa, own, fences=False) for each in parts.all_of(NestStage))
     return replace(parts, stages=tuple(stages))
 
 

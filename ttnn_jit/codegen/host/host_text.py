@@ -7,20 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Copy, LoopNest, Repack, Routine
+from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops, Repack, Routine
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps import (
-    Accumulate,
-    Apply,
-    Cast,
-    Constant,
-    Load,
-    LookUp,
-    Product,
-    Step,
-    Store,
-)
+from ttnn_jit.codegen.steps_text import steps_text
 from ttnn_jit.codegen.sweep import Sweep
 from ttnn_jit.nest.buffers import Buffer
 
@@ -37,9 +27,9 @@ def bytes_of(bound: BoundKernel) -> int:
     Loops over elements may meet a part of a tensor, such as a piece of a concatenation; others count all of theirs.
     """
     met: dict[PlanValue, int] = {}
-    for operand, strides in zip((*bound.inputs, *bound.outputs), bound.loops.strides, strict=True):
+    for operand, strides in zip(bound.operands, bound.loops.strides, strict=True):
         met[operand.value] = met.get(operand.value, 0) + _bytes_met(bound, operand, strides)
-    specs = {each.value: each.view.spec for each in (*bound.inputs, *bound.outputs)}
+    specs = {each.value: each.view.spec for each in bound.operands}
     return sum(min(nbytes, specs[value].nbytes) for value, nbytes in met.items())
 
 
@@ -65,8 +55,7 @@ def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Ite
     yield f"  loops {loops_text(bound.loops)}"
     if launch.remark:
         yield f"  {launch.remark}"
-    operands = (*bound.inputs, *bound.outputs)
-    for place, (operand, strides) in enumerate(zip(operands, bound.loops.strides, strict=True)):
+    for place, (operand, strides) in enumerate(zip(bound.operands, bound.loops.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, bound, names)}"
     yield from (f"  {line}" for line in _kernel(bound))
 
@@ -93,51 +82,16 @@ def _kernel(bound: BoundKernel) -> Iterator[str]:
         case LoopNest() if bound.kernel.body.reduced:
             yield from _sweeps(bound.kernel)
         case _:
-            yield from _steps(bound.steps, range(len(bound.loops.strides)))
+            yield from steps_text(bound.steps, range(len(bound.loops.strides)))
 
 
 def _sweeps(nest: LoopNest) -> Iterator[str]:
-    for stage in nest.stages:
-        if isinstance(stage, LoopNest):
-            yield from _sweeps(stage)
+    if nest.loops is Loops.TILE_ROWS:
+        (nest,) = nest.all_of(LoopNest)
     for k, buffer in enumerate(nest.scratch, len(nest.streams)):
         if isinstance(buffer, Buffer):
             yield f"s{k} keeps  {buffer.kind.text} of {buffer.dtype.mlir}"
-    for sweep in nest.stages:
-        if isinstance(sweep, Sweep):
-            yield f"sweep over {'the row' if sweep.whole_row else 'one element'}"
-            yield from (f"  {line}" for line in _steps(sweep.stage.body.steps, sweep.stage.operands))
-            yield from (f"  s{fold.result} = {fold.tile_name} of s{fold.terms}" for fold in sweep.folds)
-
-
-def _steps(steps: Sequence[Step], numbers: Sequence[int]) -> Iterator[str]:
-    """The steps of a body whose stream k is number ``numbers[k]``."""
-    for index, step in enumerate(steps):
-        yield _step(index, step, numbers)
-
-
-def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
-    match step:
-        case Store():
-            return f"store t{step.operand} to s{numbers[step.stream]}"
-        case _:
-            return f"t{index} = {_value(step, numbers)}"
-
-
-def _value(step: Load | Cast | LookUp | Accumulate | Product | Apply, numbers: Sequence[int]) -> str:
-    match step:
-        case Load():
-            return f"load s{numbers[step.stream]}"
-        case Cast():
-            return f"cast t{step.operand} : {step.dtype.mlir}"
-        case LookUp():
-            return f"look up t{step.operand}"
-        case Accumulate():
-            return f"{step.tile_name} of t{step.operand}"
-        case Product():
-            how = f", {step.multiplication}" if step.multiplication else ""
-            return f"t{step.left} times t{step.right}, added up along the reduced loop{how}"
-        case Apply():
-            operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
-            values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])
-            return f"{step.tile_name} {values} : {step.dtype.mlir}"
+    for sweep in nest.all_of(Sweep):
+        yield f"sweep over {'the row' if sweep.whole_row else 'one element'}"
+        yield from (f"  {line}" for line in sweep.stage.lines())
+        yield from (f"  s{fold.result} = {fold.tile_name} of s{fold.terms}" for fold in sweep.folds)

@@ -236,7 +236,7 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}
     for bound in kernels:
-        tensors = (*bound.inputs, *bound.outputs)
+        tensors = bound.operands
         places: dict[int, int] = {}
         for index, step in enumerate(bound.steps):
             match step:

@@ -157,7 +157,7 @@ def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> i
     for launch in group:
         nest = launch.bound.loops
         depth = _outer_loops(nest, total)
-        for operand, strides, offset in zip(_operands(launch.bound), nest.strides, nest.offsets, strict=True):
+        for operand, strides, offset in zip(launch.bound.operands, nest.strides, nest.offsets, strict=True):
             if operand.value is value:
                 spans.add(_span(nest, strides, depth) if depth and not offset else 0)
     return spans.pop() if len(spans) == 1 else 0
@@ -168,10 +168,6 @@ def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
     span = strides[depth - 1]
     inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
     return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
-
-
-def _operands(bound: BoundKernel) -> tuple[Operand, ...]:
-    return (*bound.inputs, *bound.outputs)
 
 
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
@@ -202,6 +198,16 @@ class _Part:
     first: int
     count: int
     columns: tuple[int, int] | None = None
+
+    def apart(self, other: _Part) -> tuple[int, ...] | None:
+        """How much later the rows and columns of another part begin, and how many more columns it has.
+
+        None where they are not to be compared: they have another number of rows, or one of them has all columns.
+        """
+        if self.count != other.count or (self.columns is None) is not (other.columns is None):
+            return None
+        own, others = ((each.first, *(each.columns or (0, 0))) for each in (self, other))
+        return tuple(map(int.__sub__, others, own))
 
 
 def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
@@ -243,9 +249,7 @@ def _in_blocks(
 
 def _with_values(bound: BoundKernel, others: Mapping[PlanValue, PlanValue]) -> BoundKernel:
     """A kernel with other values in the place of some."""
-    operands = [Operand(others.get(each.value, each.value), each.view) for each in _operands(bound)]
-    count = len(bound.inputs)
-    return replace(bound, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+    return bound.with_operands([Operand(others.get(each.value, each.value), each.view) for each in bound.operands])
 
 
 @dataclass(frozen=True)
@@ -275,11 +279,17 @@ class _Rows:
         return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
 
     def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
-        """The rounds of one head; of parts that differ in their rows alone, one is repeated."""
-        for _, alike in itertools.groupby(parts, lambda part: (part.count, part.columns)):
-            one, *more = alike
-            nest = self._nest(start, one)
-            yield Again(1 + len(more), self._moves(more[0].first - one.first), (nest,)) if more else nest
+        """The rounds of one head; of parts from one of which to the next it is as far, one is repeated."""
+        for alike in _evenly_apart(parts):
+            nest, *following = (self._nest(start, part) for part in alike)
+            if following:
+                steps, growth = (
+                    tuple(map(int.__sub__, after, before))
+                    for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
+                )
+                yield Again(len(alike), steps, (nest,), growth if any(growth) else ())
+            else:
+                yield nest
 
     def _nest(self, start: int, part: _Part) -> LaunchLoops:
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
@@ -294,11 +304,21 @@ class _Rows:
         """Per operand, the elements from one row to what is so many rows behind it."""
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
         indices = [-index if rows < 0 else index for index in _indices(abs(rows), nest.extents[:depth])]
-        operands = zip(_operands(self.bound), nest.strides, strict=True)
+        operands = zip(self.bound.operands, nest.strides, strict=True)
         return tuple(
             0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
             for operand, strides in operands
         )
+
+
+def _evenly_apart(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
+    """Parts in order, together where each is as far behind the one before; two that differ in their columns are not."""
+    while parts:
+        apart, alike = next(itertools.groupby(itertools.starmap(_Part.apart, itertools.pairwise(parts))), (None, ()))
+        following = len([*alike]) if apart else 0
+        count = 1 + following if apart and (following > 1 or not any(apart[1:])) else 1
+        yield parts[:count]
+        parts = parts[count:]
 
 
 def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import Blocks, HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.steps import Load, Product, operands_of
@@ -40,19 +40,15 @@ class Packed:
 
 def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLoops) -> BoundKernel:
     """A kernel over the loops of `nest` with some of its streams, by place, in their storage format."""
-    operands, strides, streams = [*bound.inputs, *bound.outputs], [*nest.strides], [*bound.kernel.streams]
+    operands, strides, streams = [*bound.operands], [*nest.strides], [*bound.kernel.streams]
     for place, each in packed.items():
         operands[place], strides[place] = each.operand, each.strides
         streams[place] = Stream(each.operand.view.spec.dtype, each.access, written=streams[place].written)
-    count, kernel = len(bound.inputs), bound.kernel
+    kernel = bound.kernel
     assert isinstance(kernel, LoopNest | Contract), "others have a format of their own"
-    return replace(
-        bound,
-        kernel=replace(kernel, body=replace(kernel.body, streams=tuple(streams), rank=nest.rank)),
-        inputs=tuple(operands[:count]),
-        outputs=tuple(operands[count:]),
-        loops=replace(nest, strides=tuple(strides)),
-    )
+    body = replace(kernel.body, streams=tuple(streams), rank=nest.rank)
+    loops = replace(nest, strides=tuple(strides))
+    return replace(bound.with_operands(operands), kernel=replace(kernel, body=body), loops=loops)
 
 
 def moves_of(nest: LaunchLoops, place: int, width: int) -> list[tuple[int, int]] | None:
@@ -119,7 +115,9 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     made = with_packed(bound, {place: Packed(packed, strides, access)}, bound.loops)
     if made.product.in_pairs is not bound.product.in_pairs:
         return None
-    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made)
+    own = reader.converts or Blocks((), reader.name, "panels")
+    converts = replace(own, producers=tuple(dict.fromkeys((*own.producers, unpacking.name))))
+    return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made, converts=converts)
 
 
 def _is_factor(bound: BoundKernel, place: int) -> bool:

@@ -10,7 +10,7 @@ what an element is above, and values that cross sweeps are not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.codegen.stages import StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
@@ -42,57 +42,82 @@ def swept(
         in_registers: Whether what a sweep over a row computes is reduced in its loop.
     """
     assert body.reduced is not None, "it reduces a loop"
-    order = _Order(body, body.reduced)
-    numbers = len(body.streams)
-    buffers: list[Buffer] = []
-
-    def buffer(kind: BufferKind, index: int) -> int:
-        is_term = kind in {BufferKind.TERMS, BufferKind.FOLDED}
-        buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else body.dtype_of(index)))
-        return numbers + len(buffers) - 1
-
-    crossing = {
-        index: buffer(BufferKind.ROW if order.wide[index] else BufferKind.ELEMENT, index) for index in order.crossing
-    }
-    stored: dict[int, int] = {}
-    terms: dict[int, int] = {}
-    widened: set[int] = set()
-    folded: set[int] = set()
-    in_rows = body.reduced.loop == 0
-    for index, step in enumerate(body.steps):
-        if not isinstance(step, Accumulate):
-            continue
-        words = _held_words(body, step.operand) if in_rows else None
-        held = _held(body, step.operand, order, crossing) if in_rows else None
-        is_computed = order.sweep.get(step.operand) == order.sweep[index]
-        if in_registers and in_rows and is_computed and words is None:
-            held = stored[index] = buffer(BufferKind.FOLDED, index)
-            folded.add(index)
-        elif held is None and of_words and words is not None:
-            held = words
-            widened.add(step.operand)
-        elif held is None:
-            held = stored[index] = buffer(BufferKind.TERMS, index)
-        terms[index] = held
-    reduced_alone = widened - {
-        operand
-        for index, step in enumerate(body.steps)
-        for operand in operands_of(step)
-        if not isinstance(step, Accumulate) or index in stored
-    }
+    order, in_rows = _Order(body, body.reduced), body.reduced.loop == 0
+    kept = _Kept(body, order, of_words=of_words, in_registers=in_registers and in_rows)
     sweeps = []
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
-        group = [index for index, own in order.sweep.items() if own == number and index not in reduced_alone]
-        streams = _streams(body, buffers, whole_row=whole_row)
-        reductions = [(index, step) for index in group if isinstance(step := body.steps[index], Accumulate)]
-        folds = tuple(
-            Fold(step.tile_name, terms[index], crossing[index], index in folded) for index, step in reductions
-        )
+        group = [index for index, own in order.sweep.items() if own == number and index not in kept.reduced_alone]
+        streams = _streams(body, kept.buffers, whole_row=whole_row)
         rank = 2 if whole_row and not in_rows else 0
-        stage = StageWriter(body, streams, crossing, stored, folded, not in_rows, rank).stage(group)
-        sweeps.append(Sweep(stage, whole_row, folds))
-    return tuple(sweeps), tuple(buffers)
+        stage = StageWriter(body, streams, kept.crossing, kept.stored, kept.folded, not in_rows, rank).stage(group)
+        sweeps.append(Sweep(stage, whole_row, kept.folds(group)))
+    return tuple(sweeps), tuple(kept.buffers)
+
+
+class _Kept:
+    """Where what sweeps read of earlier ones is kept, and what they reduce.
+
+    Attributes:
+        buffers: Numbered after the body's streams.
+        crossing: By step whose tile a later sweep needs, its buffer.
+        stored: By reduction whose operand its own sweep stores, the buffer.
+        folded: Those of them that the sweep's loop reduces.
+        reduced_alone: Casts of bfloat16 that is reduced where it is read, which nothing else needs.
+    """
+
+    def __init__(self, body: KernelBody, order: _Order, *, of_words: bool, in_registers: bool) -> None:
+        self._body = body
+        self._order = order
+        self._of_words = of_words
+        self._in_registers = in_registers
+        self.buffers: list[Buffer] = []
+        self.crossing = {
+            index: self._buffer(BufferKind.ROW if order.wide[index] else BufferKind.ELEMENT, index)
+            for index in order.crossing
+        }
+        self.stored: dict[int, int] = {}
+        self.folded: set[int] = set()
+        self.reduced_alone: set[int] = set()
+        steps = enumerate(body.steps)
+        self._terms = {index: self._placed(index, step) for index, step in steps if isinstance(step, Accumulate)}
+        self.reduced_alone -= {
+            operand
+            for index, step in enumerate(body.steps)
+            for operand in operands_of(step)
+            if not isinstance(step, Accumulate) or index in self.stored
+        }
+
+    def folds(self, group: Sequence[int]) -> tuple[Fold, ...]:
+        """What a group of steps reduces."""
+        reductions = [(index, step) for index in group if isinstance(step := self._body.steps[index], Accumulate)]
+        return tuple(
+            Fold(step.tile_name, self._terms[index], self.crossing[index], index in self.folded)
+            for index, step in reductions
+        )
+
+    def _buffer(self, kind: BufferKind, index: int) -> int:
+        is_term = kind in {BufferKind.TERMS, BufferKind.FOLDED}
+        self.buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else self._body.dtype_of(index)))
+        return len(self._body.streams) + len(self.buffers) - 1
+
+    def _placed(self, index: int, step: Accumulate) -> int:
+        """The number of the stream or buffer that a reduction is made of."""
+        body, sweep, operand = self._body, self._order.sweep, step.operand
+        in_rows = body.reduced is not None and body.reduced.loop == 0
+        words = _held_words(body, operand) if in_rows else None
+        if self._in_registers and words is None and sweep.get(operand) == sweep[index]:
+            self.folded.add(index)
+            self.stored[index] = self._buffer(BufferKind.FOLDED, index)
+            return self.stored[index]
+        held = _held(body, operand, self._order, self.crossing) if in_rows else None
+        if held is not None:
+            return held
+        if self._of_words and words is not None:
+            self.reduced_alone.add(operand)
+            return words
+        self.stored[index] = self._buffer(BufferKind.TERMS, index)
+        return self.stored[index]
 
 
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, Tier, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.values import Literal
-from ttnn_jit.kernels.loop_constants import constants_of
+from ttnn_jit.kernels.loop_constants import Constants, constants_of
 from ttnn_jit.nest.streams import InnerAccess
 
 
-def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, Sequence[Literal]]:
+def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, Constants]:
     """The tier of the loop, and its constants that are in registers there.
 
     An unoptimised loop compiles faster, and runs about as fast if its constants are in registers, or if it is so long
@@ -27,7 +24,7 @@ def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, S
     return Tier.FAST_ISEL if fast else Tier.UNOPTIMISED, constants
 
 
-def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> Sequence[Literal] | None:
+def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> Constants | None:
     """The constants in registers of a compile without optimiser; None if the loop would run much slower."""
     # Only the optimiser keeps registers from being spilled around calls of rare paths on the common path.
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:

@@ -16,7 +16,6 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.program import Program
     from ttnn_jit.runtime.runnable import Runnable
 
 
@@ -35,7 +34,7 @@ class TtnnTensors(Family):
             raise ArgumentError(f"{type(tensor).__name__} is no tensor")
         return tensor.spec
 
-    def run(self, program: Program, *tensors: Tensor) -> Any:
+    def run(self, program: Runnable, *tensors: Tensor) -> Any:
         """As the program does itself."""
         return program(*tensors)
 
