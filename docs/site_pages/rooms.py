@@ -8,6 +8,7 @@ renews the picture in docs/architecture.md.
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -27,7 +28,7 @@ def layers() -> list[list[str]]:
     """The rooms, from the top down, as the contract of `pyproject.toml` has them."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    return [[name.strip().removeprefix(f"{PACKAGE}.") for name in row.split("|")] for row in rows]
+    return [[name.removeprefix(f"{PACKAGE}.") for name in re.findall(r"[\w.]+", row)] for row in rows]
 
 
 @cache
