@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
+from docs.site_pages import rooms  # noqa: E402
 from docs.site_pages.writing import write  # noqa: E402
 
 project = "ttnn_jit"
@@ -53,10 +54,9 @@ class MlirLexer(RegexLexer):
 
 
 def _with_picture(_: Sphinx, docname: str, source: list[str]) -> None:
-    """The picture of the rooms in the place that the page of the architecture has for it."""
+    """The rooms as a drawing, where the page has them as text."""
     if docname == "architecture":
-        picture = (DOCS / "generated" / "rooms.html").read_text(encoding="utf-8")
-        source[0] = source[0].replace("<!-- picture of the rooms -->", f"```{{raw}} html\n{picture}\n```")
+        source[0] = rooms.with_picture(source[0])
 
 
 LINKS = {

@@ -31,7 +31,6 @@ def _pages() -> Iterator[tuple[str, str]]:
     yield "a_call.md", calls.page()
     yield "a_compile.md", stages.page()
     yield "tutorial.md", programs.tutorial()
-    yield "rooms.html", rooms.picture()
     for name in ("CHANGELOG", "CONTRIBUTING"):
         yield f"{name.lower()}.md", f"```{{include}} ../../{name}.md\n:relative-docs: docs/\n```\n"
     for where, pages in (("rooms", rooms), ("commands", commands)):
