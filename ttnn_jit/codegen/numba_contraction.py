@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.codegen.kernel import Contract
-from ttnn_jit.codegen.numba_steps import StepWriter, statements
+from ttnn_jit.codegen.numba_steps import statements
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -24,10 +24,8 @@ def chain(product: Contract, builder: PythonScalar, places: Sequence[str]) -> li
         builder: Gets what they import.
         places: By stream, the element that is loaded or stored.
     """
-    stage = product.epilogue
+    stage, own = product.epilogue, [*places, "total"]
     assert stage is not None, "the loop behind a product is chosen before its text is written"
-    own = [*places, "total"]
-    writer = StepWriter(stage.body, builder, [own[number] for number in stage.operands])
     add = _pairs if product.in_pairs else _products
     multiplied = product.multiplication
     around = range(product.contracted.count, _INNER, -1)
@@ -37,7 +35,8 @@ def chain(product: Contract, builder: PythonScalar, places: Sequence[str]) -> li
     counted, after = _rounding(builder, 2 if product.in_pairs else 1) if rounds else ([], [])
     lines = [_INDENT * len(heads) + line for line in (*inside, *(_INDENT + line for line in counted))]
     start = [f"total = {builder.const(0.0)}", *(["terms = 0"] if rounds else [])]
-    return [*start, *heads, *lines, *after, *statements(builder, writer.write)]
+    behind = statements(builder, lambda: stage.write(builder, [own[number] for number in stage.operands]))
+    return [*start, *heads, *lines, *after, *behind]
 
 
 def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
