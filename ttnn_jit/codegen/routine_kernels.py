@@ -11,7 +11,7 @@ from ttnn_jit.codegen.kernel import Routine, rows_text
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
-from ttnn_jit.codegen.packing import copied_tiles
+from ttnn_jit.codegen.packing import repacking_whole
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.python_scalar import PythonScalar
@@ -61,7 +61,7 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launches that make the result the operand that the routine updates."""
     updated, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if op.packs_rows:
-        return [copied_tiles(updated, result, reader.numerics)]
+        return [repacking_whole(updated, result, reader.numerics)]
     return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, reader.numerics)
 
 
