@@ -18,7 +18,7 @@ from ttnn_jit.codegen.steps import (
     Step,
     Store,
 )
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 
 
 def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
@@ -27,6 +27,12 @@ def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
     write()
     written, builder.lines = builder.lines, before
     return written
+
+
+def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
+    """`lines` in loops, the innermost of which comes first."""
+    heads = [f"{INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
+    return [*heads, *(INDENT * len(heads) + line for line in lines)]
 
 
 def write_steps(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
