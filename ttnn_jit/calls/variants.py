@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.cache import statistics
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
@@ -91,7 +91,7 @@ class Variants:
         for variant in self._by_key.get(key) or ():
             hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
-                statistics.count_memory_hit()
+                COUNTERS.memory_hits += 1
                 return variant, hidden
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
-from ttnn_jit.codegen.body_analysis import both_signs, reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE, both_signs
 from ttnn_jit.codegen.body_emitter import BodyEmitter
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
 from ttnn_jit.kernels.chunk_folds import ChunkFold
@@ -125,7 +125,7 @@ def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, Chun
     found = {}
     for step in body.steps:
         if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
-            operation = reduction_of_tile(reduced.tile_name)
+            operation = REDUCTION_OF_TILE[reduced.tile_name]
             builder = partial(LlvmVector, isa, module)
             found[step.stream] = ChunkFold(operation.combine, operation.identity, builder)
     return found
