@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -63,17 +64,25 @@ LINKS = {
     "../CHANGELOG.md": "generated/changelog.md",
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../benchmarks/results/README.md": "generated/results/README.md",
+    "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
+    "site_pages/calls.py": "generated/a_call.md",
+    "site_pages/rooms.py": "generated/rooms/index.md",
+    "site_pages/stages.py": "generated/a_compile.md",
     "tutorial.ipynb": "generated/tutorial.md",
 }
-"""Of files that are no pages: the pages that show them."""
+"""Of files and folders that are no pages: the pages that show them, or that they make."""
 
 
 def _with_pages(_: Sphinx, docname: str, source: list[str]) -> None:
-    """Links of the pages in docs/ to files that other pages show."""
+    """The README as the first page, and links of the pages in docs/ to files that other pages show."""
+    if docname == "index":
+        readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+        readme = re.sub(r"\]\((?!docs/|https?:)", "](../", readme).replace("](docs/", "](")
+        source[0] = source[0].replace("<!-- README.md -->", readme)
     if "/" not in docname:
         for file, page in LINKS.items():
-            source[0] = source[0].replace(f"]({file}", f"]({page}")
+            source[0] = source[0].replace(f"]({file})", f"]({page})")
 
 
 def setup(app: Sphinx) -> None:

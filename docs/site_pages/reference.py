@@ -76,7 +76,7 @@ def _page(title: str, members: dict[str, Any]) -> Iterator[str]:
     common = next((text for value in members.values() if COMMON in (text := inspect.getdoc(value) or "")), "")
     yield from _title(f"ttnn: {title}", COMMON + common.partition(COMMON)[2] if common else "")
     for name, value in members.items():
-        yield from _object(name, value)
+        yield from _object(name, value, members=isinstance(value, type))
 
 
 def _title(title: str, text: str | None) -> Iterator[str]:
