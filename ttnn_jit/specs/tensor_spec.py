@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -140,9 +140,6 @@ class Shape(tuple[int, ...]):
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
         item = tuple.__getitem__(self, index)
         return Shape(item) if isinstance(item, tuple) else item
-
-    def __iter__(self) -> Iterator[int]:
-        return tuple.__iter__(self)
 
 
 class TensorSpec:
