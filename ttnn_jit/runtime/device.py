@@ -47,8 +47,7 @@ def _forget_other_threads() -> None:
         device.first_fit.forget_other_threads()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)
+os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def open_devices() -> list[Device]:

@@ -63,8 +63,7 @@ class _Moves:
 
 
 _MOVES = _Moves()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
+os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
 
 
 @dataclass(frozen=True)
