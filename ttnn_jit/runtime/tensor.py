@@ -407,19 +407,17 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         DeviceError: Its device is closed.
     """
     require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
+    spec = tensor.spec
     with in_order(tensor):
-        return _in_torch(tensor.spec, tensor.buffer("to_torch"))
+        source = tensor.buffer("to_torch")
+        if spec.dtype.is_block_float:
+            import torch
 
-
-def _in_torch(spec: TensorSpec, source: Buffer) -> torch.Tensor:
-    if spec.dtype.is_block_float:
-        import torch
-
-        return torch.from_numpy(unpack(spec, source))
-    result = torch_tensor(spec, HOST_POOL.allocate(spec.nbytes_of_elements))
-    if spec.volume:
-        result.copy_(logical_view(spec, source))
-    return result
+            return torch.from_numpy(unpack(spec, source))
+        result = torch_tensor(spec, HOST_POOL.allocate(spec.nbytes_of_elements))
+        if spec.volume:
+            result.copy_(logical_view(spec, source))
+        return result
 
 
 def as_torch(tensor: Any) -> torch.Tensor:
