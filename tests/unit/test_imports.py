@@ -24,6 +24,18 @@ def test_no_modules_import_each_other_in_a_circle_not_even_inside_functions():
     assert circle_in(graph) == []
 
 
+@pytest.mark.parametrize("room", ["cache", "calls", "codegen", "compiler", "runtime", "specs"])
+def test_no_modules_of_these_rooms_need_each_other_for_their_types_either(room):
+    graph = grimp.build_graph("ttnn_jit", cache_dir=None)
+    modules = graph.find_descendants(f"ttnn_jit.{room}")
+    own = grimp.ImportGraph()
+    for module in modules:
+        for imported in graph.find_modules_directly_imported_by(module) & modules:
+            own.add_import(importer=module, imported=imported)
+    assert len(own.modules) > 5
+    assert circle_in(own) == []
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 def test_a_circle_of_any_length_is_found(length):
     graph = grimp.ImportGraph()

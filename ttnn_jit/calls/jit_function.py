@@ -29,7 +29,6 @@ from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
 from ttnn_jit.runtime.random_state import placed
-from ttnn_jit.runtime.updates import same_memory
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 
@@ -128,7 +127,7 @@ class JitFunction(WarmCalls):
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
-        if variant.program.plan.updates and (same := same_memory(where.family, arguments.tensors)):
+        if variant.program.plan.updates and (same := where.family.same_memory(arguments.tensors)):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
@@ -230,9 +229,6 @@ class JitFunction(WarmCalls):
     @asked_of_methods
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
-        return self._request(args, kwargs)
-
-    def _request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FunctionRequest:
         if self._bound.have_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
@@ -252,7 +248,7 @@ class JitFunction(WarmCalls):
         """
         from ttnn_jit.compiler import inspection
 
-        return inspection.stage_text(self._request(args, kwargs), stage)
+        return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
     @asked_of_methods
     @raises_for_the_user
@@ -260,7 +256,7 @@ class JitFunction(WarmCalls):
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
         from ttnn_jit.compiler import inspection
 
-        return inspection.explain(self._request(args, kwargs))
+        return inspection.explain(JitFunction.request(self, *args, **kwargs))
 
     def __repr__(self) -> str:
         hashes = [program.hash[:8] for program in self._variants.programs()]

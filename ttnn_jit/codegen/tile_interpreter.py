@@ -27,7 +27,6 @@ from xdsl.ir.affine import AffineMap
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
 from ttnn_jit.codegen.loops import affine_bounds, followed, memref_shape, refusal, refuse_packed, subview_window
-from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.codegen.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
     Tensor,
@@ -255,7 +254,7 @@ class _Machine:
             case IntegerAttr():
                 self.known[op.result] = self.math.int_const(op.value.value.data)
             case FloatAttr():
-                self.known[op.result] = np.float32(Constant.of(op.value.value.data).value)
+                self.known[op.result] = np.float32(op.value.value.data)
             case _:
                 raise refusal(op, "it is no number")
 

@@ -431,9 +431,7 @@ class ElementTypeKind(Kind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> DataType:  # noqa: ARG002 - it is one
         """The dtype itself."""
-        check_kind(value, DataType, what)
-        bound: DataType = value
-        return bound
+        return check_kind(value, DataType, what)
 
     def key(self, value: DataType) -> Hashable:
         """Its name."""

@@ -8,17 +8,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.launches import Launch, Repeat, launches_in, with_given
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from ttnn_jit.runtime.plan import ProgramPlan
 
 _LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
 
@@ -68,46 +64,40 @@ def _has_short_rows(launch: Launch) -> bool:
     return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
-def check_launches(plan: ProgramPlan) -> None:
-    """Refuse a launch that would leave an operand's memory, or would read or return what nothing has written.
+def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], inputs: int) -> Iterator[str]:
+    """What is wrong with launches over `buffers`, of which the first are `inputs`: each check assumes those before it.
 
-    Raises:
-        InternalError: There is one.
+    They leave an operand's memory, or read or return what nothing has written.
     """
-    for spec in plan.buffers[len(plan.inputs) :]:
+    for spec in buffers[inputs:]:
         if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
-            raise InternalError(f"program {plan.name}: {spec} would not lie in the memory that it gets")
-    missing = {
-        index: min(spec.volume, spec.items) for index, spec in enumerate(plan.buffers) if index >= len(plan.inputs)
-    }
-    _check(plan, plan.launches, (), missing)
-    if plan.launches and missing:
-        raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}, or not all of it")
-    if plan.runs > _MOST_RUNS:
-        raise InternalError(f"program {plan.name}: its launches run {plan.runs} times")
+            yield f"{spec} would not lie in the memory that it gets"
+    missing = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
+    yield from _faults_in(launches, buffers, (), missing)
+    if launches and missing:
+        yield f"no launch writes buffer {min(missing)}, or not all of it"
 
 
-_MOST_RUNS = 1 << 16
-"""Of the launches of a program: each has an entry in its launch table."""
-
-
-def _check(
-    plan: ProgramPlan, launches: Sequence[Launch | Repeat], counts: tuple[int, ...], missing: dict[int, int]
-) -> None:
-    """Check launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
+def _faults_in(
+    launches: Sequence[Launch | Repeat],
+    buffers: Sequence[TensorSpec],
+    counts: tuple[int, ...],
+    missing: dict[int, int],
+) -> Iterator[str]:
+    """The same of launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
     for each in launches:
         if isinstance(each, Launch):
-            if reason := next(_faults_in_rounds(plan, each, counts, missing), None):
-                raise InternalError(f"program {plan.name}: a launch of {each.kernel} {reason}")
-            _note_written(each, plan.buffers, missing)
+            for fault in _faults_in_rounds(each, buffers, counts, missing):
+                yield f"a launch of {each.kernel} {fault}"
+            _note_written(each, buffers, missing)
             continue
         if each.count < 1 or not each.launches:
-            raise InternalError(f"program {plan.name}: it repeats {len(each.launches)} launches {each.count} times")
-        _check(plan, each.launches, (*counts, each.count), missing)
+            yield f"it repeats {len(each.launches)} launches {each.count} times"
+        yield from _faults_in(each.launches, buffers, (*counts, each.count), missing)
         for launch, around in launches_in(each.launches, (*counts, each.count)):
             times = (each.count - 1) * math.prod(around[1 + len(counts) :])
             shortest = min((own for own, _ in launch.ends(around)), key=lambda own: math.prod(own.params[: own.loops]))
-            _note_written(shortest, plan.buffers, missing, times)
+            _note_written(shortest, buffers, missing, times)
 
 
 def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
@@ -119,16 +109,16 @@ def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[i
 
 
 def _faults_in_rounds(
-    plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: Container[int]
+    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], missing: Container[int]
 ) -> Iterator[str]:
     """What is wrong with a launch in repeats of `counts`, whatever it is as long as in each of their rounds."""
     if not launch.growth:
-        yield from _faults(plan, launch, counts, missing)
+        yield from _faults(launch, buffers, counts, missing)
         return
     loops, moves = [len(own) for own in launch.growth], [len(own) for own in launch.steps]
     if loops != [launch.loops] * len(counts) or moves != [len(launch.operands)] * len(counts):
         yield f"has loops that grow by {list(map(list, launch.growth))} in {len(counts)} repeats"
-    in_tiles = any(plan.buffers[index].dtype.is_block_float for index in launch.operands)
+    in_tiles = any(buffers[index].dtype.is_block_float for index in launch.operands)
     if in_tiles and any(each % STRIDES_OF_A_TILE for own in launch.growth for each in own):
         yield "has loops over block floats that grow by parts of tiles"
     ends = [*launch.ends(counts)]
@@ -136,10 +126,12 @@ def _faults_in_rounds(
         yield "has rounds without elements, and others that have some"
     if len({_has_short_rows(own) for own, _ in ends}) > 1:
         yield f"has rows of at most {SHORT_ROW} elements in some rounds, and of more in others"
-    yield from itertools.chain.from_iterable(_faults(plan, own, others, missing) for own, others in ends)
+    yield from itertools.chain.from_iterable(_faults(own, buffers, others, missing) for own, others in ends)
 
 
-def _faults(plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: Container[int]) -> Iterator[str]:
+def _faults(
+    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], missing: Container[int]
+) -> Iterator[str]:
     """What is wrong with a launch in repeats of `counts`; each check assumes that those before it passed."""
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
@@ -166,7 +158,7 @@ def _faults(plan: ProgramPlan, launch: Launch, counts: Sequence[int], missing: C
         if launch.panels and place == launch.panels[0] and any(strides[2:3]):
             yield f"has operand {place} move along rows, which says that it is in panels"
         steps = [own[place] for own in launch.steps]
-        yield from _operand_faults(launch, place, (*extents, *counts), (*strides, *steps), plan.buffers[index])
+        yield from _operand_faults(launch, place, (*extents, *counts), (*strides, *steps), buffers[index])
 
 
 def _operand_faults(

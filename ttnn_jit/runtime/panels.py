@@ -22,7 +22,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from ttnn_jit.runtime.launches import Launch
     from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.tensor import Tensor
 
 MIN_BYTES = 1 << 16
 """Of a tensor that is packed: a smaller one stays in a cache, and its product takes microseconds."""
@@ -189,6 +188,12 @@ class Uses:
         return bool(self.count >= USES * MORE_USES**self.unpacked)
 
 
+class Owner(Protocol):
+    """A tensor: what has memory that panels may take the place of."""
+
+    _buffer: Buffer | InPanels | None
+
+
 class InPanels:
     """What a tensor has in place of its buffer while its elements lie in panels.
 
@@ -199,7 +204,7 @@ class InPanels:
 
     __slots__ = ("_plain", "_taken", "_tensor", "block", "uses")
 
-    def __init__(self, tensor: Tensor, uses: Uses) -> None:
+    def __init__(self, tensor: Owner, uses: Uses) -> None:
         self._tensor = weakref.ref(tensor)
         self._plain: Buffer | None = None
         self._taken: list[Buffer] = []
@@ -250,7 +255,7 @@ class InPanels:
 # --- Tensors ----------------------------------------------------------------------------------------------------------
 
 
-def memory_of(tensor: Tensor, factor: Factor) -> tuple[Buffer | None, int]:
+def memory_of(tensor: Owner, factor: Factor) -> tuple[Buffer | None, int]:
     """What one call reads of a factor, and holds meanwhile; and its bit if these are panels, else 0.
 
     It is packed where it seems to stay. None if it was deallocated.
@@ -273,7 +278,7 @@ def _seems_to_stay(buffer: Buffer, layout: PanelLayout) -> bool:
     return bool(uses.stays)
 
 
-def _pack(tensor: Tensor) -> None:
+def _pack(tensor: Owner) -> None:
     """Have panels take the place of a tensor's memory, if that can be now."""
     if not _numpy_is_there() or not _LOCK.acquire(blocking=False):
         return  # no product waits: the next one will do it
@@ -294,13 +299,13 @@ def _pack(tensor: Tensor) -> None:
         _LOCK.release()
 
 
-def plain_memory(tensor: Tensor) -> Buffer | None:
+def plain_memory(tensor: Owner) -> Buffer | None:
     """The memory of a tensor's elements, unpacked where they lie in panels; None if it was deallocated."""
     memory = tensor._buffer
     return memory.plain() if type(memory) is InPanels else memory  # type: ignore[return-value]  # no subclasses
 
 
-def taken_away(tensor: Tensor) -> Buffer | InPanels | None:
+def taken_away(tensor: Owner) -> Buffer | InPanels | None:
     """What a tensor had, which is deallocated."""
     with _MOVES.lock:
         memory, tensor._buffer = tensor._buffer, None
@@ -337,7 +342,7 @@ CAN_COUNT = getattr(sys, "_is_gil_enabled", lambda: True)() and sys.implementati
 """Whether nobody comes to hold an object while its references are counted."""
 
 
-def is_packed(tensor: Tensor) -> bool:
+def is_packed(tensor: Owner) -> bool:
     """Whether its elements lie in panels."""
     return type(tensor._buffer) is InPanels
 
@@ -377,9 +382,7 @@ def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | No
     return layout if layout.nbytes <= spec.nbytes + spec.nbytes // _FEW_BYTES else None
 
 
-@lru_cache(None)
-def _interned(*fields: Any) -> PanelLayout:
-    return PanelLayout(*fields)
+_interned = lru_cache(None)(PanelLayout)
 
 
 def _may_be_packed(spec: TensorSpec) -> bool:

@@ -11,12 +11,15 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.launch_bounds import check_launches
+from ttnn_jit.runtime.launch_bounds import faults_of
 from ttnn_jit.runtime.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
 from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "unstored")
+
+_MOST_RUNS = 1 << 16
+"""Of the launches of a program: each has an entry in its launch table."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,10 @@ class ProgramPlan:
         copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to where its new value is made")
-        check_launches(self)
+        if fault := next(faults_of(self.launches, self.buffers, len(self.inputs)), None):
+            raise InternalError(f"program {self.name}: {fault}")
+        if self.runs > _MOST_RUNS:
+            raise InternalError(f"program {self.name}: its launches run {self.runs} times")
 
     def _check_update(self, index: int, result: int) -> None:
         inputs = len(self.inputs)

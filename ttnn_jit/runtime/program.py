@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFor
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime import caller, l1, program_format
+from ttnn_jit.runtime import caller, l1, native_call, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
 from ttnn_jit.runtime.families import TTNN
@@ -20,6 +20,7 @@ from ttnn_jit.runtime.image import Image
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.launches import Launch, Repeat
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
+from ttnn_jit.runtime.native_call import NativeCall
 from ttnn_jit.runtime.panels import Factor, factors_of
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
@@ -68,7 +69,7 @@ class Program:
         self.notes: Mapping[str, Any] = dict(notes or {})
         self._built_for = built_for
         self._ran = False
-        self._in_panels: dict[tuple[int, bool], caller.NativeCall | None] = {}
+        self._in_panels: dict[tuple[int, bool], NativeCall | None] = {}
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results lie on the first one's device.
@@ -239,7 +240,7 @@ class Program:
         return Program.from_bytes(Path(path).read_bytes())
 
     @cached_property
-    def native(self) -> caller.NativeCall | None:
+    def native(self) -> NativeCall | None:
         """The kernels, loaded by the first call and not before: a program may be made only to be saved or looked at.
 
         None if the program launches nothing.
@@ -250,20 +251,20 @@ class Program:
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
         record_load(self)
-        return caller.link(self.plan, self.objects)
+        return native_call.link(self.plan, self.objects)
 
     @cached_property
-    def native_in_place(self) -> caller.NativeCall | None:
+    def native_in_place(self) -> NativeCall | None:
         """The kernels that run where new values of inputs are made in their memory, to which none is copied."""
         native = self.native
-        return caller.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
+        return native_call.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
 
     @cached_property
     def factors(self) -> Mapping[int, Factor]:
         """The inputs that may be in panels."""
         return factors_of(self.plan)
 
-    def native_for(self, mask: int, *, in_place: bool) -> caller.NativeCall | None:
+    def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
         """The kernels that run where the inputs of a mask are in panels; in place, as `native_in_place` says."""
         if not mask:
             return self.native_in_place if in_place else self.native
@@ -271,7 +272,7 @@ class Program:
         if found is None:
             layouts = {index: factor.layout for index, factor in self.factors.items() if factor.bit & mask}
             without = self.plan.copies if in_place else ()
-            found = caller.link(self.plan, self.objects, without=without, in_panels=layouts)
+            found = native_call.link(self.plan, self.objects, without=without, in_panels=layouts)
             self._in_panels[mask, in_place] = found
         return found
 

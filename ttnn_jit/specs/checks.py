@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Iterable
+from typing import TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
@@ -13,14 +14,18 @@ _MOST_LISTED = 12
 """Members of an enumeration that an error lists."""
 
 
-def check_kind(value: object, kind: type, what: str) -> None:
-    """Refuse a `value` that is no `kind`, named `what` in the text.
+T = TypeVar("T")
+
+
+def check_kind(value: object, kind: type[T], what: str) -> T:
+    """The `value` itself; refused where it is no `kind`, named `what` in the text.
 
     Raises:
         ArgumentError: It is something else.
     """
     if not isinstance(value, kind):
         raise ArgumentError(f"{what} must be a ttnn.{kind.__name__}, got {shown(value)}", help=members_of(kind))
+    return value
 
 
 def shown(value: object) -> str:

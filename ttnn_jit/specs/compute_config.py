@@ -93,8 +93,7 @@ def init_device_compute_kernel_config(
     if arch not in tuple(Arch):
         raise ArgumentError(f"`arch` must be a ttnn.device.Arch, got {arch!r}", help="pass `device.arch()`")
     if device_kernel_config is not None:
-        check_kind(device_kernel_config, DeviceComputeKernelConfig, "`device_kernel_config`")
-        return device_kernel_config
+        return check_kind(device_kernel_config, DeviceComputeKernelConfig, "`device_kernel_config`")
     common: dict[str, Any] = {
         "math_fidelity": math_fidelity,
         "math_approx_mode": math_approx_mode,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
@@ -133,7 +133,9 @@ def corerange_to_cores(
     Raises:
         ArgumentError: An argument of another kind.
     """
-    cores = core_range_set if isinstance(core_range_set, CoreRange) else _checked_set(core_range_set)
+    cores = core_range_set
+    if not isinstance(cores, CoreRange):
+        check_kind(cores, CoreRangeSet, "the core ranges")
     ranges = [cores] if isinstance(cores, CoreRange) else cores.ranges()
     if max_cores is not None:
         check_whole_number(max_cores, "`max_cores`")
@@ -185,12 +187,6 @@ def split_work_to_cores(
     return len(working), every, *groups, units + 1, units  # type: ignore[return-value]  # there are two groups
 
 
-def _checked_set(value: object) -> CoreRangeSet:
-    check_kind(value, CoreRangeSet, "the core ranges")
-    assert isinstance(value, CoreRangeSet)
-    return value
-
-
 def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
     columns = range(core_range.start.x, core_range.end.x + 1)
     rows = range(core_range.start.y, core_range.end.y + 1)
@@ -199,39 +195,35 @@ def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
     return [CoreCoord(x, y) for x in columns for y in rows]
 
 
-def _ranges_of(cores: Sequence[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
+def _ranges_of(cores: Iterable[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
     """Cores in order as rectangles: runs along a row or a column, and equal runs side by side as one."""
-    found: list[CoreRange] = []
-    for core in cores:
-        found.append(CoreRange(core, core))
-        while len(found) > 1 and (joined := _joined(found[-2], found[-1], row_wise=row_wise)):
-            found[-2:] = [joined]
-    return _merged_lines(found, row_wise=row_wise)
+    along_rows = cores if row_wise else map(_turned, cores)
+    lines = _merged((CoreRange(core, core) for core in along_rows), _continues)
+    found = _merged(lines, _is_below)
+    return CoreRangeSet(found if row_wise else (CoreRange(_turned(r.start), _turned(r.end)) for r in found))
 
 
-def _joined(first: CoreRange, second: CoreRange, *, row_wise: bool) -> CoreRange | None:
-    """Two parts of one line as one; None of others."""
-    if row_wise:
-        is_one_line = first.start.y == first.end.y == second.start.y and first.end.x + 1 == second.start.x
-    else:
-        is_one_line = first.start.x == first.end.x == second.start.x and first.end.y + 1 == second.start.y
-    return CoreRange(first.start, second.end) if is_one_line else None
+def _turned(core: CoreCoord) -> CoreCoord:
+    return CoreCoord(core.y, core.x)
 
 
-def _merged_lines(lines: Iterable[CoreRange], *, row_wise: bool) -> CoreRangeSet:
+def _merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange], bool]) -> list[CoreRange]:
+    """Neighbours in the list that `belong` together as one."""
     merged: list[CoreRange] = []
-    for line in lines:
-        if merged and _are_side_by_side(merged[-1], line, row_wise=row_wise):
-            merged[-1] = CoreRange(merged[-1].start, line.end)
+    for each in ranges:
+        if merged and belong(merged[-1], each):
+            merged[-1] = CoreRange(merged[-1].start, each.end)
         else:
-            merged.append(line)
-    return CoreRangeSet(merged)
+            merged.append(each)
+    return merged
 
 
-def _are_side_by_side(first: CoreRange, second: CoreRange, *, row_wise: bool) -> bool:
-    if row_wise:
-        return (first.start.x, first.end.x, first.end.y + 1) == (second.start.x, second.end.x, second.start.y)
-    return (first.start.y, first.end.y, first.end.x + 1) == (second.start.y, second.end.y, second.start.x)
+def _continues(line: CoreRange, core: CoreRange) -> bool:
+    return (line.end.x + 1, line.start.y) == (core.start.x, core.start.y)
+
+
+def _is_below(first: CoreRange, second: CoreRange) -> bool:
+    return (first.start.x, first.end.x, first.end.y + 1) == (second.start.x, second.end.x, second.start.y)
 
 
 # --- Shards of tensors that cores do not divide ---------------------------------------------------------------------
@@ -265,8 +257,7 @@ def create_sharded_memory_config_(
     grid = core_grid
     if isinstance(core_grid, CoreGrid):
         grid = CoreRangeSet([CoreRange((0, 0), (core_grid.x - 1, core_grid.y - 1))])
-    cores = _checked_set(grid)
-    require_cores(cores)
+    cores = require_cores(check_kind(grid, CoreRangeSet, "the core ranges"))
     row_major = orientation is ShardOrientation.ROW_MAJOR
     if use_height_and_width_as_shard_shape:
         height, width = (1, 1, *extents)[-2:]
@@ -287,9 +278,7 @@ def _layout_of(strategy: object) -> TensorMemoryLayout:
         if strategy in {TensorMemoryLayout.INTERLEAVED, TensorMemoryLayout.ND_SHARDED}:
             raise ArgumentError(f"`strategy` is {strategy}, which is none of HEIGHT, WIDTH and BLOCK")
         return strategy
-    check_kind(strategy, ShardStrategy, "`strategy`")
-    assert isinstance(strategy, ShardStrategy)
-    return TensorMemoryLayout[f"{strategy.name}_SHARDED"]
+    return TensorMemoryLayout[f"{check_kind(strategy, ShardStrategy, '`strategy`').name}_SHARDED"]
 
 
 def _parts_of(cores: CoreRangeSet, layout: TensorMemoryLayout, *, row_major: bool) -> tuple[int, int]:

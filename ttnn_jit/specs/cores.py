@@ -184,12 +184,13 @@ def _of_cores(cores: Iterable[CoreCoord]) -> CoreRangeSet:
     return CoreRangeSet(blocks.values())
 
 
-def require_cores(grid: object) -> None:
-    """Refuse a `grid` that is no set of cores, or has none.
+def require_cores(grid: object) -> CoreRangeSet:
+    """The `grid` itself; refused where it is no set of cores, or has none.
 
     Raises:
         ArgumentError, GridError: It is something else, or has no cores.
     """
-    check_kind(grid, CoreRangeSet, "the grid of a shard spec")
-    if isinstance(grid, CoreRangeSet) and not grid.ranges():
+    cores = check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+    if not cores.ranges():
         raise GridError("a core range set needs at least one range here")
+    return cores

@@ -144,11 +144,6 @@ class DeviceLayout:
         place, row, column = self.mapping.at(point)
         return PhysicalCore(self.chip_ids[place], row, column)
 
-    @property
-    def takes_all_cores(self) -> bool:
-        """Whether every core of every chip is in the grid."""
-        return math.prod(self.grid) == len(self.chip_ids) * math.prod(self.chip_grid)
-
     def reinterpreted(self, grid: Iterable[int], view: AffineMap) -> DeviceLayout:
         """The same chips as another grid.
 

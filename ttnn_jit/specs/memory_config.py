@@ -15,8 +15,6 @@ from ttnn_jit.specs.cores import CoreRangeSet, require_cores
 from ttnn_jit.specs.open_values import OpenValue
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
 
 
@@ -62,17 +60,16 @@ class _Spec(OpenValue):
     _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
     """Field -> what it makes of a value that it is given; it raises where that is none."""
     _values: ClassVar[attrgetter[tuple[Any, ...]]]
+    grid: CoreRangeSet
+
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.grid.num_cores()
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self._conversions:
             raise AttributeError(f"a {type(self).__name__} has no attribute {name!r} that is assigned", name=name)
         self._assign(name, self._conversions[name](value))
-
-    def copied(self) -> Self:
-        """Another one of the same fields."""
-        made = object.__new__(type(self))
-        vars(made).update(zip(self._conversions, self._values(self), strict=True))
-        return made
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and self._values(self) == self._values(other))
@@ -82,12 +79,6 @@ class _Spec(OpenValue):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._values(self)
-
-
-def _cores(value: Any) -> CoreRangeSet:
-    require_cores(value)
-    found: CoreRangeSet = value
-    return found
 
 
 def _height_and_width(value: Any) -> tuple[int, ...]:
@@ -105,9 +96,7 @@ def _extents(value: Any) -> tuple[int, ...]:
 
 
 def _orientation(value: Any) -> ShardOrientation:
-    check_kind(value, ShardOrientation, "the orientation of a shard spec")
-    found: ShardOrientation = value
-    return found
+    return check_kind(value, ShardOrientation, "the orientation of a shard spec")
 
 
 class ShardSpec(_Spec):
@@ -116,10 +105,9 @@ class ShardSpec(_Spec):
     Its fields `grid`, `shape` and `orientation` may be assigned.
     """
 
-    _conversions = {"grid": _cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"grid": require_cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
-    grid: CoreRangeSet
     shape: tuple[int, int]
     orientation: ShardOrientation
 
@@ -145,10 +133,6 @@ class ShardSpec(_Spec):
 
         return ShardMode.PHYSICAL
 
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
-
     def __repr__(self) -> str:
         return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"
 
@@ -159,11 +143,10 @@ class NdShardSpec(_Spec):
     Its fields `shard_shape`, `grid` and `orientation` may be assigned.
     """
 
-    _conversions = {"shard_shape": _extents, "grid": _cores, "orientation": _orientation}  # noqa: RUF012 - of the base
+    _conversions = {"shard_shape": _extents, "grid": require_cores, "orientation": _orientation}  # noqa: RUF012 - of the base
     _values = attrgetter(*_conversions)
 
     shard_shape: tuple[int, ...]
-    grid: CoreRangeSet
     orientation: ShardOrientation
 
     def __init__(
@@ -187,10 +170,6 @@ class NdShardSpec(_Spec):
         from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy
 
         return ShardDistributionStrategy.ROUND_ROBIN_1D
-
-    def num_cores(self) -> int:
-        """Cores in the grid."""
-        return self.grid.num_cores()
 
     def __repr__(self) -> str:
         return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"
@@ -224,12 +203,9 @@ class MemoryConfig(OpenValue):
                 object.__setattr__(self, name, value)
         check_kind(self.memory_layout, TensorMemoryLayout, "`memory_layout`")
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
-        if self.shard_spec is not None:
-            check_kind(self.shard_spec, ShardSpec, "`shard_spec`")
-        if self.nd_shard_spec is not None:
-            check_kind(self.nd_shard_spec, NdShardSpec, "`nd_shard_spec`")
-        for name in ("shard_spec", "nd_shard_spec"):
-            if (spec := getattr(self, name)) is not None and not spec.is_kept:
+        kinds: tuple[tuple[str, type[_Spec]], ...] = ("shard_spec", ShardSpec), ("nd_shard_spec", NdShardSpec)
+        for name, kind in kinds:
+            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_kept:
                 object.__setattr__(self, name, spec.copied())
         if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)

@@ -51,23 +51,28 @@ def _check_subblocks(config: Any, height: str, width: str) -> None:
         )
 
 
-def _fill_blocks(config: Any) -> None:
-    """Blocks are what a core makes where they are not given."""
-    for block, whole_of_core in (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N")):
-        if getattr(config, block) is None:
-            setattr(config, block, getattr(config, whole_of_core))
-
-
-def _check_blocks(config: Any) -> None:
-    for block, whole_of_core in (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N")):
-        if getattr(config, block) is None:
-            raise ArgumentError(f"{type(config).__name__}: `{block}` is None", help="a block is a number of tiles")
-        check_divides(config, block, whole_of_core)
-    _check_subblocks(config, "out_block_h", "out_block_w")
-
-
 class MatmulProgramConfig(ProgramConfig):
     """What matmul and linear take as `program_config`."""
+
+
+class _BlockedMatmulProgramConfig(MatmulProgramConfig):
+    """A matmul whose cores make what is theirs block by block: all of it at once where no block is given."""
+
+    def __post_init__(self) -> None:
+        for block, whole_of_core in _BLOCKS:
+            if getattr(self, block) is None:
+                setattr(self, block, getattr(self, whole_of_core))
+
+    def check(self) -> None:
+        """Blocks divide what a core makes, and subblocks a block."""
+        for block, whole_of_core in _BLOCKS:
+            if getattr(self, block) is None:
+                raise ArgumentError(f"{type(self).__name__}: `{block}` is None", help="a block is a number of tiles")
+            check_divides(self, block, whole_of_core)
+        _check_subblocks(self, "out_block_h", "out_block_w")
+
+
+_BLOCKS = (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N"))
 
 
 @hardware_config
@@ -88,7 +93,7 @@ class MatmulMultiCoreReuseProgramConfig(MatmulProgramConfig):
 
 
 @hardware_config
-class MatmulMultiCoreReuseMultiCastProgramConfig(MatmulProgramConfig):
+class MatmulMultiCoreReuseMultiCastProgramConfig(_BlockedMatmulProgramConfig):
     """A matmul over a grid of cores, whose rows and columns share their operands; extents are counted in tiles."""
 
     compute_with_storage_grid_size: Grid
@@ -104,16 +109,9 @@ class MatmulMultiCoreReuseMultiCastProgramConfig(MatmulProgramConfig):
     fuse_batch: Flag = True
     allowed_worker_cores: Cores = None
 
-    def __post_init__(self) -> None:
-        _fill_blocks(self)
-
-    def check(self) -> None:
-        """Blocks divide what a core makes, and subblocks a block."""
-        _check_blocks(self)
-
 
 @hardware_config
-class MatmulMultiCoreReuseMultiCast1DProgramConfig(MatmulProgramConfig):
+class MatmulMultiCoreReuseMultiCast1DProgramConfig(_BlockedMatmulProgramConfig):
     """A matmul over a line of cores that share one operand; extents are counted in tiles."""
 
     compute_with_storage_grid_size: Grid
@@ -132,13 +130,6 @@ class MatmulMultiCoreReuseMultiCast1DProgramConfig(MatmulProgramConfig):
     num_global_cb_receivers: Count = 1
     untilize_out: Flag = False
     allowed_worker_cores: Cores = None
-
-    def __post_init__(self) -> None:
-        _fill_blocks(self)
-
-    def check(self) -> None:
-        """Blocks divide what a core makes, and subblocks a block."""
-        _check_blocks(self)
 
 
 @hardware_config

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
     """The text of `call`, whose globals are `scope`, as long as nobody observes."""
     function: Any = declared.function
-    arguments = vars(function).get("arguments")  # of a body that takes them as one dataclass
-    scope.update(_given=_given, _call=call, _function=function if arguments is None else function.body, _ops=EAGER)
+    arguments = vars(function).get("__ttnn_arguments__")  # of a body that takes them as one dataclass
+    scope.update(
+        _given=_given, _call=call, _function=function if arguments is None else function.__ttnn_body__, _ops=EAGER
+    )
     scope.update(_made_of=made_of, _arguments=arguments, _tracers=TRACERS)
     scope.update(_type=type, _list=list, _are_whole=_are_whole)
     own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]

@@ -64,7 +64,7 @@ def _function(arguments: Any, body: Any) -> Any:
     function.__module__, function.__qualname__, function.__doc__ = body.__module__, body.__qualname__, body.__doc__
     if body.__doc__ is not None:  # as with `python -OO`
         function.__doc__ = _documentation(inspect.cleandoc(body.__doc__), arguments, names)
-    function.body, function.arguments = body, arguments
+    function.__ttnn_body__, function.__ttnn_arguments__ = body, arguments
     return function
 
 

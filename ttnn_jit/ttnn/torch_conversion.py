@@ -20,13 +20,12 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER, MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 if TYPE_CHECKING:
     import torch
-
-    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
 
 @host_function(without_effect={"no operation reads padding": "pad_value"})
@@ -101,8 +100,6 @@ def _check_spec(spec: TensorSpec, *others: object) -> None:
 
 
 def _replicated(mesh: MeshDevice) -> TensorToMesh:
-    from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
-
     return ReplicateTensorToMesh(mesh)
 
 

@@ -17,9 +17,9 @@ from ttnn_jit.diagnostics.errors import (
     ProgramFormatError,
 )
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.caller import RELEASE_GIL_BYTES, link
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.entry import entry
+from ttnn_jit.runtime.native_call import RELEASE_GIL_BYTES, link
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.runtime.tensor import from_torch
 from ttnn_jit.runtime.torch_elements import torch_tensor
@@ -80,7 +80,7 @@ def test_the_kernels_of_a_call_follow_each_other_in_one_native_call(tensor, monk
     calls = []
     linked = link(minus_three_x().plan, minus_three_x().objects)
     monkeypatch.setattr(
-        "ttnn_jit.runtime.caller.link",
+        "ttnn_jit.runtime.native_call.link",
         lambda *_: replace(linked, function=lambda *a: (calls.append(1), linked.function(*a))[1]),
     )
     minus_three_x()(tensor, tensor)

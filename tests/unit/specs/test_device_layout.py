@@ -55,7 +55,6 @@ def test_every_device_of_the_specification_is_read_derived_and_reaches_every_cor
     assert (read.grid, read.mesh_shape, read.chip_ids) == (derived.grid, derived.mesh_shape, derived.chip_ids)
     cores = [read.core(*point) for point in read.points()]
     assert cores == [derived.core(*point) for point in derived.points()]
-    assert read.takes_all_cores
     assert set(cores) == {PhysicalCore(*at) for at in itertools.product(read.chip_ids, range(8), range(8))}
     assert len(cores) == len(set(cores))
 

@@ -125,8 +125,8 @@ def fields_read(function, arguments, seen):
 def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(name):
     declared = FUNCTIONS[name]
     function = inspect.unwrap(declared.function)
-    arguments = getattr(function, "arguments", None)
-    read = fields_read(function.body, arguments, set()) if arguments else names_read(function)
+    arguments = getattr(function, "__ttnn_arguments__", None)
+    read = fields_read(function.__ttnn_body__, arguments, set()) if arguments else names_read(function)
     unread = {each.name for each in declared.parameters if each.name not in read and not each.takes_other_names}
     assert unread == {each.name for each in declared.parameters if each.without_effect and each.name in unread}
     assert unread >= {*declared.without_effect}

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
-from ttnn_jit.runtime.overlap import overlap
-from ttnn_jit.runtime.updates import after_updates, check_updates
+from ttnn_jit.runtime.overlap import has_common_elements, overlap
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.panels import Factor
     from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.program import Program
-    from ttnn_jit.runtime.runnable import Runnable
 
 WarmCall = Callable[..., Any]
 """Runs a program on the tensors of one call, or returns `STALE`."""
@@ -81,6 +80,48 @@ class Family(ABC):
     def write(self, target: Any, source: Any) -> None:
         """Have `target` hold the elements of `source`, of its shape and element type."""
 
+    def check_updates(self, plan: ProgramPlan, tensors: Sequence[Any]) -> None:
+        """Refuse inputs that the program cannot write into, or where that would change another input.
+
+        Before it runs: a call that is refused, or fails, has written nothing.
+
+        Raises:
+            ArgumentError: One is read-only, has several elements at one address, or shares memory with another that the
+                program reads or writes.
+        """
+        for index, _ in plan.updates:
+            self.require_writable(tensors[index], plan.inputs[index], f"{plan.name}: argument {index}")
+            for other in plan.used_inputs:
+                specs = plan.inputs[index], plan.inputs[other]
+                if other != index and self.share_memory(tensors[index], tensors[other], *specs):
+                    raise ArgumentError(
+                        f"{plan.name}: argument {index}, which the function writes into, shares memory with argument "
+                        f"{other}",
+                        help="pass a copy of one of them",
+                    )
+
+    def after_updates(self, plan: ProgramPlan, tensors: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+        """Write what the program, all of which has run, made of its inputs.
+
+        Returns:
+            What the program returns, with these inputs in its place.
+        """
+        results = [values[index] for index in plan.results]
+        for index, result in plan.updates:
+            if results[result] is not tensors[index]:
+                self.write(tensors[index], results[result])
+        for index, result in plan.updates:
+            results[result] = tensors[index]
+        return results
+
+    def same_memory(self, tensors: Sequence[Any]) -> tuple[int, ...]:
+        """Per tensor, the first one that has the same elements at the same addresses; () if each is the first."""
+        places: dict[object, int] = {}
+        first = [
+            places.setdefault((self.address(tensor), self.spec_of(tensor)), at) for at, tensor in enumerate(tensors)
+        ]
+        return () if len(places) == len(tensors) else tuple(first)
+
     # --- How a later call with the same metadata is found -------------------------------------------------------------
 
     @abstractmethod
@@ -123,7 +164,7 @@ class Family(ABC):
     def address_of(self, index: int) -> str:
         """The statement that gives ``pi`` of the argument `index`."""
 
-    def factors(self, _program: Runnable) -> Mapping[int, Factor]:
+    def factors(self, _program: Program) -> Mapping[int, Factor]:
         """The inputs of a program that may be in panels (runtime/panels.py)."""
         return {}
 
@@ -172,7 +213,12 @@ class ForeignFamily(Family):
     """Tensors of another library, which lie in its memory and are used there.
 
     Large results lie in the pool: fresh memory of the library's own costs a page fault per page.
+
+    Attributes:
+        copy: The expression of the library that copies one.
     """
+
+    copy: ClassVar[str]
 
     @abstractmethod
     def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Any:
@@ -198,11 +244,19 @@ class ForeignFamily(Family):
             for spec in plan.outputs
         ]
         visible = (*tensors, *outputs)
-        check_updates(plan, self, tensors)
+        self.check_updates(plan, tensors)
         program.run(*map(self.address, visible))
         handed_out = map(self.handed_out, outputs, plan.outputs)
-        results = after_updates(plan, self, tensors, (*tensors, *handed_out))
+        results = self.after_updates(plan, tensors, (*tensors, *handed_out))
         return results[0] if len(results) == 1 else tuple(results)
+
+    def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:  # noqa: ARG002 - its spec has it
+        """One whose elements share addresses cannot be."""
+        if has_common_elements(spec):
+            raise ArgumentError(
+                f"{what}, which the function writes into, has several elements at one address",
+                help=f"pass `{self.copy}`",
+            )
 
     def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:
         """By the addresses that the strides give."""

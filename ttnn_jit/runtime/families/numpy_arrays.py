@@ -9,7 +9,6 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
-from ttnn_jit.runtime.overlap import has_common_elements
 from ttnn_jit.runtime.tensor_words import floats_of_words, numpy_array
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -26,6 +25,7 @@ class NumpyArrays(ForeignFamily):
     """Arrays of numpy."""
 
     title = "numpy arrays"
+    copy = "array.copy()"
 
     def holds(self, value: object) -> bool:
         """Of any subclass."""
@@ -53,12 +53,8 @@ class NumpyArrays(ForeignFamily):
     def require_writable(self, tensor: Array, spec: TensorSpec, what: str) -> None:
         """A read-only one cannot be, nor one whose elements share addresses."""
         if not tensor.flags.writeable:
-            raise ArgumentError(f"{what}, which the function writes into, is read-only", help="pass `array.copy()`")
-        if has_common_elements(spec):
-            raise ArgumentError(
-                f"{what}, which the function writes into, has several elements at one address",
-                help="pass `array.copy()`",
-            )
+            raise ArgumentError(f"{what}, which the function writes into, is read-only", help=f"pass `{self.copy}`")
+        super().require_writable(tensor, spec, what)
 
     def write(self, target: Array, source: Array) -> None:
         """By numpy."""

@@ -14,7 +14,6 @@ from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.generated import STALE, define
-from ttnn_jit.runtime.overlap import has_common_elements
 from ttnn_jit.runtime.torch_elements import torch_tensor, torch_wrapper
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -28,6 +27,7 @@ class TorchTensors(ForeignFamily):
     """Tensors of torch."""
 
     title = "torch tensors"
+    copy = "tensor.clone()"
 
     def holds(self, value: object) -> bool:
         """Of any subclass."""
@@ -58,13 +58,9 @@ class TorchTensors(ForeignFamily):
         if tensor.is_inference() and not torch.is_inference_mode_enabled():
             raise ArgumentError(
                 f"{what}, which the function writes into, was made in inference mode",
-                help="call it in `torch.inference_mode()`, or pass `tensor.clone()`",
+                help=f"call it in `torch.inference_mode()`, or pass `{self.copy}`",
             )
-        if has_common_elements(spec):
-            raise ArgumentError(
-                f"{what}, which the function writes into, has several elements at one address",
-                help="pass `tensor.clone()`",
-            )
+        super().require_writable(tensor, spec, what)
 
     def write(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """By torch, which counts versions and refuses what it does not let anybody write."""

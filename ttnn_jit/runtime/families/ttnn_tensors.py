@@ -17,7 +17,6 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import ProgramPlan
     from ttnn_jit.runtime.program import Program
-    from ttnn_jit.runtime.runnable import Runnable
 
 
 class TtnnTensors(Family):
@@ -86,7 +85,7 @@ class TtnnTensors(Family):
         """Of the buffer, which is None once the tensor was deallocated."""
         return f"p{index} = a{index}._buffer.address"
 
-    def factors(self, program: Runnable) -> Mapping[int, Factor]:
+    def factors(self, program: Program) -> Mapping[int, Factor]:
         """Those that products alone read."""
         return program.factors
 
