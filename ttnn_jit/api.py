@@ -15,10 +15,11 @@ from ttnn_jit.calls.settings import Settings
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment, config_overrides
 from ttnn_jit.specs.target import SystemDesc, resolve_target
-from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
+from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 F = TypeVar("F", bound=Callable[..., Any])

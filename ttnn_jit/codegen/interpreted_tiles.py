@@ -9,8 +9,8 @@ import numpy as np
 from ttnn_jit.codegen.accumulator import Accumulator
 from ttnn_jit.codegen.tensor_interpreter import Tensor
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.sharding import round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import round_up
 from ttnn_jit.specs.tiles import tile_extents
 
 Array = np.ndarray[Any, Any]

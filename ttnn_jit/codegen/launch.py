@@ -23,9 +23,10 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.index_expressions import Const, Dim, Expr, bounds, substitute, times, total
+from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.strided_walk import NotStridedError, StridedWalk, walk
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True, slots=True)

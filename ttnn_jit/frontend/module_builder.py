@@ -32,17 +32,10 @@ from ttnn_jit.frontend.promotion import met
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.dtypes import TRUTHS
+from ttnn_jit.specs.memory_config import check_memory_of_device
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
-from ttnn_jit.specs.tensor_spec import (
-    HOST_MEMORY_CONFIG,
-    DataType,
-    Layout,
-    MemoryConfig,
-    TensorSpec,
-    check_memory_of_device,
-    checked,
-)
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.frontend_request import FrontendRequest

@@ -10,7 +10,8 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.specs.tensor_spec import BufferType, MemoryConfig, TensorSpec, check_memory_of_device, checked
+from ttnn_jit.specs.memory_config import check_memory_of_device
+from ttnn_jit.specs.tensor_spec import BufferType, MemoryConfig, TensorSpec, checked
 
 ResultLayout: TypeAlias = Callable[[TensorSpec], MemoryConfig]
 """The memory config that a result shall have, from its spec by rule; results of torch and numpy are not asked for."""

@@ -13,7 +13,8 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 
 Number = bool | int | float
 

@@ -18,7 +18,7 @@ from ttnn_jit.runtime.native_call import NativeCall
 from ttnn_jit.runtime.panels import memory_of
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor, write_elements
-from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
+from ttnn_jit.specs.tensor_spec import BufferType
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
@@ -35,7 +35,11 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
         wrong_count(plan, "addresses", len(visible), len(addresses))
     for i, spec in enumerate(plan.outputs):
         if spec.nbytes >= POOLED_RESULT_BYTES and addresses[len(plan.inputs) + i] % ALIGNMENT:
-            _refuse_unaligned(plan.name, i)
+            raise ArgumentError(
+                f"{plan.name}: the memory for output {i} does not start at a multiple of {ALIGNMENT} bytes",
+                help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives "
+                "such memory",
+            )
     intermediates = [HOST_POOL.allocate(spec.nbytes) for spec in plan.intermediates]
     if call is not None:
         call.run([*addresses, *(buffer.address for buffer in intermediates)])
@@ -105,7 +109,14 @@ def _require_fitting(plan: ProgramPlan, tensors: Sequence[Any]) -> None:
     for index, (tensor, spec) in enumerate(zip(tensors, plan.inputs, strict=True)):
         if not isinstance(tensor, Tensor):
             _refuse_foreign(plan, index, tensor)
-        _require_usable(plan, index, tensor, spec)
+        if tensor.spec is not spec:
+            raise ArgumentError(f"{plan.name}: argument {index} is {tensor.spec}; compiled for {spec}")
+        if tensor.device() is None:
+            raise ArgumentError(
+                f"{plan.name}: argument {index} is on the host",
+                help="move it to a device: `ttnn.from_torch(..., device=device)`",
+            )
+        tensor.check_usable(plan.name)
     if any(tensor.device().target != tensors[0].device().target for tensor in tensors):
         named = dict.fromkeys(repr(tensor.device()) for tensor in tensors)
         raise ArgumentError(f"{plan.name}: the tensors lie on devices of different targets: {', '.join(named)}")
@@ -122,24 +133,6 @@ def _refuse_foreign(plan: ProgramPlan, index: int, value: object) -> NoReturn:
     raise ArgumentError(
         f"{plan.name}: argument {index} is a {kind}, not a ttnn tensor",
         help="make it with `ttnn.from_torch(..., device=device)`",
-    )
-
-
-def _require_usable(plan: ProgramPlan, index: int, tensor: Tensor, spec: TensorSpec) -> None:
-    if tensor.spec is not spec:
-        raise ArgumentError(f"{plan.name}: argument {index} is {tensor.spec}; compiled for {spec}")
-    if tensor.device() is None:
-        raise ArgumentError(
-            f"{plan.name}: argument {index} is on the host",
-            help="move it to a device: `ttnn.from_torch(..., device=device)`",
-        )
-    tensor.check_usable(plan.name)
-
-
-def _refuse_unaligned(name: str, index: int) -> NoReturn:
-    raise ArgumentError(
-        f"{name}: the memory for output {index} does not start at a multiple of {ALIGNMENT} bytes",
-        help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives such memory",
     )
 
 

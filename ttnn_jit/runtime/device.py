@@ -18,15 +18,10 @@ from ttnn_jit.runtime.captured_memory import CapturedMemory
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
+from ttnn_jit.specs.checks import check_kind, check_whole_number
+from ttnn_jit.specs.memory_config import check_memory_of_device
 from ttnn_jit.specs.target import PRESETS, SystemDesc
-from ttnn_jit.specs.tensor_spec import (
-    CoreCoord,
-    CoreGrid,
-    TensorSpec,
-    check_kind,
-    check_memory_of_device,
-    check_whole_number,
-)
+from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.native_call import NativeCall
@@ -52,8 +47,7 @@ def _forget_other_threads() -> None:
         device.first_fit.forget_other_threads()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)
+os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def open_devices() -> list[Device]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -35,9 +35,6 @@ class MeshShape(tuple[int, ...]):
         """Two extents; one alone is a row."""
         rows, columns = (1, *self)[-2:]
         return rows, columns
-
-    def __iter__(self) -> Iterator[int]:
-        return tuple.__iter__(self)
 
     def __repr__(self) -> str:
         return f"MeshShape([{', '.join(map(str, self))}])"

@@ -63,8 +63,7 @@ class _Moves:
 
 
 _MOVES = _Moves()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
+os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
 
 
 @dataclass(frozen=True)
@@ -369,9 +368,9 @@ def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
 
 
 def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | None:
-    if not launch.panels or launch.panels[0] != place or not _may_be_packed(spec):
+    if not launch.panels or launch.panels[0] != place or launch.offsets[place] or launch.growth:
         return None
-    if launch.offsets[place] or launch.growth:
+    if spec.memory_config.buffer_type is not BufferType.DRAM or spec.strides is not None or spec.nbytes < MIN_BYTES:
         return None
     _, width, terms = launch.panels
     (columns, depth), loops = launch.params[:2], launch.loops
@@ -383,11 +382,6 @@ def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | No
 
 
 _interned = lru_cache(None)(PanelLayout)
-
-
-def _may_be_packed(spec: TensorSpec) -> bool:
-    in_dram = spec.memory_config.buffer_type is BufferType.DRAM
-    return in_dram and spec.strides is None and spec.nbytes >= MIN_BYTES
 
 
 def without_flag(launch: Launch, layout: PanelLayout) -> tuple[int, ...]:

@@ -38,8 +38,12 @@ def name_of(part: str, family: Family) -> str:
 @cache
 def _buffers() -> dict[str, Buffer]:
     """The memory of each part, seeded by the system where nobody did."""
+    return _made(int.from_bytes(os.urandom(_SEED_BYTES), "little"))
+
+
+def _made(seed: int) -> dict[str, Buffer]:
     made = {part: HOST_POOL.allocate(_spec(part).nbytes) for part in PARTS}
-    _write(made, int.from_bytes(os.urandom(_SEED_BYTES), "little"))
+    _write(made, seed)
     return made
 
 
@@ -101,9 +105,7 @@ def state(part: str, family: Family) -> Any:
 
 def seeded(seed: int, device: Device | None) -> tuple[Tensor, ...]:
     """Both parts of the state of a generator that was just seeded, on `device`."""
-    buffers = {part: HOST_POOL.allocate(_spec(part).nbytes) for part in PARTS}
-    _write(buffers, seed)
-    return tuple(Tensor(_spec(part), device, buffer) for part, buffer in buffers.items())
+    return tuple(Tensor(_spec(part), device, buffer) for part, buffer in _made(seed).items())
 
 
 def placed(hidden: tuple[Any, ...], family: Family, tensors: Sequence[Any]) -> tuple[Any, ...]:

@@ -23,16 +23,9 @@ from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.torch_elements import logical_view, torch_tensor, write_torch
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.specs.tensor_spec import (
-    DRAM_MEMORY_CONFIG,
-    HOST_MEMORY_CONFIG,
-    Layout,
-    MemoryConfig,
-    TensorSpec,
-    check_kind,
-    checked,
-)
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, MemoryConfig, TensorSpec, checked
 
 if TYPE_CHECKING:
     import numpy
@@ -414,19 +407,17 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         DeviceError: Its device is closed.
     """
     require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
+    spec = tensor.spec
     with in_order(tensor):
-        return _in_torch(tensor.spec, tensor.buffer("to_torch"))
+        source = tensor.buffer("to_torch")
+        if spec.dtype.is_block_float:
+            import torch
 
-
-def _in_torch(spec: TensorSpec, source: Buffer) -> torch.Tensor:
-    if spec.dtype.is_block_float:
-        import torch
-
-        return torch.from_numpy(unpack(spec, source))
-    result = torch_tensor(spec, HOST_POOL.allocate(spec.nbytes_of_elements))
-    if spec.volume:
-        result.copy_(logical_view(spec, source))
-    return result
+            return torch.from_numpy(unpack(spec, source))
+        result = torch_tensor(spec, HOST_POOL.allocate(spec.nbytes_of_elements))
+        if spec.volume:
+            result.copy_(logical_view(spec, source))
+        return result
 
 
 def as_torch(tensor: Any) -> torch.Tensor:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import check_whole_number
+from ttnn_jit.specs.checks import check_whole_number
 
 if TYPE_CHECKING:
     import numpy

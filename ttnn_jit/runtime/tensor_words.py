@@ -43,8 +43,7 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
     if spec.dtype.is_block_float:
         import numpy
 
-        with numpy.errstate(over="ignore"):
-            pack(numpy.broadcast_to(numpy.float32(number), tuple(spec.shape)), spec, buffer)
+        pack(numpy.broadcast_to(_float(number), tuple(spec.shape)), spec, buffer)
         return
     zero_padding(spec, buffer)
     _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)
@@ -53,10 +52,14 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
 def _bits_of(number: float, dtype: DataType) -> int:
     if dtype.is_integer:
         return int(number) % (1 << 8 * dtype.itemsize)
+    return int(_words_of_floats(_float(number), dtype)[0])
+
+
+def _float(number: float) -> numpy.ndarray[Any, Any]:
+    """The nearest float32 number, alone in an array."""
     import numpy
 
-    with numpy.errstate(over="ignore"):
-        return int(_words_of_floats(numpy.float32(number).reshape(1), dtype)[0])
+    return _floats(numpy.array([number], numpy.float64))
 
 
 def _words_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
@@ -80,8 +83,7 @@ def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: Tenso
     array = values if isinstance(values, numpy.ndarray) else numpy.array(values, numpy.float64)
     array = array.reshape(tuple(spec.shape))
     if spec.dtype.is_block_float:
-        with numpy.errstate(over="ignore"):
-            pack(array.astype(numpy.float32), spec, buffer)
+        pack(_floats(array), spec, buffer)
         return
     zero_padding(spec, buffer)
     if spec.dtype.is_integer:
@@ -165,7 +167,7 @@ def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> N
     if not spec.nbytes:
         return
     padded = numpy.zeros(spec.padded_shape, numpy.float32)
-    padded[tuple(slice(extent) for extent in _shape_of_tiles(spec))] = values
+    _logical(padded, spec)[...] = values
     _stored_bytes(spec, buffer)[...] = packed(padded, spec.dtype)
 
 
@@ -176,8 +178,7 @@ def unpack(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     from ttnn_jit.kernels.block_floats import unpacked
 
     padded = unpacked(_stored_bytes(spec, buffer), spec.padded_shape, spec.dtype)
-    logical = padded[tuple(slice(extent) for extent in _shape_of_tiles(spec))]
-    return numpy.ascontiguousarray(logical).reshape(tuple(spec.shape))
+    return numpy.ascontiguousarray(_logical(padded, spec)).reshape(tuple(spec.shape))
 
 
 def _stored_bytes(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
@@ -186,9 +187,10 @@ def _stored_bytes(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     return numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), numpy.uint8)
 
 
-def _shape_of_tiles(spec: TensorSpec) -> tuple[int, ...]:
-    """The logical extents, of rank 2 at least."""
-    return (1,) * (2 - len(spec.shape)) + tuple(spec.shape)
+def _logical(padded: numpy.ndarray[Any, Any], spec: TensorSpec) -> numpy.ndarray[Any, Any]:
+    """Of the elements of a tensor in tiles those that are no padding."""
+    height, width = (1, 1, *spec.shape)[-2:]
+    return padded[..., :height, :width]
 
 
 def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:

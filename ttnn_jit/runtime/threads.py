@@ -93,5 +93,4 @@ def thread_count() -> int:
 HELPERS = HelperPool()
 """The one pool of the process: a second caller at the same time works alone."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=HELPERS.forget_other_threads)
+os.register_at_fork(after_in_child=HELPERS.forget_other_threads)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.tensor_words import owning_bytes, pack, zero_padding
-from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
+from ttnn_jit.specs.sharding import dense_strides
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     import torch

@@ -94,12 +94,9 @@ def expression_text(expr: Expr, *, tight: bool = False) -> str:
             return str(value)
         case Add(left, right):
             text = f"{expression_text(left)} + {expression_text(right)}"
-        case Mul(left, number):
-            text = f"{expression_text(left, tight=True)} * {number}"
-        case FloorDiv(left, number):
-            text = f"{expression_text(left, tight=True)} floordiv {number}"
-        case Mod(left, number):
-            text = f"{expression_text(left, tight=True)} mod {number}"
+        case Mul(left, number) | FloorDiv(left, number) | Mod(left, number):
+            operator = {Mul: "*", FloorDiv: "floordiv", Mod: "mod"}[type(expr)]
+            text = f"{expression_text(left, tight=True)} {operator} {number}"
     return f"({text})" if tight else text
 
 

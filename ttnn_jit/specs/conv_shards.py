@@ -84,13 +84,16 @@ class ConvolutionShards:
         Raises:
             ArgumentError: A layout that is none of height, width and block.
         """
-        keeps = given.memory_layout in _SPREADS and given.shard_spec is not None and not asked.reshard_if_not_optimal
-        layout = given.memory_layout if keeps else asked.shard_layout
+        keeps = given.memory_layout in _SPREADS and not asked.reshard_if_not_optimal
+        kept = given.shard_spec if keeps else None
+        layout = given.memory_layout if kept else asked.shard_layout
         if layout is None:
             return None
         check_shard_layout(asked)
-        cores = self._chosen_cores(asked, given if keeps else None)
-        orientation = self._orientation(asked, given if keeps else None, layout)
+        cores = asked.core_grid if asked.override_sharding_config else kept and kept.grid
+        turned = asked.transpose_shards and layout is _BLOCK
+        own = ShardOrientation.COL_MAJOR if turned else ShardOrientation.ROW_MAJOR
+        orientation = kept.orientation if kept else own
         spread: Callable[..., tuple[CoreRangeSet, tuple[int, int]]] = {
             _HEIGHT: self._by_height,
             _WIDTH: self._by_width,
@@ -110,19 +113,6 @@ class ConvolutionShards:
     @property
     def _all_cores(self) -> int:
         return self.grid[0] * self.grid[1]
-
-    @staticmethod
-    def _chosen_cores(asked: Conv2dConfig, given: MemoryConfig | None) -> CoreRangeSet | None:
-        if asked.override_sharding_config:
-            return asked.core_grid
-        return None if given is None or given.shard_spec is None else given.shard_spec.grid
-
-    @staticmethod
-    def _orientation(asked: Conv2dConfig, given: MemoryConfig | None, layout: TensorMemoryLayout) -> ShardOrientation:
-        if given is not None and given.shard_spec is not None:
-            return given.shard_spec.orientation
-        turned = asked.transpose_shards and layout is _BLOCK
-        return ShardOrientation.COL_MAJOR if turned else ShardOrientation.ROW_MAJOR
 
     def _cores(self, count: int) -> CoreRangeSet:
         rows, columns = self.grid

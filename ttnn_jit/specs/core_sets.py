@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
-from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet, core_coord, require_cores
+from ttnn_jit.specs.cores import (
+    CoreCoord,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
+    core_coord,
+    merged,
+    require_cores,
+    runs_along_rows,
+)
 from ttnn_jit.specs.memory_config import (
     BufferType,
     MemoryConfig,
@@ -197,29 +206,12 @@ def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
 
 def _ranges_of(cores: Iterable[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
     """Cores in order as rectangles: runs along a row or a column, and equal runs side by side as one."""
-    along_rows = cores if row_wise else map(_turned, cores)
-    lines = _merged((CoreRange(core, core) for core in along_rows), _continues)
-    found = _merged(lines, _is_below)
+    found = merged(runs_along_rows(cores if row_wise else map(_turned, cores)), _is_below)
     return CoreRangeSet(found if row_wise else (CoreRange(_turned(r.start), _turned(r.end)) for r in found))
 
 
 def _turned(core: CoreCoord) -> CoreCoord:
     return CoreCoord(core.y, core.x)
-
-
-def _merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange], bool]) -> list[CoreRange]:
-    """Neighbours in the list that `belong` together as one."""
-    merged: list[CoreRange] = []
-    for each in ranges:
-        if merged and belong(merged[-1], each):
-            merged[-1] = CoreRange(merged[-1].start, each.end)
-        else:
-            merged.append(each)
-    return merged
-
-
-def _continues(line: CoreRange, core: CoreRange) -> bool:
-    return (line.end.x + 1, line.start.y) == (core.start.x, core.start.y)
 
 
 def _is_below(first: CoreRange, second: CoreRange) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
@@ -171,17 +171,30 @@ def _cores_of(cores: CoreCoord | CoreRange | CoreRangeSet) -> set[CoreCoord]:
 
 def _of_cores(cores: Iterable[CoreCoord]) -> CoreRangeSet:
     """Cores as rectangles: runs along the rows, and equal runs in rows below each other as one."""
-    runs: list[CoreRange] = []
-    for core in sorted(cores, key=lambda core: (core.y, core.x)):
-        if runs and runs[-1].end == CoreCoord(core.x - 1, core.y):
-            runs[-1] = CoreRange(runs[-1].start, core)
-        else:
-            runs.append(CoreRange(core, core))
     blocks: dict[tuple[int, int, int], CoreRange] = {}
-    for run in runs:  # by its columns and its row: the block above that it continues
+    for run in runs_along_rows(
+        sorted(cores, key=lambda core: (core.y, core.x))
+    ):  # by its columns and its row: the block above that it continues
         above = blocks.pop((run.start.x, run.end.x, run.start.y - 1), run)
         blocks[run.start.x, run.end.x, run.end.y] = CoreRange(above.start, run.end)
     return CoreRangeSet(blocks.values())
+
+
+def runs_along_rows(cores: Iterable[CoreCoord]) -> list[CoreRange]:
+    """Cores in order, as runs of those that follow each other in a row."""
+    singles = (CoreRange(core, core) for core in cores)
+    return merged(singles, lambda run, core: (run.end.x + 1, run.end.y) == (core.start.x, core.start.y))
+
+
+def merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange], bool]) -> list[CoreRange]:
+    """Neighbours in the list that `belong` together as one."""
+    found: list[CoreRange] = []
+    for each in ranges:
+        if found and belong(found[-1], each):
+            found[-1] = CoreRange(found[-1].start, each.end)
+        else:
+            found.append(each)
+    return found
 
 
 def require_cores(grid: object) -> CoreRangeSet:

@@ -90,17 +90,14 @@ class DeviceLayout:
         limits = (len(self.chip_ids), *self.chip_grid)
         names = ("chip", "row", "column")
         for name, result, limit in zip(names, self.mapping.results, limits, strict=True):
-            if bounds(result, self.grid)[1] >= limit and (last := self._greatest(result)) >= limit:
+            reached = (evaluated(result, point) for point in self.points())
+            if bounds(result, self.grid)[1] >= limit and (last := max(reached)) >= limit:
                 raise GridError(f"`{self.mapping}` leads to {name} {last}, and there are {limit} of them")
         seen: dict[tuple[int, ...], tuple[int, ...]] = {}
         for point in self.points():
             other = seen.setdefault(self.mapping.at(point), point)
             if other != point:
                 raise GridError(f"`{self.mapping}` makes one core of {list(other)} and {list(point)}")
-
-    def _greatest(self, result: Expr) -> int:
-        greatest: int = max(evaluated(result, point) for point in self.points())
-        return greatest
 
     @staticmethod
     def of_mesh(

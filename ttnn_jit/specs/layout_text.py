@@ -7,7 +7,8 @@ the maps to L1 and DRAM. The memref of a layout is what map, grid and tile give;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.specs.affine_map import AffineMap
@@ -15,6 +16,8 @@ from ttnn_jit.specs.device_layout import CHIP_GRID, DeviceLayout
 from ttnn_jit.specs.dtypes import ElementFormat
 from ttnn_jit.specs.stored_formats import FORMATS
 from ttnn_jit.specs.tensor_layout import MemorySpace, OutOfBounds, TensorLayout, extents_text
+
+T = TypeVar("T")
 
 _MAP = r"\([^()]*\)\s*->\s*\((?:[^<>]*)\)"
 _EXTENTS = r"\d+(?:x\d+)*"
@@ -61,11 +64,7 @@ def parse_tensor(text: str) -> tuple[str, TensorLayout]:
         LayoutError: It is none; its layout has strides for a map, or another memref than map, grid and tile give; or
             see `TensorLayout`.
     """
-    matched = _TENSOR.fullmatch(text)
-    if matched is None:
-        raise LayoutError(
-            f"`{_line(text)}` is no tensor with a layout", help="write `tensor<8x300xf32, #tt.layout<...>>`"
-        )
+    matched = _matched(_TENSOR, text, "tensor with a layout", "tensor<8x300xf32, #tt.layout<...>>")
     return matched["element"], parse_layout(matched["layout"], _extents(matched["shape"]))
 
 
@@ -81,12 +80,8 @@ def parse_layout(text: str, shape: Iterable[int]) -> TensorLayout:
             help="that is an old spelling: for strides AxBx1 write `(d0, d1, d2) -> (d0 * A + d1 * B + d2)` split into "
             "a result for each dimension of the grid",
         )
-    matched = _LAYOUT.fullmatch(text)
-    if matched is None:
-        raise LayoutError(
-            f"`{_line(text)}` is no layout",
-            help="write `#tt.layout<(d0, d1) -> (d0, d1), undef, <1x2>, memref<8x150xf32, #tt.memory_space<l1>>>`",
-        )
+    example = "#tt.layout<(d0, d1) -> (d0, d1), undef, <1x2>, memref<8x150xf32, #tt.memory_space<l1>>>"
+    matched = _matched(_LAYOUT, text, "layout", example)
     tile, element = _element(matched["element"])
     layout = TensorLayout(
         tuple(shape),
@@ -94,8 +89,8 @@ def parse_layout(text: str, shape: Iterable[int]) -> TensorLayout:
         _extents(matched["grid"]),
         element,
         tile,
-        OutOfBounds(_word(matched["oob"], [each.value for each in OutOfBounds], "a value of padding")),
-        MemorySpace(_word(matched["space"], [each.value for each in MemorySpace], "a memory space")),
+        _named(matched["oob"], {each.value: each for each in OutOfBounds}, "a value of padding"),
+        _named(matched["space"], {each.value: each for each in MemorySpace}, "a memory space"),
         matched["memory_layout"] or "none",
     )
     if layout.memref_shape != _extents(matched["extents"]):
@@ -122,13 +117,8 @@ def parse_device(text: str, chip_grid: tuple[int, int] = CHIP_GRID) -> DeviceLay
         LayoutError: It is none, or see `DeviceLayout`.
         GridError: See `DeviceLayout`.
     """
-    matched = _DEVICE.fullmatch(text)
-    if matched is None:
-        raise LayoutError(
-            f"`{_line(text)}` is no device",
-            help="write "
-            "`#tt.device<workerGrid = #tt.grid<8x8, (d0, d1) -> (0, d0, d1)>, meshShape = 1, chipIds = [0]>`",
-        )
+    example = "#tt.device<workerGrid = #tt.grid<8x8, (d0, d1) -> (0, d0, d1)>, meshShape = 1, chipIds = [0]>"
+    matched = _matched(_DEVICE, text, "device", example)
     l1, dram = (AffineMap.parse(matched[name]) if matched[name] else None for name in ("l1", "dram"))
     ids = tuple(int(number) for number in matched["ids"].split(",") if number.strip())
     mapping = AffineMap.parse(matched["map"])
@@ -137,14 +127,21 @@ def parse_device(text: str, chip_grid: tuple[int, int] = CHIP_GRID) -> DeviceLay
 
 def _element(text: str) -> tuple[tuple[int, int] | None, ElementFormat]:
     matched = _TILE.fullmatch(text)
-    name = _word(matched[3] if matched else text, list(FORMATS), "an element type")
-    return (int(matched[1]), int(matched[2])) if matched else None, FORMATS[name]
+    element = _named(matched[3] if matched else text, FORMATS, "an element type")
+    return (int(matched[1]), int(matched[2])) if matched else None, element
 
 
-def _word(word: str, words: Iterable[str], what: str) -> str:
-    if word not in words:
-        raise LayoutError(f"{what} is one of {', '.join(words)}, got `{word}`")
-    return word
+def _named(word: str, meanings: Mapping[str, T], what: str) -> T:
+    if word not in meanings:
+        raise LayoutError(f"{what} is one of {', '.join(meanings)}, got `{word}`")
+    return meanings[word]
+
+
+def _matched(pattern: re.Pattern[str], text: str, what: str, example: str) -> re.Match[str]:
+    matched = pattern.fullmatch(text)
+    if matched is None:
+        raise LayoutError(f"`{_line(text)}` is no {what}", help=f"write `{example}`")
+    return matched
 
 
 def _extents(text: str) -> tuple[int, ...]:

@@ -83,8 +83,6 @@ def create_sharded_memory_config(
     orientation = orientation or ShardOrientation.ROW_MAJOR
     check_kind(strategy, ShardStrategy, "`strategy`")
     check_kind(orientation, ShardOrientation, "`orientation`")
-    if not isinstance(core_grid, CoreRangeSet):
-        check_kind(core_grid, CoreGrid, "`core_grid`")
     layout = TensorMemoryLayout[f"{strategy.name}_SHARDED"]
     if isinstance(core_grid, CoreRangeSet):
         if not use_height_and_width_as_shard_shape:
@@ -94,6 +92,7 @@ def create_sharded_memory_config(
             )
         grid = core_grid
     else:
+        check_kind(core_grid, CoreGrid, "`core_grid`")
         grid = CoreRangeSet([CoreRange((0, 0), (core_grid.x - 1, core_grid.y - 1))])
     if use_height_and_width_as_shard_shape:
         height, width = (1, 1, *shape)[-2:]
@@ -111,11 +110,7 @@ def _even_shard(
     columns, rows = core_grid.x, core_grid.y
     if orientation is ShardOrientation.COL_MAJOR:
         columns, rows = rows, columns
-    parts = {
-        ShardStrategy.BLOCK: (rows, columns),
-        ShardStrategy.HEIGHT: (core_grid.num_cores, 1),
-        ShardStrategy.WIDTH: (1, core_grid.num_cores),
-    }[strategy]
+    parts = _parts_of(strategy, (rows, columns), core_grid.num_cores)
     if height % parts[0] or width % parts[1]:
         raise GridError(
             f"Invalid sharding core_grid: {strategy.name} sharding of {height}x{width} elements over "
@@ -123,6 +118,11 @@ def _even_shard(
             help=f"rows must divide by {parts[0]} and columns by {parts[1]}",
         )
     return height // parts[0], width // parts[1]
+
+
+def _parts_of(strategy: ShardStrategy, block: tuple[int, int], cores: int) -> tuple[int, int]:
+    """Into how many parts rows and columns are split over so many `cores`, of which a `block` has rows and columns."""
+    return {ShardStrategy.BLOCK: block, ShardStrategy.HEIGHT: (cores, 1), ShardStrategy.WIDTH: (1, cores)}[strategy]
 
 
 def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int]) -> tuple[int, int]:
@@ -162,12 +162,7 @@ def sharded_over(
     """
     height, width = folded_2d(shape)
     size = cores.bounding_box().grid_size()
-    count = cores.num_cores()
-    rows, columns = {
-        ShardStrategy.BLOCK: (size.y, size.x),
-        ShardStrategy.HEIGHT: (count, 1),
-        ShardStrategy.WIDTH: (1, count),
-    }[strategy]
+    rows, columns = _parts_of(strategy, (size.y, size.x), cores.num_cores())
     shard = (
         max(TILE_HEIGHT, round_up(-(-height // rows), TILE_HEIGHT)),
         max(TILE_WIDTH, round_up(-(-width // columns), TILE_WIDTH)),

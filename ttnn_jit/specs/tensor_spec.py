@@ -8,23 +8,19 @@ from __future__ import annotations
 import enum
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
-from ttnn_jit.specs.checks import check_kind, check_whole_number, whole_numbers
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
-    L1_BLOCK_SHARDED_MEMORY_CONFIG,
-    L1_HEIGHT_SHARDED_MEMORY_CONFIG,
-    L1_MEMORY_CONFIG,
-    L1_WIDTH_SHARDED_MEMORY_CONFIG,
     BufferType,
     MemoryConfig,
     NdShardSpec,
@@ -32,17 +28,12 @@ from ttnn_jit.specs.memory_config import (
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
-    check_memory_of_device,
 )
 from ttnn_jit.specs.sharding import (
     check_sharding,
-    create_sharded_memory_config,
     dense_strides,
-    folded_2d,
-    largest_divisor,
     legacy_shard_spec,
     lie_alike,
-    maximal_block_sharding_grid,
     round_up,
     sharded_over,
 )
@@ -51,10 +42,6 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 __all__ = [
     "DRAM_MEMORY_CONFIG",
     "HOST_MEMORY_CONFIG",
-    "L1_BLOCK_SHARDED_MEMORY_CONFIG",
-    "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
-    "L1_MEMORY_CONFIG",
-    "L1_WIDTH_SHARDED_MEMORY_CONFIG",
     "BufferType",
     "CoreCoord",
     "CoreGrid",
@@ -71,17 +58,7 @@ __all__ = [
     "ShardStrategy",
     "TensorMemoryLayout",
     "TensorSpec",
-    "check_kind",
-    "check_memory_of_device",
-    "check_whole_number",
     "checked",
-    "create_sharded_memory_config",
-    "dense_strides",
-    "folded_2d",
-    "largest_divisor",
-    "maximal_block_sharding_grid",
-    "round_up",
-    "whole_numbers",
 ]
 
 
@@ -163,9 +140,6 @@ class Shape(tuple[int, ...]):
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
         item = tuple.__getitem__(self, index)
         return Shape(item) if isinstance(item, tuple) else item
-
-    def __iter__(self) -> Iterator[int]:
-        return tuple.__iter__(self)
 
 
 class TensorSpec:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.affine_map import AffineMap
 from ttnn_jit.specs.index_expressions import Dim, dims_of
 from ttnn_jit.specs.sharding import dense_strides, folded_2d, round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -103,12 +102,7 @@ def mesh_slices(layout: TensorLayout) -> tuple[tuple[int, ...], TensorLayout]:
         extent // parts
         for extent, parts in zip(layout.shape, grid[:outer] + (1,) * (len(layout.shape) - outer), strict=True)
     )
-    if not _joins_the_rest(layout.linear, layout.shape, outer):
+    if len(layout.shape) <= outer + 1 or layout.linear != collapsed_map(layout.shape, [(outer, -1)]):
         raise LayoutError(f"TTNN joins all dimensions but the last of a slice, and cannot say `{layout.linear}`")
     fields = (layout.element, layout.tile, layout.out_of_bounds, layout.memory_space, layout.memory_layout)
     return grid[:outer], TensorLayout(shape, collapsed_map(shape), grid[outer:], *fields)
-
-
-def _joins_the_rest(linear: AffineMap, shape: tuple[int, ...], outer: int) -> bool:
-    """Whether a map joins all dimensions but the last that are not among the `outer` ones, without gaps."""
-    return len(shape) > outer + 1 and linear == collapsed_map(shape, [(outer, -1)])

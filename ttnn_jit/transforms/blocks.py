@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.specs.tensor_spec import largest_divisor
+from ttnn_jit.specs.sharding import largest_divisor
 
 
 def block_tiles(shard_tiles: Sequence[int], capacity: int, *, unary_chain: bool) -> tuple[int, ...]:

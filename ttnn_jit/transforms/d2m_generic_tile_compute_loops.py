@@ -16,8 +16,8 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import end_scf_loop, scf_loop, subview, tile_memref
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import dense_strides
 from ttnn_jit.transforms.blocks import block_tiles
 from ttnn_jit.transforms.index_constants import IndexConstants
 from ttnn_jit.transforms.kernel_body import TileBody, linalg_of

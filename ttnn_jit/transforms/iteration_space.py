@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.sharding import maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.specs.tensor_spec import maximal_block_sharding_grid
 
 
 class TileBroadcast(enum.Enum):

@@ -45,14 +45,16 @@ from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_text import set_printoptions
-from ttnn_jit.specs.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
-from ttnn_jit.specs.target import TILE_HEIGHT
-from ttnn_jit.specs.tensor_spec import (
-    DRAM_MEMORY_CONFIG,
+from ttnn_jit.specs.memory_config import (
     L1_BLOCK_SHARDED_MEMORY_CONFIG,
     L1_HEIGHT_SHARDED_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
     L1_WIDTH_SHARDED_MEMORY_CONFIG,
+)
+from ttnn_jit.specs.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
+from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.tensor_spec import (
+    DRAM_MEMORY_CONFIG,
     BufferType,
     CoreCoord,
     CoreGrid,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.specs.tensor_spec import check_kind
+from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.ttnn.devices import get_num_devices
 from ttnn_jit.ttnn.host_shards import MeshCoordinate
 

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.specs.checks import check_kind, check_whole_number
 from ttnn_jit.ttnn.host_function import host_function
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from ttnn_jit.ops.kinds import are_numbers
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, of_numbers
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, whole_numbers
+from ttnn_jit.specs.checks import whole_numbers
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import call_by_form, form, host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor

@@ -16,15 +16,9 @@ from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.guards.fingerprints import NoStableIdentityError
 from ttnn_jit.runtime.native import HostCpu, host_cpu
 from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.specs.tensor_spec import (
-    CoreGrid,
-    DataType,
-    Layout,
-    ShardStrategy,
-    TensorSpec,
-    create_sharded_memory_config,
-)
+from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardStrategy, TensorSpec
 
 HOST = HostCpu("x86_64-linux", "znver4", "+avx2,+fma")
 SPEC = TensorSpec((32, 32), DataType.BFLOAT16, Layout.TILE)

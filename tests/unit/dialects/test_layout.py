@@ -7,9 +7,10 @@ from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects import parse_module
 from ttnn_jit.dialects.layout import dtype_of, layout_attribute, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
+from ttnn_jit.specs.memory_config import L1_MEMORY_CONFIG
+from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
-    L1_MEMORY_CONFIG,
     BufferType,
     CoreGrid,
     CoreRange,
@@ -23,7 +24,6 @@ from ttnn_jit.specs.tensor_spec import (
     ShardStrategy,
     TensorMemoryLayout,
     TensorSpec,
-    create_sharded_memory_config,
 )
 
 BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32

@@ -245,15 +245,8 @@ def test_tiled_sharded_and_strided_specs_survive():
 
 
 def _specs():
-    from ttnn_jit.specs.tensor_spec import (
-        CoreGrid,
-        DataType,
-        Layout,
-        ShardOrientation,
-        ShardStrategy,
-        TensorSpec,
-        create_sharded_memory_config,
-    )
+    from ttnn_jit.specs.sharding import create_sharded_memory_config
+    from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardOrientation, ShardStrategy, TensorSpec
 
     yield tiled(3, 32, 64)
     yield TensorSpec((), DataType.BFLOAT16)
