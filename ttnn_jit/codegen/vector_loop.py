@@ -13,7 +13,7 @@ from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Sto
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.values import Literal, Work, usual_instructions, works
-from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.process.dataclass import dataclass
@@ -104,7 +104,6 @@ def vector_loop(
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
     region = emitter.region()
     loop = TileLoop(
-        KERNEL,
         body.streams,
         body.rank,
         region,

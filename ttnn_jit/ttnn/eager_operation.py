@@ -212,13 +212,17 @@ class TtnnOperation(WarmCalls):
         kwargs: Mapping[str, Any],
     ) -> Any:
         key = (device.target, bound.operation, options.key, *bound.key(specs_of(bound.operands)))
+        tensors = _tensors_of(bound)
         if options.change_nothing and bound.operation.is_view and (view := self._view(key, bound)):
-            return self._run_view(view, device, bound, args, kwargs)
+            (tensor,) = tensors
+            self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
+            return Tensor(view, device, tensor.memory(self.__name__))
         runs_now = device.recorder is None  # else the elements are those of a later time
-        tensors, program = _tensors_of(bound), self._programs.get(key)
+        program = self._programs.get(key)
         output = None if options.in_place else options.output_tensor
-        if program is not None and runs_now and output is None:
-            self._remember_program(program, device, bound, options, args, kwargs)
+        if program is not None and runs_now and output is None and may_be_warm(program, bound.operation, options):
+            write = partial(write_warm, bound.operation, program, device.target)
+            self._remember_call(write, args, kwargs, len(tensors))
         if options.output_tensor is not None:
             self._check_output(options.output_tensor, program, bound, options)
         program = program or self._compile(key, bound, device, options)  # which refuses element types
@@ -239,27 +243,6 @@ class TtnnOperation(WarmCalls):
             expected = program.plan.outputs[0]
         if output.spec is not expected:
             raise ShapeError(f"{self.__name__} has a result of {expected}, and writes into a tensor of {output.spec}")
-
-    def _run_view(
-        self, view: TensorSpec, device: Device, bound: BoundCall, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Tensor:
-        (tensor,) = _tensors_of(bound)
-        self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
-        return Tensor(view, device, tensor.memory(self.__name__))
-
-    def _remember_program(
-        self,
-        program: Program,
-        device: Device,
-        bound: BoundCall,
-        options: ResultOptions,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-    ) -> None:
-        """Have calls like this one go straight to their program, if they may."""
-        if program.plan.has_warm_calls and may_be_warm(bound.operation, options):
-            write = partial(write_warm, bound.operation, program, device.target)
-            self._remember_call(write, args, kwargs, len(_tensors_of(bound)))
 
     def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None) -> Any:
         """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
 
 
-def may_be_warm(operation: Operation, options: ResultOptions) -> bool:
-    """Whether a call like one before may go straight to its program: nothing of it is checked at each call."""
-    return not (operation.body or operation.check or any(options.queues))
+def may_be_warm(program: Program, operation: Operation, options: ResultOptions) -> bool:
+    """Whether a call like one before may go straight to its `program`: nothing of it is checked at each call."""
+    return program.plan.has_warm_calls and not (operation.body or operation.check or any(options.queues))
 
 
 def write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
