@@ -69,11 +69,15 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     check_torch(tensor, "from_torch")
     if device is not None:
         device.require_queue(cq_id, "from_torch")
-    if spec is not None:
-        _check_spec(spec, dtype, layout, memory_config, tile)
+    if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
+        raise SpecConflictError(
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+        )
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
-        mesh_mapper = _replicated(device)
+        from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
+
+        mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
         whole = spec or spec_of_new(
@@ -91,19 +95,6 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
 
 class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
-
-
-def _check_spec(spec: TensorSpec, *others: object) -> None:
-    if any(given is not None for given in others):
-        raise SpecConflictError(
-            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
-        )
-
-
-def _replicated(mesh: MeshDevice) -> TensorToMesh:
-    from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
-
-    return ReplicateTensorToMesh(mesh)
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
