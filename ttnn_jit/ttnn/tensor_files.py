@@ -278,15 +278,8 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     mapper = None if isinstance(mesh_mapper, ReplicateTensorToMesh) else mesh_mapper
     shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
     source = None if tensor is None else _source(tensor, mapper)
-    asked = _Asked(
-        shape,
-        dtype,
-        layout,
-        memory_config or HOST_MEMORY_CONFIG,
-        None if mapper is None else mapper.mesh_device,
-        source,
-    )
-    found = _cached(path, asked)
+    mesh = None if mapper is None else mapper.mesh_device
+    found = _cached(path, _Asked(shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, mesh, source))
     if found is None:
         found = converted(None, mapper)
         path.parent.mkdir(parents=True, exist_ok=True)
