@@ -106,7 +106,7 @@ class HostFunction:
                 kind_of(_text(each.annotation), self.function.__module__),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
-                is_required=each.default is each.empty and each.kind not in _OF_ANY,
+                is_required=each.default is each.empty and each.kind not in OF_ANY,
                 is_positional=each.kind not in {each.KEYWORD_ONLY, each.VAR_KEYWORD},
                 takes_other_names=each.kind is each.VAR_KEYWORD,
                 without_effect=self.without_effect.get(each.name, self.no_effect),
@@ -301,7 +301,8 @@ class HostFunction:
         raise CallError(refusal, location=place_of_the_user(), help=help_) from None
 
 
-_OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""The kinds of parameters of which a call gives any number."""
 
 
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
