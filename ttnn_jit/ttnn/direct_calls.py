@@ -8,14 +8,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.ops.host_ops import OPS
 from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.runtime.generated import define
 from ttnn_jit.ttnn.eager_ops import EAGER
-from ttnn_jit.ttnn.host_function import OF_ANY, HostFunction
-from ttnn_jit.ttnn.shared_parameters import made_of
+from ttnn_jit.ttnn.shared_parameters import OF_ANY, made_of
+
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.host_function import HostFunction
 
 
 def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:

@@ -25,6 +25,7 @@ from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.eager_ops import EAGER
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.shared_parameters import OF_ANY
 
 P = ParamSpec("P")
 T = TypeVar("T")
