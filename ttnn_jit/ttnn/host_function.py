@@ -302,10 +302,6 @@ class HostFunction:
         raise CallError(refusal, location=place_of_the_user(), help=help_) from None
 
 
-OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-"""The kinds of parameters of which a call gives any number."""
-
-
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
 
 
