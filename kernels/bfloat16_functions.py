@@ -164,14 +164,15 @@ class Bfloat16Functions(Logarithm, Trigonometry):
 
     def sigmoid_bfloat16(self, a: Value) -> Value:
         """1 / (1 + exp(-a))."""
-        return self._sigmoid_by(a, SIGMOID)
+        return self._sigmoid_by(self.mul(a, self.const(-LOG2_E)), SIGMOID)
 
     def silu_bfloat16(self, a: Value) -> Value:
         """A * sigmoid(a); NaN at -infinity, as the product is."""
-        return self.mul(a, self._sigmoid_by(a, SILU))
+        return self.mul(a, self._sigmoid_by(self.mul(a, self.const(-LOG2_E)), SILU))
 
-    def _sigmoid_by(self, a: Value, coefficients: tuple[float, ...]) -> Value:
-        power = self.exp2_by(self.mul(a, self.const(-LOG2_E)), [FAINT * coefficient for coefficient in coefficients])
+    def _sigmoid_by(self, y: Value, coefficients: tuple[float, ...]) -> Value:
+        """1 / (1 + 2**y)."""
+        power = self.exp2_by(y, [FAINT * coefficient for coefficient in coefficients])
         return self.div(self.const(FAINT), self.add(power, self.const(FAINT)))
 
     def tanh_bfloat16(self, a: Value) -> Value:
@@ -272,8 +273,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
     def gelu_tanh_bfloat16(self, a: Value) -> Value:
         """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)); NaN at -infinity, as the product is."""
         inner = self.fma(self.mul(a, a), self.const(-LOG2_E * GELU_CUBIC[0]), self.const(-LOG2_E * GELU_LINEAR[0]))
-        power = self.exp2_by(self.mul(a, inner), [FAINT * coefficient for coefficient in GELU_TANH])
-        return self.mul(a, self.div(self.const(FAINT), self.add(power, self.const(FAINT))))
+        return self.mul(a, self._sigmoid_by(self.mul(a, inner), GELU_TANH))
 
     def sin_bfloat16(self, a: Value) -> Value:
         """By reduction to [-pi/2, pi/2]."""

@@ -38,14 +38,11 @@ class Conversions(Primitives):
             case Storage.UPPER_HALF:
                 return self.round_bfloat16(value, numerics)
             case Storage.TRUTH:
-                return self._truth(value)
+                return self.int_select(self.int_eq(value, self.int_const(0)), self.int_const(0), self.int_const(1))
             case Storage.LOW_BITS:
                 return self._low_bits(value, 8 * dtype.itemsize, is_signed=dtype.compute.is_signed)
             case Storage.WHOLE:
                 return value
-
-    def _truth(self, word: Int) -> Int:
-        return self.int_select(self.int_eq(word, self.int_const(0)), self.int_const(0), self.int_const(1))
 
     def _double_word_of(self, word: Int, source: DataType) -> DoubleWord:
         """An integer of `source` with 64 bits."""

@@ -167,8 +167,7 @@ class NumpyVector(VectorMath):
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Array:
         """The bfloat16 words, as uint16, of `value` rounded to nearest even."""
-        rounded = np.asarray(self.round_bfloat16(value, numerics), np.float32)
-        return np.right_shift(rounded.view(np.uint32), np.uint32(16)).astype(np.uint16)
+        return self.stored(self.round_bfloat16(value, numerics), DataType.BFLOAT16)
 
 
 def _unsigned(i: Int) -> Array:

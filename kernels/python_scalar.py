@@ -8,7 +8,6 @@ libm lacks is `VectorMath`'s own.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from ttnn_jit.kernels.primitives import DoubleWord, Int, Table
 from ttnn_jit.kernels.scalar_call import register
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
@@ -78,8 +78,9 @@ class PythonScalar(VectorMath):
     # float32
 
     def const(self, value: float) -> Value:
-        text = _float_text(value)
-        if not math.isfinite(float(text)):
+        single = as_float32(value)
+        text = repr(single)
+        if not math.isfinite(single):
             self.limits.add(text.removeprefix("-"))
         return self._cast("f32", text)
 
@@ -209,12 +210,3 @@ class PythonScalar(VectorMath):
 
 for _name in ("sigmoid", "silu", "gelu", "rsqrt", *OF_ONE, *OF_TWO):
     setattr(PythonScalar, _name, _calls(_name))  # in the place of what `VectorMath` computes it by
-
-
-def _float_text(value: float) -> str:
-    """`value` rounded to float32, as Python reads it."""
-    try:
-        single = struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        single = math.copysign(math.inf, value)
-    return repr(single)

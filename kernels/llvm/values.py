@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
+from ttnn_jit.ops.kinds import as_float32
 
 
 class Value(str):
@@ -105,11 +106,7 @@ def _real(double: bytes, type_: Type) -> Literal:
 
 def real_text(number: float) -> str:
     """`number` rounded to float32 as LLVM reads it: the bits of the equal double."""
-    try:
-        single = struct.unpack("<f", struct.pack("<f", number))[0]
-    except OverflowError:
-        single = float("inf") if number > 0 else float("-inf")
-    return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
+    return f"0x{struct.unpack('<Q', struct.pack('<d', as_float32(number)))[0]:016X}"
 
 
 _ZERO = real_text(0.0)

@@ -85,13 +85,6 @@ def _moving(loops_of: Mapping[int, tuple[Index, Index]], dims: Sequence[int] | s
 
 def tile_broadcast(read: TensorSpec, written: TensorSpec) -> str | None:
     """What of its tiles an elementwise kernel must spread over those of the result; None if nothing."""
-    rows, columns = (own != full for own, full in zip(_matrix(read), _matrix(written), strict=True))
-    if rows and columns:
-        return "scalar"
-    if rows:
-        return "row"
-    return "col" if columns else None
-
-
-def _matrix(spec: TensorSpec) -> tuple[int, int]:
-    return (1, 1, *spec.shape)[-2], (1, 1, *spec.shape)[-1]
+    matrices = ((1, 1, *spec.shape)[-2:] for spec in (read, written))
+    rows_and_columns = tuple(own != full for own, full in zip(*matrices, strict=True))
+    return {(True, True): "scalar", (True, False): "row", (False, True): "col"}.get(rows_and_columns)

@@ -28,11 +28,7 @@ _KERNELS_OF: dict[type[Operation], Callable[[Any, ModuleReader], Sequence[BoundK
 """Base of a family's op classes -> the launches of one of its ops, in order."""
 
 
-def has_kernels(op: Operation) -> bool:
-    """Whether `op` is of a family with kernels of its own."""
-    return isinstance(op, tuple(_KERNELS_OF))
-
-
-def kernels_of(op: Operation, reader: ModuleReader) -> Sequence[BoundKernel]:
-    """The launches of an op that has kernels, in order; the last one writes its results."""
-    return next(kernels for family, kernels in _KERNELS_OF.items() if isinstance(op, family))(op, reader)
+def kernels_of(op: Operation, reader: ModuleReader) -> Sequence[BoundKernel] | None:
+    """The launches of an op, in order, the last of which writes its results; None: its family has no kernels."""
+    kernels = next((each for family, each in _KERNELS_OF.items() if isinstance(op, family)), None)
+    return kernels and kernels(op, reader)

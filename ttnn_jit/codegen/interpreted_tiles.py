@@ -79,16 +79,14 @@ def tiles_of(tensor: Tensor, extents: tuple[int, ...]) -> Array:
 def untiled(tiles: Array, tensor: Tensor) -> Array:
     """The logical elements of `tensor` out of `tiles`."""
     shape = tensor.values.shape
-    matrix = (1,) * (2 - len(shape)) + tuple(shape)
-    rank = tiles.ndim - 2
-    extents = tile_extents(shape, rank)
-    kept = tiles[tuple(slice(0, extent) for extent in extents)]
-    rows, columns = -(-matrix[-2] // TILE_HEIGHT), -(-matrix[-1] // TILE_WIDTH)
-    batched = kept.reshape(-1, rows, columns, TILE_HEIGHT, TILE_WIDTH) if kept.size else kept.reshape(0, 1, 1, 32, 32)
-    if not kept.size:
+    if not tensor.values.size:
         return np.zeros(shape, tiles.dtype)
+    height, width = (1, 1, *shape)[-2:]
+    rows, columns = -(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)
+    kept = tiles[tuple(map(slice, tile_extents(shape, tiles.ndim - 2)))]
+    batched = kept.reshape(-1, rows, columns, TILE_HEIGHT, TILE_WIDTH)
     padded = batched.swapaxes(2, 3).reshape(-1, rows * TILE_HEIGHT, columns * TILE_WIDTH)
-    return padded[:, : matrix[-2], : matrix[-1]].reshape(shape)
+    return padded[:, :height, :width].reshape(shape)
 
 
 def _split(values: Array, rank: int, fill: float) -> Array:

@@ -110,6 +110,10 @@ class LoopNest(_Computing):
             raise InternalError(f"loops over {self.loops.value} cannot hold a {type(other).__name__} as a stage")
         return [each for each in self.stages if isinstance(each, kind)]
 
+    def scratch_of(self, kind: type[_T]) -> list[_T]:
+        """What of its scratch is of a kind."""
+        return [each for each in self.scratch if isinstance(each, kind)]
+
     @property
     def remark(self) -> str:
         """What was chosen, for a reader; "" for one loop over all elements."""
@@ -119,7 +123,7 @@ class LoopNest(_Computing):
             case Loops.BLOCKS:
                 return f"cut into {len(self.stages)} loops, over blocks of {self.block} elements"
             case Loops.ROWS | Loops.COLUMNS:
-                kept = sum(isinstance(each, Buffer) and each.kind is BufferKind.ROW for each in self.scratch)
+                kept = sum(each.kind is BufferKind.ROW for each in self.scratch_of(Buffer))
                 sweeps = f"{_count(len(self.stages), 'sweep')} over {self.loops.value}"
                 return f"{sweeps}, {_count(kept, 'row')} kept" if kept else sweeps
             case Loops.STRIPS:
@@ -131,7 +135,7 @@ class LoopNest(_Computing):
     @property
     def tables(self) -> list[Table]:
         """Its table, if it has one."""
-        return [each for each in self.scratch if isinstance(each, Table)]
+        return self.scratch_of(Table)
 
     @property
     def _conversions(self) -> str:

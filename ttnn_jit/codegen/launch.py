@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.nest.limits import LINE
@@ -184,9 +185,8 @@ def contraction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], lef
         raise NotStridedError
     # What is written is never a scalar to the innermost loop.
     columns = (column is not None and _loops(walked, [column])) or [(1, (1,) * len(operands))]
-    nest = (*batches, *rows, *inner, *columns)
-    strides = tuple(zip(*(column for _, column in nest), strict=True))
-    return LaunchLoops(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
+    reduced = tuple(range(1, 1 + len(inner)))
+    return replace(_made_of([*batches, *rows, *inner, *columns], walked.offsets), reduced=reduced)
 
 
 DOTS_TOGETHER = 4
@@ -260,6 +260,11 @@ def row_loops(nest: LaunchLoops, right: int) -> int:
 
 _Loop = tuple[int, tuple[int, ...]]
 """The extent of a loop, and the stride of every operand along it."""
+
+
+def _made_of(loops: Sequence[_Loop], offsets: tuple[int, ...]) -> LaunchLoops:
+    strides = zip(*(own for _, own in loops), strict=True)
+    return LaunchLoops(tuple(extent for extent, _ in loops), tuple(strides), offsets)
 
 
 def _loops(walked: StridedWalk, chosen: Sequence[int]) -> list[_Loop]:
@@ -342,28 +347,26 @@ def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> Laun
     each other along those rows, of what is read or is written, that lie farther apart, which so are few at a time;
     where operands are `far`, in memory, along what is read, which is prefetched.
     """
-    read, written = nest.strides
-    loops = range(len(nest.extents))
-    reading, writing = ([k for k in loops if strides[k] == 1 and nest.extents[k] > 1] for strides in (read, written))
+    loops = list(zip(nest.extents, zip(*nest.strides, strict=True), strict=True))
+    reading, writing = (
+        [k for k, (extent, _) in enumerate(loops) if own[k] == 1 and extent > 1] for own in nest.strides
+    )
     if len(reading) != 1 or len(writing) != 1 or reading == writing:
         return None
-    rows, columns = writing[0], reading[0]
-    if min(nest.extents[rows], nest.extents[columns]) < LEAST_TRANSPOSED:
+    (rows, down), (columns, along) = loops[writing[0]], loops[reading[0]]
+    if min(rows, columns) < LEAST_TRANSPOSED:
         return None
     line = LINE // itemsize
-    reads_on = far or abs(read[rows]) > abs(written[columns])
+    reads_on = far or abs(down[0]) > abs(along[1])
     high, wide = (2 * line, line) if far or not reads_on else (BLOCK, 2 * line)
-    high, wide = _part(nest.extents[rows], high, line), _part(nest.extents[columns], wide, line)
-    down = nest.extents[rows] // high, tuple(own[rows] * high for own in nest.strides)
-    along = nest.extents[columns] // wide, tuple(own[columns] * wide for own in nest.strides)
-    others = [(nest.extents[k], tuple(own[k] for own in nest.strides)) for k in loops if k not in {rows, columns}]
-    first, last = (down, along) if reads_on else (along, down)
+    high, wide = _part(rows, high, line), _part(columns, wide, line)
+    others = [loop for k, loop in enumerate(loops) if k not in {*writing, *reading}]
+    by_rows = rows // high, tuple(high * step for step in down)
+    by_columns = columns // wide, tuple(wide * step for step in along)
+    first, last = (by_rows, by_columns) if reads_on else (by_columns, by_rows)
     few = far and math.prod(extent for extent, _ in others) < FEW_MATRICES
     around = [first, *others, last] if few else [*others, first, last]
-    block = [(wide, tuple(own[columns] for own in nest.strides)), (high, tuple(own[rows] for own in nest.strides))]
-    found = [*(loop for loop in around if loop[0] != 1), *block]
-    strides = zip(*(own for _, own in found), strict=True)
-    return LaunchLoops(tuple(extent for extent, _ in found), tuple(strides), nest.offsets)
+    return _made_of([*(loop for loop in around if loop[0] != 1), (wide, along), (high, down)], nest.offsets)
 
 
 def _part(extent: int, wanted: int, line: int) -> int:
@@ -424,14 +427,10 @@ def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offs
     """Loops without extents of 1, adjacent ones merged where the outer stride is the inner one times its extent."""
     columns = zip(*strides, strict=True) if extents else ()
     loops = [(extent, column) for extent, column in zip(extents, columns, strict=True) if extent != 1]
-    merged: list[tuple[int, tuple[int, ...]]] = []
+    merged: list[_Loop] = []
     for extent, column in loops:
         if merged and all(outer == inner * extent for outer, inner in zip(merged[-1][1], column, strict=True)):
             merged[-1] = (merged[-1][0] * extent, column)
         else:
             merged.append((extent, column))
-    if not merged:
-        merged = [(1, (1,) * len(strides))]
-    return LaunchLoops(
-        tuple(extent for extent, _ in merged), tuple(zip(*(column for _, column in merged), strict=True)), offsets
-    )
+    return _made_of(merged or [(1, (1,) * len(strides))], offsets)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
 from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
 from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING
@@ -25,8 +24,6 @@ from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,6 @@ def drafted_nest(nest: LoopNest, isa: HostIsa) -> Draft:
             return _converting(nest, isa)
 
 
-def _of(kind: type[_T], found: tuple[object, ...]) -> list[_T]:
-    return [each for each in found if isinstance(each, kind)]
-
-
 def _one_loop(nest: LoopNest) -> Draft:
     loop = nest.one_loop
     assert loop is not None, "the loops of a body are chosen before its text is written"
@@ -99,13 +92,13 @@ def _in_blocks(nest: LoopNest) -> Draft:
         name = f"ttnn_jit.part{number}"
         calls.append(StageCall(name, stage.operands))
         definitions += stage.functions(name, module)
-    kernel = staged_loops(KERNEL, module, nest.streams, _of(Stream, nest.scratch), calls, nest.block)
+    kernel = staged_loops(KERNEL, module, nest.streams, nest.scratch_of(Stream), calls, nest.block)
     return Draft([kernel, *definitions], module, sum(stage.picoseconds for stage in stages))
 
 
 def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
     """A loop over strips of tiles, or sweeps over rows of them, and what unpacks and packs these."""
-    conversions, scratches = nest.conversions, tuple(_of(Stream, nest.scratch))
+    conversions, scratches = nest.conversions, tuple(nest.scratch_of(Stream))
     names = {each.stream: each.symbol for each in conversions}
     if nest.loops is Loops.TILE_ROWS:
         (rows,) = nest.all_of(LoopNest)
@@ -148,7 +141,7 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
         functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
         definitions += functions.definitions
         module.add(functions.module)
-    given = symbol, body.streams, body.rank, calls, tuple(_of(Buffer, nest.scratch)), module
+    given = symbol, body.streams, body.rank, calls, tuple(nest.scratch_of(Buffer)), module
     kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [f"; {rows_text(is_short=body.reduced.is_short)}"]
     return Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)

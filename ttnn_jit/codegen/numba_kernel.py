@@ -38,7 +38,7 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
     bodies = [kernel_source(launch.bound.kernel) for launch in host.launches]
     names = [f"py_{hashlib.sha256(source.text.encode()).hexdigest()[:16]}" for source in bodies]
     # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
-    plan = program_plan(host, [(name, 0) for name in names])
+    plan = program_plan(host, [(name, 0, ()) for name in names])
     return host, plan, dict(zip(names, bodies, strict=True))
 
 

@@ -30,7 +30,7 @@ class SweepWriter:
         self._builder = builder
         self._index, self._extent = f"i{loop}", f"n{loop}"
         self._sweeps = nest.all_of(Sweep)
-        self._buffers = [each for each in nest.scratch if isinstance(each, Buffer)]
+        self._buffers = nest.scratch_of(Buffer)
         self._streams = len(places)
         self._places = list(places)
         for k, buffer in enumerate(self._buffers, len(places)):

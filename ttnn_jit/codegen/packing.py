@@ -12,6 +12,7 @@ from ttnn_jit.codegen.launch import NO_TILES, LaunchLoops, tile_loops_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.dialects.declared_ops import TypecastOp
+from ttnn_jit.kernels.python_scalar import INDENT
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.strided_walk import NotStridedError
@@ -20,7 +21,6 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 _OWN_LOOPS = (0, 1)
 """Columns and rows of a tile."""
-_INDENT = "    "
 
 
 def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[BoundKernel]:
@@ -132,16 +132,16 @@ def packing_source(kernel: Copy) -> str:
     else:
         above = []
         inside = [f"source, target = {', '.join(places)}", f"for byte in range({read.itemsize}):"]
-        inside.append(f"{_INDENT}target[byte] = source[byte]")
+        inside.append(f"{INDENT}target[byte] = source[byte]")
     names = sorted({"called", *(f"{dtype.name.lower()}_at" for dtype in (read, written))})
     lines = [
         f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
         *above,
         "",
         "def kernel(pointers, params):",
-        f"{_INDENT}if params[0]:",
-        *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
-        *(_INDENT * (2 + len(outer)) + line for line in inside),
+        f"{INDENT}if params[0]:",
+        *(f"{INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
+        *(INDENT * (2 + len(outer)) + line for line in inside),
         "",
     ]
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from ttnn_jit.codegen.kernel import Routine, rows_text
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
+from ttnn_jit.codegen.numba_steps import in_loops
 from ttnn_jit.codegen.packing import repacking_whole
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
@@ -167,8 +168,6 @@ def _loops(kernel: Routine) -> Iterator[str]:
     yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
     for k, moves in enumerate(kernel.moves):  # numba takes time for every statement, also for one that is of no use
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
-    for depth, loop in enumerate(outer):
-        yield f"{INDENT * depth}for i{loop} in range(n{loop}):"
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
         place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
@@ -178,7 +177,7 @@ def _loops(kernel: Routine) -> Iterator[str]:
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
     arguments += kernel.constants
-    yield f"{INDENT * len(outer)}routine({', '.join(arguments)})"
+    yield from in_loops(range(kernel.own, loops), [f"routine({', '.join(arguments)})"])
 
 
 def _constant(value: float) -> str:

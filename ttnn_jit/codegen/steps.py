@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
 from ttnn_jit.specs.product_precision import Multiplication
@@ -27,11 +28,7 @@ class Constant:
         """The float32 nearest to `value`, an infinity beyond its range; an int's low 32 bits."""
         if isinstance(value, int):
             return Constant(value % (1 << 32))
-        try:
-            packed = struct.pack("<f", value)
-        except OverflowError:
-            packed = struct.pack("<f", float("inf") if value > 0 else float("-inf"))
-        return Constant(int.from_bytes(packed, "little"))
+        return Constant(int.from_bytes(struct.pack("<f", as_float32(value)), "little"))
 
     @property
     def value(self) -> float:

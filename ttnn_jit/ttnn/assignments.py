@@ -112,20 +112,6 @@ def unary_chain(
     return placed(in_float32(chained, input_tensor), memory_config, output_tensor)
 
 
-def _filled(
-    extents: Sequence[int], rows: int, columns: int, like: Tensor, high: float, low: float, config: MemoryConfig | None
-) -> Tensor:
-    part = (*extents[:2], rows, columns)
-    if any(not 0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
-        raise ShapeError(f"{rows} rows and {columns} columns are no part of {list(extents)}")
-    made = (like.dtype, Layout.ROW_MAJOR, like.device(), config)
-    whole = full(tuple(extents), low, *made)
-    if not math.prod(part):
-        return whole
-    filled = full(part, high, *made)
-    return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
-
-
 @host_function()
 def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     N: int,  # noqa: N803 - ttnn's name
@@ -156,7 +142,12 @@ def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     Raises:
         ShapeError: There are not as many rows and columns.
     """
-    return _filled((N, C, H, W), hOnes, wOnes, any, val_hi, val_lo, memory_config)
+    extents, part = (N, C, H, W), (N, C, hOnes, wOnes)
+    if not all(0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
+        raise ShapeError(f"{hOnes} rows and {wOnes} columns are no part of {list(extents)}")
+    made = (any.dtype, Layout.ROW_MAJOR, any.device(), memory_config)
+    whole = full(extents, val_lo, *made)
+    return ttnn.slice_write(whole, full(part, val_hi, *made), (0, 0, 0, 0), part) if math.prod(part) else whole
 
 
 @host_function()
@@ -171,4 +162,4 @@ def fill_ones_rm(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """`fill_rm` with ones and zeros (ttnn.fill_ones_rm)."""
-    return _filled((N, C, H, W), hOnes, wOnes, any, 1.0, 0.0, memory_config)
+    return fill_rm(N, C, H, W, hOnes, wOnes, any, 1.0, 0.0, memory_config)

@@ -17,7 +17,7 @@ def real_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `real`, in a list (ttnn.real_bw)."""
-    return _placed((ttnn.identity(grad_tensor), _zeros(grad_tensor)), memory_config)
+    return _placed((ttnn.identity(grad_tensor), ttnn.fill(grad_tensor, 0.0)), memory_config)
 
 
 @host_function(observed=False, without_effect=_ALIKE)
@@ -25,7 +25,7 @@ def imag_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `imag`, in a list (ttnn.imag_bw)."""
-    return _placed((_zeros(grad_tensor), ttnn.identity(grad_tensor)), memory_config)
+    return _placed((ttnn.fill(grad_tensor, 0.0), ttnn.identity(grad_tensor)), memory_config)
 
 
 @host_function(observed=False, without_effect=_ALIKE)
@@ -41,32 +41,24 @@ def angle_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `angle`, in a list (ttnn.angle_bw)."""
-    return _placed(_angle(grad_tensor, input_tensor), memory_config)
+    z = input_tensor
+    scaled = ttnn.divide(grad_tensor, ttnn.add(ttnn.square(z.real), ttnn.square(z.imag)))
+    return _placed((ttnn.neg(ttnn.multiply(scaled, z.imag)), ttnn.multiply(scaled, z.real)), memory_config)
 
 
 @host_function(observed=False)
 def polar_bw(
     grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
-    """The gradient of `polar`, in a list (ttnn.polar_bw)."""
-    return _placed(_polar(grad_tensor, input_tensor), memory_config)
+    """The gradient of `polar`, in a list (ttnn.polar_bw).
 
-
-def _zeros(tensor: Tensor) -> Tensor:
-    return ttnn.fill(tensor, 0.0)
-
-
-def _angle(g: Tensor, z: ComplexTensor) -> tuple[Tensor, Tensor]:
-    scaled = ttnn.divide(g, ttnn.add(ttnn.square(z.real), ttnn.square(z.imag)))
-    return ttnn.neg(ttnn.multiply(scaled, z.imag)), ttnn.multiply(scaled, z.real)
-
-
-def _polar(g: ComplexTensor, z: ComplexTensor) -> tuple[Tensor, Tensor]:
-    """The input's parts are lengths and angles."""
+    The parts of its input are lengths and angles.
+    """
+    g, z = grad_tensor, input_tensor
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)
     length = ttnn.add(ttnn.multiply(g.real, cosine), ttnn.multiply(g.imag, sine))
     turned = ttnn.subtract(ttnn.multiply(g.imag, cosine), ttnn.multiply(g.real, sine))
-    return length, ttnn.multiply(z.real, turned)
+    return _placed((length, ttnn.multiply(z.real, turned)), memory_config)
 
 
 def _placed(parts: tuple[Tensor, Tensor], memory_config: MemoryConfig | None) -> list[ComplexTensor]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.convolutions import CONV3D, Convolution, numbers_3d
@@ -83,7 +82,10 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
     tensors = Operands(input_tensor, weight_tensor, bias_tensor).there(device, "conv3d")
-    _check_rank(tensors.input)
+    if len(tensors.input.shape) != 5:
+        raise ShapeError(
+            f"conv3d: the input has shape {list(tensors.input.shape)}: batch, depth, height, width, channels are wanted"
+        )
     windows = windows_of("conv3d", 3, kernel_size, stride, padding, dilation)
     if padding_mode == "replicate":
         x, windows = replicated(tensors.input, windows)
@@ -95,13 +97,6 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
     attributes = (*numbers_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
     return _CONV3D(x, tensors.weight, tensors.bias, *attributes, memory_config=memory_config)
-
-
-def _check_rank(x: Any) -> None:
-    if len(x.shape) != 5:
-        raise ShapeError(
-            f"conv3d: the input has shape {list(x.shape)}: batch, depth, height, width, channels are wanted"
-        )
 
 
 @host_function(

@@ -8,7 +8,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here
@@ -39,18 +39,7 @@ _OF_TTNN = (
 )
 """Names of `ttnn` itself."""
 
-__all__ = [  # noqa: PLE0604 - the names are the table's
-    "Arch",
-    "Device",
-    "DisableMemoryReports",
-    "DisablePersistentKernelCache",
-    "EnableMemoryReports",
-    "EnablePersistentKernelCache",
-    "is_blackhole",
-    "is_grayskull",
-    "is_wormhole_b0",
-    *_OF_TTNN.split(),
-]
+__all__ = ["Arch", "Device", *declared_names_of("device"), *_OF_TTNN.split()]  # noqa: PLE0604 - the names are the declarations' and the table's
 
 
 __getattr__ = names_of("device", [*__all__, *_LATER])

@@ -14,7 +14,7 @@ from ttnn_jit.ops.host_ops import OPS
 from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.runtime.generated import define
 from ttnn_jit.ttnn.eager_ops import EAGER
-from ttnn_jit.ttnn.shared_parameters import made_of
+from ttnn_jit.ttnn.shared_parameters import OF_ANY, made_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.host_function import HostFunction
@@ -29,7 +29,7 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     )
     scope.update(_made_of=made_of, _arguments=arguments, _tracers=TRACERS)
     scope.update(_type=type, _list=list, _are_whole=_are_whole)
-    own = [each for each in declared.signature.parameters.values() if each.kind not in _OF_ANY]
+    own = [each for each in declared.signature.parameters.values() if each.kind not in OF_ANY]
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
     places = [each.name for each in own if each.name not in by_name]
     heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
@@ -94,9 +94,6 @@ _SEQUENCES, _WHOLE = frozenset({tuple, list}), frozenset({int})
 def _are_whole(value: Any) -> bool:
     """Whether it is a tuple or list of Python's own whole numbers, which need no binding."""
     return type(value) in _SEQUENCES and _WHOLE.issuperset(map(type, value))
-
-
-_OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _given(

@@ -41,9 +41,7 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
     places = torch.nonzero(_elements(input_tensor).reshape(-1)).reshape(-1)
     padded = torch.zeros(shape, dtype=torch.int64)
     padded.view(-1)[: len(places)] = places
-    spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
-    if memory_config is not None:
-        spec = spec.with_(memory_config=memory_config)
+    spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, memory_config=memory_config)
     counted = torch.full((1, 1, 1, 1), len(places))
     return [
         storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),

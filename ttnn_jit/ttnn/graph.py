@@ -17,20 +17,10 @@ from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
 from ttnn_jit.ttnn.operation_graph import own_tensors_in, text_of_argument
 
-__all__ = [
-    "RunMode",
-    "begin_graph_capture",
-    "end_graph_capture",
-    "extract_calltrace",
-    "extract_circular_buffers_peak_size_per_core",
-    "extract_memory_of_calls",
-    "extract_output_info",
-    "extract_peak_L1_memory_usage",
-    "pretty_print",
-]
+__all__ = ["RunMode", *declared_names_of("graph")]  # noqa: PLE0604 - the names are the declarations'
 
 JsonNode = dict[str, Any]
 

@@ -158,9 +158,7 @@ def _edge(passed: Sequence[Box], target: Box, columns: Sequence[_Column]) -> str
     return f'<polyline points="{line}" fill="none" stroke="#99a" marker-end="url(#arrow)"/>'
 
 
-def _between(
-    start: tuple[float, float], end: tuple[float, float], columns: Sequence[_Column]
-) -> list[tuple[float, float]]:
+def _between(start: _Point, end: _Point, columns: Sequence[_Column]) -> list[_Point]:
     """The way from the bottom of a column, beside it and over the top of the next; none within one column."""
     column, other = (next(each for each in columns if x <= each.right) for x, _ in (start, end))
     if column is other:

@@ -25,6 +25,7 @@ from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.eager_ops import EAGER
 from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.shared_parameters import OF_ANY
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -106,7 +107,7 @@ class HostFunction:
                 kind_of(_text(each.annotation), self.function.__module__),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
-                is_required=each.default is each.empty and each.kind not in _OF_ANY,
+                is_required=each.default is each.empty and each.kind not in OF_ANY,
                 is_positional=each.kind not in {each.KEYWORD_ONLY, each.VAR_KEYWORD},
                 takes_other_names=each.kind is each.VAR_KEYWORD,
                 without_effect=self.without_effect.get(each.name, self.no_effect),
@@ -299,9 +300,6 @@ class HostFunction:
         known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
         raise CallError(refusal, location=place_of_the_user(), help=help_) from None
-
-
-_OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")

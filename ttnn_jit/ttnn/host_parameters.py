@@ -83,26 +83,6 @@ class HostParameter(Parameter):
 # --- Alternatives -----------------------------------------------------------------------------------------------------
 
 
-def _whole(value: Any, _: str) -> Any:
-    number = python_number(value)
-    return number if type(number) is int else NOT_TAKEN
-
-
-def _positive(value: Any, what: str) -> Any:
-    number = _whole(value, what)
-    return number if number is not NOT_TAKEN and number > 0 else NOT_TAKEN
-
-
-def _number(value: Any, _: str) -> Any:
-    number = python_number(value)
-    return number if isinstance(number, Number) else NOT_TAKEN
-
-
-def _flag(value: Any, _: str) -> Any:
-    number = python_number(value)
-    return number if type(number) is bool else NOT_TAKEN
-
-
 def _tensor(value: Any, _: str) -> Any:
     """What stands for a tensor in a program says itself who calls, whatever its library."""
     return value if isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__") else NOT_TAKEN
@@ -127,11 +107,19 @@ def _only_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
     return lambda value, _: value if holds(value) else NOT_TAKEN
 
 
+def _number_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
+    """A number of Python or a scalar of numpy, as Python's own."""
+    taken = _only_if(holds)
+    return lambda value, what: taken(python_number(value), what)
+
+
 _ALTERNATIVES = {
-    "int": Alternative("a whole number", _whole),
-    "PositiveInt": Alternative("a whole number of at least 1", _positive),
-    "float": Alternative("a number", _number),
-    "bool": Alternative("True or False", _flag),
+    "int": Alternative("a whole number", _number_if(lambda number: type(number) is int)),
+    "PositiveInt": Alternative(
+        "a whole number of at least 1", _number_if(lambda number: type(number) is int and number > 0)
+    ),
+    "float": Alternative("a number", _number_if(lambda number: isinstance(number, Number))),
+    "bool": Alternative("True or False", _number_if(lambda number: type(number) is bool)),
     "str": Alternative("a text", _only_if(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),
     "Device": Alternative("a ttnn.Device", _only_if(lambda value: isinstance(value, Device))),

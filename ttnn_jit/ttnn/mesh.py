@@ -258,8 +258,3 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
         return everywhere
 
     return call
-
-
-def mesh_of(leaves: Iterable[Any]) -> MeshDevice | None:
-    """The mesh of the first tensor of a mesh among `leaves`; None if there is none."""
-    return next((leaf.mesh for leaf in leaves if isinstance(leaf, MeshTensor)), None)

@@ -231,7 +231,12 @@ class MeshMapperConfig:
     mesh_shape_override: MeshShape | None = None
 
     def __post_init__(self) -> None:
-        _check_placements(self.placements)
+        known = isinstance(self.placements, tuple | list) and self.placements
+        if not known or not all(isinstance(each, PlacementReplicate | PlacementShard) for each in self.placements):
+            raise ArgumentError(
+                "`placements` must be a list of PlacementShard and PlacementReplicate, one for each axis of the mesh, "
+                f"got {self.placements!r}"
+            )
         object.__setattr__(self, "placements", tuple(self.placements))
         _keep_shape(self)
 
@@ -253,15 +258,6 @@ class MeshComposerConfig:
             raise ArgumentError(f"`dims` of MeshComposerConfig must be whole numbers, got {self.dims!r}")
         object.__setattr__(self, "dims", tuple(self.dims))
         _keep_shape(self)
-
-
-def _check_placements(placements: Any) -> None:
-    known = isinstance(placements, tuple | list) and placements
-    if not known or not all(isinstance(each, PlacementReplicate | PlacementShard) for each in placements):
-        raise ArgumentError(
-            f"`placements` must be a list of PlacementShard and PlacementReplicate, one for each axis of the mesh, got "
-            f"{placements!r}"
-        )
 
 
 def _keep_shape(config: MeshMapperConfig | MeshComposerConfig) -> None:

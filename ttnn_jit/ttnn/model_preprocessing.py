@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
 from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
@@ -36,25 +36,14 @@ if TYPE_CHECKING:
 Convert = Callable[["torch.nn.Module", str], bool]
 Preprocessor = Callable[..., Mapping[Any, Any] | None]
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the names are the declarations'
     "Conv2dArgs",
     "ConvTranspose2dArgs",
     "MaxPool2dArgs",
     "ModuleArgs",
     "ParameterDict",
     "ParameterList",
-    "convert_torch_model_to_ttnn_model",
-    "default_preprocessor",
-    "fold_batch_norm2d_into_conv2d",
-    "infer_ttnn_module_args",
-    "make_parameter_dict",
-    "move_to_device",
-    "preprocess_embedding_weight",
-    "preprocess_layernorm_parameter",
-    "preprocess_linear_bias",
-    "preprocess_linear_weight",
-    "preprocess_model",
-    "preprocess_model_parameters",
+    *declared_names_of("model_preprocessing"),
 ]
 
 _CONVERTED_TO = DataType.BFLOAT16

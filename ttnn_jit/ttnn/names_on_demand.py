@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.ttnn.host_functions import HOST_FUNCTIONS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
@@ -32,10 +32,16 @@ def declared_functions() -> dict[str, str]:
     }
 
 
+def declared_names_of(submodule: str) -> list[str]:
+    """The names of the functions of the host API that a submodule of ttnn has."""
+    split = (name.rpartition(".") for name in HOST_FUNCTIONS)
+    return [name for home, _, name in split if home == submodule]
+
+
 def host_functions_of(submodule: str) -> dict[str, Any]:
     """The functions of the host API that a submodule of ttnn has, by their names in it."""
-    split = ((*name.rpartition("."), module) for name, module in HOST_FUNCTIONS.items())
-    return {name: getattr(import_module(module), name) for home, _, name, module in split if home == submodule}
+    names = declared_names_of(submodule)
+    return {name: getattr(import_module(HOST_FUNCTIONS[f"{submodule}.{name}"]), name) for name in names}
 
 
 @compiles
@@ -66,33 +72,21 @@ def is_newly_declared(name: str) -> bool:
 
 def construct(*args: Any, **keywords: Any) -> Any:
     """What `Tensor.parts_of` is: ttnn's constructor, which loads when it is called."""
-    return loaded_constructor()(*args, **keywords)
+    with compiling():
+        from ttnn_jit.ttnn.tensor_constructor import parts_of
+    return parts_of(*args, **keywords)
 
 
-@compiles
-def loaded_constructor() -> Any:
-    """`ttnn_jit.ttnn.tensor_constructor.parts_of`."""
-    return import_module("ttnn_jit.ttnn.tensor_constructor").parts_of
+def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> AttributeError:
+    """The error for a name that the namespace or a submodule lacks: where it is, why it is not here, or names near it.
 
-
-def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that the namespace lacks: the reason, if ttnn has it, else names that differ by one slip."""
+    Names are near that differ by one slip.
+    """
     from ttnn_jit.ops.public_names import names_within_a_slip, why_absent
 
-    missing = f"module 'ttnn_jit.ttnn' has no attribute {name!r}"
-    if reason := why_absent(name):
-        return AttributeError(f"{missing}: {reason}", name=name)
-    near = names_within_a_slip(name, known)
-    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
-    return AttributeError(f"{missing}{hint}", name=name)
-
-
-def unknown_name_of(submodule: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that a submodule lacks: where it is, why it is not here, or names one slip away."""
-    from ttnn_jit.ops.public_names import names_within_a_slip, why_absent
-
-    missing = f"module 'ttnn_jit.ttnn.{submodule}' has no attribute {name!r}"
-    if name in import_module("ttnn_jit.ttnn").__all__:
+    module = f"ttnn_jit.ttnn.{submodule}" if submodule else "ttnn_jit.ttnn"
+    missing = f"module {module!r} has no attribute {name!r}"
+    if submodule and name in import_module("ttnn_jit.ttnn").__all__:
         return AttributeError(f"{missing}: it is `ttnn.{name}`", name=name)
     if reason := why_absent(name, submodule):
         return AttributeError(f"{missing}: {reason}", name=name)
@@ -112,6 +106,6 @@ def names_of(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
             return getattr(import_module("ttnn_jit.ttnn"), name)
         if (module := declared_functions().get(f"{submodule}.{name}")) is not None:
             return getattr(import_module(module), name)
-        raise unknown_name_of(submodule, name, known)
+        raise unknown_name(name, known, submodule)
 
     return lacks

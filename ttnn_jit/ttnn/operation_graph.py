@@ -11,20 +11,17 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.graph_nodes import Node
 from ttnn_jit.ttnn.graph_picture import lines_of, picture
+from ttnn_jit.ttnn.plain_python import is_foreign
 from ttnn_jit.ttnn.transfers import get_device_tensors
 
 
 def tensors_in(values: Any) -> list[Any]:
     """The tensors of any library in nested containers."""
-    return [
-        leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_torch_tensor(leaf) or is_numpy_array(leaf)
-    ]
+    return [leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_foreign(leaf)]
 
 
 def own_tensors_in(values: Any) -> list[Tensor]:

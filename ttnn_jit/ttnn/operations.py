@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.ttnn import moreh
 from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
-from ttnn_jit.ttnn.names_on_demand import unknown_name_of
+from ttnn_jit.ttnn.names_on_demand import unknown_name
 
 __all__ = ["moreh"]
 __path__: list[str] = []
@@ -14,5 +14,5 @@ __path__: list[str] = []
 
 def __getattr__(name: str) -> Any:
     if f"operations.{name}" not in MIRRORED:
-        raise unknown_name_of("operations", name, __all__)
+        raise unknown_name(name, __all__, "operations")
     return mirrored(f"operations.{name}")

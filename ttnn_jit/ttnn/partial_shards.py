@@ -57,8 +57,7 @@ def interleaved_to_sharded_partial(
     flat = ttnn.reshape(input_tensor, (1, 1, rows * num_slices, columns))
     first = rows * slice_index
     part = ttnn.slice(flat, (0, 0, first, 0), (1, 1, first + rows, columns))
-    part = part if output_dtype in {None, part.dtype} else typecast(part, output_dtype)
-    return to_memory_config(part, shards)
+    return to_memory_config(part, shards, output_dtype)
 
 
 @host_function(without_effect={"the cache stays as it lies": "memory_config output_dtype"})

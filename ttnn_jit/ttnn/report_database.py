@@ -138,12 +138,11 @@ class ReportLog(Observer):
             report.close()
 
     def _report(self, folder: Path) -> _Report:
-        return self._reports.get(folder) or self._reports.setdefault(folder, self._opened(folder))
-
-    def _opened(self, folder: Path) -> _Report:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._save_settings(folder / SETTINGS)
-        return _Report(folder / DATABASE)
+        if folder not in self._reports:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._save_settings(folder / SETTINGS)
+            self._reports[folder] = _Report(folder / DATABASE)
+        return self._reports[folder]
 
 
 class _Report:
@@ -235,16 +234,13 @@ class _Report:
         spec = tensor.spec
         where: tuple[Any, ...] = (None,) * 4
         if _is_in_memory(tensor):
-            self._write_device(_device_of(tensor))
             device, address, _, kind = _buffer(tensor)
             where = _text_of_config(spec.memory_config), device, address, kind
+            if device not in self._devices:
+                self._devices.add(device)
+                self._insert("devices", [_described(_device_of(tensor))])
         self._insert("tensors", [(number, str(spec.shape), str(spec.dtype), str(spec.layout), *where)])
         return number
-
-    def _write_device(self, device: Device) -> None:
-        if device.id() not in self._devices:
-            self._devices.add(device.id())
-            self._insert("devices", [_described(device)])
 
     def _insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         if rows:

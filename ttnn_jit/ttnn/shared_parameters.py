@@ -17,6 +17,9 @@ P = ParamSpec("P")
 A = TypeVar("A")
 T = TypeVar("T")
 
+OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Kinds of parameters that stand for any number of arguments."""
+
 
 class OverOps:
     """A base of such dataclasses: bodies find in them what they are written over, where they make or free tensors."""

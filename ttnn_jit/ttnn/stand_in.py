@@ -35,7 +35,7 @@ class TtnnFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """The spec of our module for a name in `ttnn` or a helper's; None for others, and where a real ttnn is."""
         if fullname == TEST_HELPERS:
-            return ModuleSpec(fullname, _EmptyLoader(), is_package=True)
+            return ModuleSpec(fullname, None, is_package=True)  # of which submodules alone are of use
         if fullname in HELPER_HOMES:
             return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
         if fullname.startswith(f"{HOME}."):
@@ -66,7 +66,7 @@ class TtnnFinder(MetaPathFinder):
 
 def _mirrored_spec(fullname: str, module: str) -> ModuleSpec | None:
     """The spec of a module that has no file."""
-    return ModuleSpec(fullname, _MirrorLoader(module), is_package=True) if module in MIRRORED else None
+    return ModuleSpec(fullname, _AliasLoader(module, mirrored), is_package=True) if module in MIRRORED else None
 
 
 def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
@@ -80,30 +80,14 @@ def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
 
 
 class _AliasLoader(Loader):
-    """Puts the module `home` into ``sys.modules`` under the name that was asked for."""
+    """Puts the module that `load` gives for `home` into ``sys.modules`` under the name that was asked for."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, load: Callable[[str], ModuleType] = importlib.import_module) -> None:
         self._home = home
+        self._load = load
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(self._home)
-
-
-class _MirrorLoader(Loader):
-    """Puts a module of `MIRRORED` into ``sys.modules`` under the name that was asked for."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = mirrored(self._path)
-
-
-class _EmptyLoader(Loader):
-    """A package of which submodules alone are of use."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        pass
+        sys.modules[module.__name__] = self._load(self._home)
 
 
 class _InstallWhenUnpickled:

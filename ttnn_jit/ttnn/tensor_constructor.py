@@ -90,7 +90,8 @@ def _of_numbers(
         return made
     listed = _listed(data, data_type)
     _check_count(len(listed), extents)
-    _check_device(device)
+    if isinstance(device, MeshDevice):
+        raise _of_one_device()
     return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
@@ -106,9 +107,8 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     pad_value: float | None = None,
     mesh_mapper: object = None,
 ) -> Tensor:
-    if isinstance(tensor, MeshTensor) or mesh_mapper is not None:
+    if isinstance(tensor, MeshTensor) or isinstance(device, MeshDevice) or mesh_mapper is not None:
         raise _of_one_device()
-    _check_device(device)
     if isinstance(tensor, Tensor):
         if any(given is not None for given in (data_type, device, layout, mem_config)):
             raise ArgumentError("ttnn.Tensor of a ttnn tensor is another name of it", help="use `ttnn.clone` or `.to`")
@@ -134,11 +134,6 @@ def _check_count(count: int, extents: Sequence[int], name: str = "ttnn.Tensor") 
             f"{name}: {count} numbers do not make up a shape of {list(extents)}",
             help=f"give {math.prod(extents)} of them in one list, row by row" if min(extents, default=1) >= 0 else None,
         )
-
-
-def _check_device(device: object) -> None:
-    if isinstance(device, MeshDevice):
-        raise _of_one_device()
 
 
 def _of_one_device() -> ArgumentError:

@@ -104,22 +104,21 @@ def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tenso
     """
     path = Path(file_name)
     contents = _read(path)
-    tensors = [_host_tensor(spec, part) for spec, part in zip(contents.specs, contents.parts, strict=True)]
-    if contents.mesh is None:
-        return tensors[0] if device is None else _placed(tensors[0], contents.specs[0].memory_config, device)
-    if not isinstance(device, MeshDevice) or list(device.shape) != contents.mesh:
+    mesh = device if isinstance(device, MeshDevice) else None
+    if contents.mesh is not None and (mesh is None or list(mesh.shape) != contents.mesh):
         raise TensorFileError(
             f"{path} holds the tensors of a mesh of {MeshShape(contents.mesh)}, and `device` is {device}",
             help=f"pass `device=ttnn.open_mesh_device({tuple(contents.mesh)})`",
         )
-    return MeshTensor(
-        device,
-        [_placed(own, own.memory_config(), place) for own, place in zip(tensors, device.devices, strict=True)],
-    )
+    found = _on_host(contents, mesh)
+    return found if device is None else to_device(found, device)
 
 
-def _placed(tensor: Tensor, config: MemoryConfig, device: Device) -> Tensor:
-    return to_device(tensor, device, None if config == HOST_MEMORY_CONFIG else config)
+def _on_host(contents: _Contents, mesh: MeshDevice | None, memory_config: MemoryConfig | None = None) -> Tensor:
+    """What a file holds, under `memory_config` if that is given; several tensors are those of `mesh`."""
+    specs = [spec.with_(memory_config=memory_config) for spec in contents.specs]
+    tensors = list(map(_host_tensor, specs, contents.parts))
+    return tensors[0] if contents.mesh is None or mesh is None else MeshTensor(mesh, tensors)
 
 
 def _host_tensor(spec: TensorSpec, elements: memoryview) -> Tensor:
@@ -278,15 +277,8 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     mapper = None if isinstance(mesh_mapper, ReplicateTensorToMesh) else mesh_mapper
     shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
     source = None if tensor is None else _source(tensor, mapper)
-    asked = _Asked(
-        shape,
-        dtype,
-        layout,
-        memory_config or HOST_MEMORY_CONFIG,
-        None if mapper is None else mapper.mesh_device,
-        source,
-    )
-    found = _cached(path, asked)
+    mesh = None if mapper is None else mapper.mesh_device
+    found = _cached(path, _Asked(shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, mesh, source))
     if found is None:
         found = converted(None, mapper)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -356,11 +348,7 @@ def _as_asked(path: Path, contents: _Contents, asked: _Asked) -> Tensor:
     mesh = asked.mesh if isinstance(asked.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
         raise _other_tensor(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
-    tensors = [
-        _host_tensor(spec.with_(memory_config=asked.memory_config), part)
-        for spec, part in zip(contents.specs, contents.parts, strict=True)
-    ]
-    return tensors[0] if mesh is None else MeshTensor(mesh, tensors)
+    return _on_host(contents, mesh, asked.memory_config)
 
 
 def _shown(value: object) -> str:

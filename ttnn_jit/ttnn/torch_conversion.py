@@ -21,7 +21,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, ReplicateTensorToMesh, TensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 if TYPE_CHECKING:
@@ -68,11 +68,15 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     check_torch(tensor, "from_torch")
     if device is not None:
         device.require_queue(cq_id, "from_torch")
-    if spec is not None:
-        _check_spec(spec, dtype, layout, memory_config, tile)
+    if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
+        raise SpecConflictError(
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+        )
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
-        mesh_mapper = _replicated(device)
+        from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
+
+        mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
         whole = spec or spec_of_new(
@@ -90,17 +94,6 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
 
 class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
-
-
-def _check_spec(spec: TensorSpec, *others: object) -> None:
-    if any(given is not None for given in others):
-        raise SpecConflictError(
-            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
-        )
-
-
-def _replicated(mesh: MeshDevice) -> TensorToMesh:
-    return ReplicateTensorToMesh(mesh)
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:

@@ -11,18 +11,10 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
 from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
 
-__all__ = [
-    "OperationGraph",
-    "disable_tracing",
-    "enable_tracing",
-    "get_graph",
-    "is_tracing_enabled",
-    "trace",
-    "visualize",
-]
+__all__ = ["OperationGraph", *declared_names_of("tracer")]  # noqa: PLE0604 - the names are the declarations'
 
 
 class _Tracer(Observer):

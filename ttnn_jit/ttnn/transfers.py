@@ -120,7 +120,7 @@ def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Te
     Raises:
         ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
     """
-    _check_way("reshard", input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
+    _check_way(input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
     return to_memory_config(input_tensor, memory_config, None, output_tensor)
 
 
@@ -141,14 +141,14 @@ def interleaved_to_sharded(
     Raises:
         ArgumentError: It goes another way, or an argument is of another kind; and whatever `to_memory_config` raises.
     """
-    name = "interleaved_to_sharded"
     if isinstance(memory_config, MemoryConfig):
         config, output_dtype = memory_config, shard_shape if output_dtype is None else output_dtype
     else:
         from ttnn_jit.specs.core_sets import shards_in_l1
 
         config = shards_in_l1(memory_config, shard_shape, shard_scheme, shard_orientation)
-    _check_way(name, input_tensor, config, (False, True), f"{name} goes from an interleaved tensor to a sharded one")
+    rule = "interleaved_to_sharded goes from an interleaved tensor to a sharded one"
+    _check_way(input_tensor, config, (False, True), rule)
     return to_memory_config(input_tensor, config, output_dtype)
 
 
@@ -168,14 +168,12 @@ def sharded_to_interleaved(
         return input_tensor
     memory_config = DRAM_MEMORY_CONFIG if memory_config is None else memory_config
     rule = "sharded_to_interleaved goes to an interleaved memory config"
-    _check_way("sharded_to_interleaved", input_tensor, memory_config, (True, False), rule)
+    _check_way(input_tensor, memory_config, (True, False), rule)
     return to_memory_config(input_tensor, memory_config, output_dtype)
 
 
-def _check_way(
-    name: str, tensor: Tensor, memory_config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str
-) -> None:
-    if (tensor.is_sharded(), memory_config.is_sharded()) != sharded_from_and_to:
+def _check_way(tensor: Tensor, config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str) -> None:
+    if (tensor.is_sharded(), config.is_sharded()) != sharded_from_and_to:
         raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 
 
@@ -343,8 +341,8 @@ def copy_host_to_device_tensor(
         ArgumentError: The first is not on the host, or the second not on a device, or there is no such queue.
     """
     name = "copy_host_to_device_tensor"
-    rule = f"{name} takes a tensor on the host, then one on a device"
-    _check_places(name, (host_tensor, device_tensor), (False, True), rule)
+    if host_tensor.device() is not None or device_tensor.device() is None:
+        raise ArgumentError(f"{name} takes a tensor on the host, then one on a device")
     _check_queues(device_tensor.device(), name, cq_id)
     _overwrite(device_tensor, host_tensor, name)
 
@@ -364,8 +362,8 @@ def copy_device_to_host_tensor(
             is no such command queue.
     """
     name = "copy_device_to_host_tensor"
-    rule = f"{name} takes a tensor on a device, then one on the host"
-    _check_places(name, (device_tensor, host_tensor), (True, False), rule)
+    if device_tensor.device() is None or host_tensor.device() is not None:
+        raise ArgumentError(f"{name} takes a tensor on a device, then one on the host")
     if isinstance(device_tensor, MeshTensor) and not isinstance(host_tensor, MeshTensor):
         raise ArgumentError(
             f"{name}: one tensor on the host does not hold those of {len(device_tensor.tensors)} devices",
@@ -419,11 +417,6 @@ def _check_queues(device: Device | None, name: str, *queues: int | None) -> None
     if device is not None:
         for queue in queues:
             device.require_queue(queue, name)
-
-
-def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
-    if tuple(tensor.device() is not None for tensor in tensors) != on_device:
-        raise ArgumentError(rule)
 
 
 @over_meshes

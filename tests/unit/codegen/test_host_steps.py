@@ -52,7 +52,8 @@ TURNED = [TensorSpec((64, 64), DataType.FLOAT32)], [("permute", 0, (1, 0))]
 def test_no_step_writes_the_text_of_a_loop(program, monkeypatch):
     """A later step may choose another: of a copy through registers, the loop over elements is no kernel."""
     written = []
-    monkeypatch.setattr(TileLoop, "_written", lambda loop, *_: written.append(loop))
+    for method in ("definition", "unoptimised_definition"):
+        monkeypatch.setattr(TileLoop, method, lambda loop, *_: written.append(loop))
     forget_loops()
     host_plan(scheduled(*program), host_isa())
     assert not written

@@ -60,7 +60,7 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
     kernels = [kernel_of(replace(launch.bound.kernel.body, size_class=size_class), isa) for launch in host.launches]
     assert {has_table(kernel) for kernel in kernels} == {looked_up}
     objects = {kernel.name: assemble(kernel.modules.whole, isa) for kernel in kernels}
-    plan = program_plan(host, [(kernel.name, 1) for kernel in kernels])
+    plan = program_plan(host, [(kernel.name, 1, ()) for kernel in kernels])
     (found,) = run_plan(plan, objects, inputs)
     return found
 

@@ -116,7 +116,7 @@ def sections():
     page = (ROOT / "docs" / "adding_an_operation.md").read_text()
     found = {}
     for section in page.split("\n## ")[1:]:
-        files = re.findall(r"`ops/(\w+\.py)`", section)  # functions of the host have none
+        files = re.findall(r"`(ops/[\w/]+\.py)`", section)  # functions of the host have none
         if files and "```python" in section:
             found[section.partition(":")[0]] = files[0], *declared_in(section)
     return found
@@ -129,7 +129,7 @@ def test_the_page_adds_an_operation_of_every_family_with_one_declaration_and_no_
     assert {*families} >= {"Elementwise", "Movement", "Reduction", "Contraction", "Composite", "Routine"}
     copy = package_with_own("ops", tmp_path)
     for file, text, name in families.values():
-        with (copy / "ops" / file).open("a") as declarations:
+        with (copy / file).open("a") as declarations:
             declarations.write(f"\n\n{text}\n\nOPERATIONS = (*OPERATIONS, {name})\n")
     names = [re.search(r"""name='(\w+)'|\w+ = \w+\('(\w+)'""", text) for _, text, _ in families.values()]
     (tmp_path / "use.py").write_text(USE)

@@ -50,12 +50,13 @@ def test_the_page_adds_a_pass_with_one_file_and_one_line(tmp_path):
     section = (ROOT / "docs" / "how_to_add.md").read_text().partition("## A pass")[2].partition("\n## ")[0]
     text, _ = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     line = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)[-1]
-    copy = package_with_own("transforms", tmp_path) / "transforms"
-    (copy / re.search(r"`(\w+\.py)`", section)[1]).write_text(text.partition("\n\n\nprint(")[0])
-    order = (copy / "stage_order.py").read_text()
+    copy = package_with_own("transforms", tmp_path)
+    (copy / re.search(r"`(transforms/[\w/]+\.py)`", section)[1]).write_text(text.partition("\n\n\nprint(")[0])
+    (path,) = copy.glob("transforms/**/stage_order.py")
+    order = path.read_text()
     followed = '    "d2m-generic-fusion",\n'
     assert order.count(followed) == 1
-    (copy / "stage_order.py").write_text(order.replace(followed, followed + line))
+    path.write_text(order.replace(followed, followed + line))
     done = subprocess.run(
         [sys.executable, "-c", USE],
         capture_output=True,

@@ -178,6 +178,5 @@ class HostPlan:
 
     def with_kernels(self, changed: Callable[[Kernel], Kernel]) -> HostPlan:
         """Every launch with the kernel that `changed` gives for its own."""
-        bound = (replace(each.bound, kernel=changed(each.bound.kernel)) for each in self.launches)
-        launches = zip(self.launches, bound, strict=True)
-        return replace(self, launches=tuple(replace(launch, bound=own) for launch, own in launches))
+        made = ((each, replace(each.bound, kernel=changed(each.bound.kernel))) for each in self.launches)
+        return replace(self, launches=tuple(replace(launch, bound=bound) for launch, bound in made))

@@ -15,7 +15,7 @@ from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
-from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
+from ttnn_jit.codegen.host_kernels import kernels_of
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
@@ -58,8 +58,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     host = host_plan(module, isa)
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
     written = [kernel_of(launch.bound.kernel, isa) for launch in launches]
-    panels = {kernel.name: kernel.panels for kernel in written}
-    plan = program_plan(host, [(kernel.name, kernel.picoseconds) for kernel in written], panels)
+    plan = program_plan(host, [(kernel.name, kernel.picoseconds, kernel.panels) for kernel in written])
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
 
 
@@ -105,26 +104,21 @@ def _kernels(op: Operation, reader: ModuleReader) -> Iterable[tuple[Operation, B
     match op:
         case GenericOp():
             return launches_of(op, reader)
-        case _ if has_kernels(op):
-            return ((op, bound) for bound in kernels_of(op, reader))
         case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():
             return ()
+        case _ if (kernels := kernels_of(op, reader)) is not None:
+            return ((op, bound) for bound in kernels)
         case _:
             raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
 
 
-NO_PANELS: Mapping[str, tuple[int, ...]] = {}
-
-
-def program_plan(
-    host: HostPlan, named: Sequence[tuple[str, int]], panels: Mapping[str, tuple[int, ...]] = NO_PANELS
-) -> ProgramPlan:
+def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]]]) -> ProgramPlan:
     """Buffers and launches of a program.
 
     Args:
         host: Its launches.
-        named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
-        panels: By kernel that has them, as `Launch` does.
+        named: Of every launch, its kernel's name, the picoseconds that it is predicted to take for an element, and the
+            kernel's panels, as `Launch` has them.
     """
     groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_place)]
     written = _written(launch.bound for launch in host.launches)
@@ -142,7 +136,7 @@ def program_plan(
     first_run = {}
     for group in groups:
         first_run[group[0][0]] = len(launches)
-        own = [_launch(each.bound, *named[place], index, panels) for place, each in group]
+        own = [_launch(each.bound, *named[place], index) for place, each in group]
         launches += _round_by_round(
             [_runs(run, each.bound.loops, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
         )
@@ -169,17 +163,11 @@ def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
 
 
 def _launch(
-    bound: BoundKernel,
-    name: str,
-    picoseconds: int,
-    index: Mapping[PlanValue, int],
-    panels: Mapping[str, tuple[int, ...]],
+    bound: BoundKernel, name: str, picoseconds: int, panels: tuple[int, ...], index: Mapping[PlanValue, int]
 ) -> Launch:
-    operands, nest = tuple(index[each.value] for each in bound.operands), bound.loops
-    own = panels.get(name, ())
-    written = len(bound.outputs)
+    operands, nest, written = tuple(index[each.value] for each in bound.operands), bound.loops, len(bound.outputs)
     return Launch(
-        name, operands, nest.params, picoseconds, written, nest.offsets, nest.reduced, panels=own, whole=nest.whole
+        name, operands, nest.params, picoseconds, written, nest.offsets, nest.reduced, panels=panels, whole=nest.whole
     )
 
 

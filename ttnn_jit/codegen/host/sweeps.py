@@ -145,12 +145,11 @@ def _held_words(body: KernelBody, operand: int) -> int | None:
 def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:
     """The kernel's streams and its buffers as a sweep accesses them."""
     in_columns = body.reduced is not None and body.reduced.loop == 1
-    if in_columns:
-        return [*body.streams, *(Stream(each.dtype, InnerAccess.CONTIGUOUS) for each in buffers)]
-    if not whole_row:
-        dtypes = (*(each.dtype for each in body.streams), *(each.dtype for each in buffers))
-        return [Stream(dtype, InnerAccess.SCALAR) for dtype in dtypes]
-    of_buffers = {BufferKind.ELEMENT: InnerAccess.SCALAR, BufferKind.FOLDED: InnerAccess.FOLDED}
+    if not in_columns and not whole_row:
+        every: list[Stream | Buffer] = [*body.streams, *buffers]
+        return [Stream(each.dtype, InnerAccess.SCALAR) for each in every]
+    in_rows = {BufferKind.ELEMENT: InnerAccess.SCALAR, BufferKind.FOLDED: InnerAccess.FOLDED}
+    of_buffers = {} if in_columns else in_rows
     return [*body.streams, *(Stream(each.dtype, of_buffers.get(each.kind, InnerAccess.CONTIGUOUS)) for each in buffers)]
 
 

@@ -11,6 +11,7 @@ keys to be finite: else a row is NaN where a key that it does not see is met, an
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
 from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
@@ -74,13 +75,7 @@ def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, 
 
 def _least(most: int, holds: Callable[[int], bool]) -> int:
     """The least number up to `most` from which on `holds` does; it is taken to hold of `most`."""
-    low, high = 0, most
-    if not holds(most - 1):
-        return most
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return bisect_left(range(most), True, key=holds) if holds(most - 1) else most
 
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
