@@ -46,8 +46,10 @@ docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and
 	$(BIN)/ttnn-jit env --write docs/command_line.md
 	$(BIN)/ttnn-jit opt --write docs/command_line.md
 	$(BIN)/python -m benchmarks.usage --write docs/usage.md
+	$(BIN)/python -m docs.site_pages.rooms
 
 site: $(VENV)/.site  ## The documentation as a site in build/site; warnings and broken links are errors
+	rm -rf build/site
 	$(BIN)/python -m sphinx -b html -q -W --keep-going docs build/site
 	@echo "written: build/site/index.html"
 

@@ -67,8 +67,8 @@ def how_fast() -> str:
     on_cpu, on_chip = zip(*models.ratios(_content(models.BENCHMARK.name)["steps"]).values(), strict=True)
     sentence = (
         f"On whole models the target `cpu`, which is the fast one, runs at {_range(on_cpu)} times the speed of the "
-        "best of torch on the same processor; the default target, `wormhole_b0`, follows that chip's rules and rounding, "
-        f"and runs at {_range(on_chip)} times."
+        "best of torch on the same processor; the default target, `wormhole_b0`, follows that chip's rules and "
+        f"rounding, and runs at {_range(on_chip)} times."
     )
     return f"{textwrap.fill(sentence, 120)}\n"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from diskcache.core import MODE_RAW
 
-from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, unsealed
+from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, counts, unsealed
 from ttnn_jit.cache.folder import NOT_USED, Folder, UntrustedFolderError
 from ttnn_jit.cache.read_only import ReadOnlyEntries
 from ttnn_jit.diagnostics.errors import ProgramFormatError
@@ -92,7 +92,7 @@ def _contents_of(folder: Path) -> Contents:
             (folder / DATABASE_NAME).stat()
             state = State.READ_ONLY if opened.read_only else _writable(folder)
         with _opened(folder) as entries:
-            programs, others, nbytes = _counts(entries)
+            programs, others, nbytes = counts(entries)
     except UntrustedFolderError as error:
         return Contents(folder, State.REFUSED, str(error).removeprefix(NOT_USED))
     except FileNotFoundError:
@@ -197,12 +197,6 @@ def _plan(row: _Row) -> ProgramPlan | None:
         return None if data is None else Program.from_bytes(data).plan
     except ProgramFormatError:
         return None
-
-
-def _counts(entries: ReadOnlyEntries) -> tuple[int, int, int]:
-    query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), COUNT(*), TOTAL(LENGTH(value)) FROM Cache"
-    ((programs, entries_in_all, nbytes),) = entries._sql(query).fetchall()
-    return int(programs), entries_in_all - int(programs), int(nbytes)
 
 
 @contextmanager

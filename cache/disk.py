@@ -14,15 +14,14 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttnn_jit.cache.folder import Folder, ReadOnlyError, UntrustedFolderError, files_of
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.cache.folder import NOT_USED, Folder, ReadOnlyError, UntrustedFolderError, files_of
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.specs.options import Environment
 
@@ -97,7 +96,8 @@ class DiskStore:
 
     def usage(self) -> tuple[int, int]:
         """How many programs are stored, and the bytes of all entries. Does not create the folder."""
-        return self._guarded(_usage, (0, 0)) if self._exists() else (0, 0)
+        programs, _, nbytes = self._guarded(counts, (0, 0, 0)) if self._exists() else (0, 0, 0)
+        return programs, nbytes
 
     def clear(self) -> None:
         """Remove every entry. Does not create the folder."""
@@ -176,7 +176,7 @@ class DiskStore:
             self._folder = self._folder or Folder(self.directory)
             entries = _entries_in(self._folder)
             if not self._folder.is_in_place():
-                raise UntrustedFolderError(f"the disk cache is not used: {self.directory} was exchanged meanwhile")
+                raise UntrustedFolderError(f"{NOT_USED}{self.directory} was exchanged meanwhile")
             return entries
         except (sqlite3.Error, OSError, diskcache.Timeout) as error:
             # Trying again at every compile would cost more than it is likely to give.
@@ -202,7 +202,7 @@ class DiskStore:
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
             _WARNED.add(text)
-            warnings.warn(text, RuntimeWarning, stacklevel=level_of_the_user())
+            warn_the_user(text, RuntimeWarning)
 
 
 _WARNED: set[str] = set()
@@ -267,28 +267,23 @@ def _require_sound_settings(entries: diskcache.Cache) -> None:
             raise sqlite3.DatabaseError(f"setting {name} is damaged")
 
 
-def _usage(entries: diskcache.Cache | ReadOnlyEntries) -> tuple[int, int]:
+def counts(entries: diskcache.Cache | ReadOnlyEntries) -> tuple[int, int, int]:
+    """How many programs are stored and how many other entries, and the bytes of all of them."""
     # In SQL, for diskcache counts no bytes of values that lie in the database.
-    query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), TOTAL(LENGTH(value)) FROM Cache"
-    ((programs, stored),) = entries._sql(query).fetchall()
-    return int(programs), int(stored)
+    query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), COUNT(*), TOTAL(LENGTH(value)) FROM Cache"
+    ((programs, entries_in_all, nbytes),) = entries._sql(query).fetchall()
+    return int(programs), entries_in_all - int(programs), int(nbytes)
 
 
 def _seal(name: str, value: bytes) -> bytes:
-    return _MAGIC + _digest(name, value) + value
+    # With the name, for a damaged index finds another name's row, whole in itself.
+    return _MAGIC + hashlib.sha256(name.encode() + b"\0" + value).digest() + value
 
 
 def unsealed(name: str, sealed: bytes) -> bytes | None:
     """The value that an entry holds; None if the entry is damaged, or another name's."""
-    start = len(_MAGIC) + _DIGEST_BYTES
-    value = sealed[start:]
-    sound = sealed[: len(_MAGIC)] == _MAGIC and sealed[len(_MAGIC) : start] == _digest(name, value)
-    return value if sound else None
-
-
-def _digest(name: str, value: bytes) -> bytes:
-    # With the name, for a damaged index finds another name's row, whole in itself.
-    return hashlib.sha256(name.encode() + b"\0" + value).digest()
+    value = sealed[len(_MAGIC) + _DIGEST_BYTES :]
+    return value if sealed == _seal(name, value) else None
 
 
 def _read(entries: diskcache.Cache | ReadOnlyEntries, name: str) -> bytes | None:

@@ -41,9 +41,10 @@ class Versions:
     python: str
 
     @staticmethod
+    @cache
     def current() -> Versions:
         """Of this process."""
-        return _current_versions()
+        return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
 
 
 @dataclass(frozen=True)
@@ -193,11 +194,6 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
             raise NoStableIdentityError(f"{value!r} is known to this process alone")
         return " ".join([fingerprint(value), *(operation.body for operation in written)])  # a user's tile operation
     return fingerprint(value)
-
-
-@cache
-def _current_versions() -> Versions:
-    return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
 
 
 @cache

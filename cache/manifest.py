@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import starmap
-from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.key import Difference, Key, differences
@@ -138,25 +137,20 @@ _NOT_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, RecursionErr
 
 
 def _candidates(data: bytes | None) -> tuple[_Candidate, ...]:
-    if data is None:
-        return ()
+    """What came of compiles, latest first; nothing where there is no manifest, or a damaged one."""
     try:
-        return tuple(map(_candidate, json.loads(data.partition(b"\n")[0])))
+        return tuple(
+            _Candidate(tuple((text_of(path), text_of(then)) for path, then in reads), text_of(content))
+            for reads, content in json.loads((data or b"").partition(b"\n")[0])
+        )
     except _NOT_WRITTEN:
         return ()
 
 
-def _candidate(fields: Any) -> _Candidate:
-    reads, content = fields
-    return _Candidate(tuple((text_of(path), text_of(then)) for path, then in reads), text_of(content))
-
-
 def _recorded(data: bytes | None) -> tuple[str, Mapping[str, str]]:
-    """The place and the contributions of a key; nothing where a manifest is damaged."""
-    if data is None:
-        return "", {}
+    """The place and the contributions of a key; nothing where there is no manifest, or a damaged one."""
     try:
-        place, contributions = json.loads(data.partition(b"\n")[2])
+        place, contributions = json.loads((data or b"").partition(b"\n")[2])
         return text_of(place), {text_of(name): text_of(value) for name, value in contributions.items()}
     except _NOT_WRITTEN:
         return "", {}

@@ -46,7 +46,14 @@ class CacheInfo:
 
 
 class _Counters:
-    """Counts under the compiler's lock, but for memory hits: these are on the path of every call."""
+    """Counts under the compiler's lock, but for memory hits, which are on the path of every call.
+
+    Those the interpreter's own lock makes exact, where there is one.
+
+    Attributes:
+        memory_caches: What `cache_clear` empties.
+        compiles, memory_hits, disk_hits: See `CacheInfo`.
+    """
 
     def __init__(self) -> None:
         self.memory_caches: weakref.WeakSet[MemoryCache] = weakref.WeakSet()
@@ -57,30 +64,13 @@ class _Counters:
 
 
 COUNTERS = _Counters()
-"""This process's counts; a warm call adds to `memory_hits` itself."""
+"""This process's counts; a compile and a call add to them themselves."""
 
 
 def register(cache: MemoryCache) -> None:
     """Have `cache_clear` reach `cache` for as long as it lives."""
     with compiling():
         COUNTERS.memory_caches.add(cache)
-
-
-def count_compile() -> None:
-    """A program was compiled."""
-    with compiling():
-        COUNTERS.compiles += 1
-
-
-def count_disk_hit() -> None:
-    """A program was read from disk."""
-    with compiling():
-        COUNTERS.disk_hits += 1
-
-
-def count_memory_hit() -> None:
-    """A call was served from memory. Without a lock: the interpreter's own makes it exact, where there is one."""
-    COUNTERS.memory_hits += 1
 
 
 def cache_info() -> CacheInfo:

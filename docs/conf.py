@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
+from docs.site_pages import rooms  # noqa: E402
 from docs.site_pages.writing import write  # noqa: E402
 
 project = "ttnn_jit"
@@ -53,27 +55,34 @@ class MlirLexer(RegexLexer):
 
 
 def _with_picture(_: Sphinx, docname: str, source: list[str]) -> None:
-    """The picture of the rooms in the place that the page of the architecture has for it."""
+    """The rooms as a drawing, where the page has them as text."""
     if docname == "architecture":
-        picture = (DOCS / "generated" / "rooms.html").read_text(encoding="utf-8")
-        source[0] = source[0].replace("<!-- picture of the rooms -->", f"```{{raw}} html\n{picture}\n```")
+        source[0] = rooms.with_picture(source[0])
 
 
 LINKS = {
     "../CHANGELOG.md": "generated/changelog.md",
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../benchmarks/results/README.md": "generated/results/README.md",
+    "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
+    "site_pages/calls.py": "generated/a_call.md",
+    "site_pages/rooms.py": "generated/rooms/index.md",
+    "site_pages/stages.py": "generated/a_compile.md",
     "tutorial.ipynb": "generated/tutorial.md",
 }
-"""Of files that are no pages: the pages that show them."""
+"""Of files and folders that are no pages: the pages that show them, or that they make."""
 
 
 def _with_pages(_: Sphinx, docname: str, source: list[str]) -> None:
-    """Links of the pages in docs/ to files that other pages show."""
+    """The README as the first page, and links of the pages in docs/ to files that other pages show."""
+    if docname == "index":
+        readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+        readme = re.sub(r"\]\((?!docs/|https?:)", "](../", readme).replace("](docs/", "](")
+        source[0] = source[0].replace("<!-- README.md -->", readme)
     if "/" not in docname:
         for file, page in LINKS.items():
-            source[0] = source[0].replace(f"]({file}", f"]({page}")
+            source[0] = source[0].replace(f"]({file})", f"]({page})")
 
 
 def setup(app: Sphinx) -> None:

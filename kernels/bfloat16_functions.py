@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
 from ttnn_jit.kernels.logarithm import Logarithm
-from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Int, Table
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, Int, Table
 from ttnn_jit.kernels.trigonometry import INVERSE_HALF_PI, INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
 
@@ -283,11 +283,6 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
         return self.rarely(far, near, Bfloat16Functions.sin_far_bfloat16, a)
 
-    def with_sign_of(self, value: Value, a: Value) -> Value:
-        """`value`, negated where a is below zero."""
-        sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
-        return self.from_bits(self.int_xor(self.bits(value), sign))
-
     def cos_bfloat16(self, a: Value) -> Value:
         """A sine a quarter turn on."""
         magic = self.const(ROUNDING_MAGIC + 1)  # cos(r + (k + 1/2) pi) = -sin(r) where k is even
@@ -314,11 +309,11 @@ class Bfloat16Functions(Logarithm, Trigonometry):
 
     def sin_far_bfloat16(self, a: Value) -> Value:
         """`sin_far` of numbers of either sign."""
-        return self.with_sign_of(self.sin_far(self.abs(a)), a)
+        return self.times_sign_of(self.sin_far(self.abs(a)), a)
 
     def tan_far_bfloat16(self, a: Value) -> Value:
         """`tan_far` of numbers of either sign."""
-        return self.with_sign_of(self.tan_far(self.abs(a)), a)
+        return self.times_sign_of(self.tan_far(self.abs(a)), a)
 
     def atan_bfloat16(self, a: Value) -> Value:
         """By an odd polynomial on [0, 1], and pi / 2 less that of 1 / a beyond."""

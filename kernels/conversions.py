@@ -6,14 +6,12 @@ nearest that there is; NaN becomes 0. An integer keeps its low bits in a narrowe
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.primitives import SIGN_BIT, DoubleWord, Int, Primitives
+from ttnn_jit.kernels.primitives import SIGN_BIT, SMALLEST_NORMAL, DoubleWord, Int, Primitives
 from ttnn_jit.kernels.word_math import IntegerMath
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.dtypes import ComputeType, Storage
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
-
-SMALLEST_NORMAL = 2.0**-126
 
 
 class Conversions(Primitives):

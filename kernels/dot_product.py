@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.primitives import SIGN_BIT, Int, Primitives
+from ttnn_jit.kernels.primitives import SIGN_BIT, SMALLEST_NORMAL, Int, Primitives
 from ttnn_jit.ops.emit import Value
 
-_SMALLEST_NORMAL = 2.0**-126
 _UP = 2.0**24
 """Brings a sum near the smallest normal number to where float32 rounds it as if exponents had no bound."""
 
@@ -31,12 +30,12 @@ class DotProduct(Primitives):
     def _flushed_fma(self, x: Value, y: Value, z: Value) -> Value:
         up = self.const(_UP)
         scaled = self.fma(self.mul(x, up), y, self.mul(z, up))
-        is_tiny = self.lt(self.abs(scaled), self.const(_SMALLEST_NORMAL * _UP))
+        is_tiny = self.lt(self.abs(scaled), self.const(SMALLEST_NORMAL * _UP))
         total = self.fma(x, y, z)
         return self.select(is_tiny, self._zero_of(total), total)
 
     def _flushed(self, x: Value) -> Value:
-        return self.select(self.lt(self.abs(x), self.const(_SMALLEST_NORMAL)), self._zero_of(x), x)
+        return self.select(self.lt(self.abs(x), self.const(SMALLEST_NORMAL)), self._zero_of(x), x)
 
     def _zero_of(self, x: Value) -> Value:
         return self.from_bits(self.int_and(self.bits(x), self.int_const(SIGN_BIT)))

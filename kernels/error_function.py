@@ -187,8 +187,7 @@ class ErrorFunction(Logarithm):
         scaled = self.mul(self.piecewise(x, MILLS_RATIO), x)
         s, n = self._exp_of_minus_square(x, 0.5)
         tail = self.scale(self.fma(scaled, s, scaled), n)
-        result = self.sub(self.at_least(-0.0, a), tail)
-        return self.select(self.eq(a, self.const(float("-inf"))), self.const(float("nan")), result)
+        return self.nan_at_minus_infinity(a, self.sub(self.at_least(-0.0, a), tail))
 
     def _exp_of_minus_square(self, x: Value, factor: float) -> tuple[Value, Value]:
         """(s, n) with exp(-factor * x**2) = (1 + s) * 2**n, n integral; factor a power of two.

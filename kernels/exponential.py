@@ -99,7 +99,7 @@ class Exponential(Piecewise):
 
     def _sixteenths(self, a: Value) -> tuple[Value, Value, Value]:
         """(SIXTEENTHS_MAGIC + n, n, r) with a = n ln 2 + r, n the nearest multiple of 1 / 16; a within exp's range."""
-        bounded, magic = self._bounded_exponent(a), self.const(SIXTEENTHS_MAGIC)
+        bounded, magic = self.at_most(104.5, self.at_least(-104.5, a)), self.const(SIXTEENTHS_MAGIC)
         sum_ = self.fma(bounded, self.const(LOG2_E), magic)
         n = self.sub(sum_, magic)
         return sum_, n, self.fma(n, self.const(-LN2_LOW), self.fma(n, self.const(-LN2_HIGH), bounded))
@@ -119,9 +119,6 @@ class Exponential(Piecewise):
         square = self.mul(r, r)
         even, odd = (self.polynomial(square, EXP_TAIL[k::2]) for k in (0, 1))
         return self.fma(square, self.fma(r, odd, even), r), n
-
-    def _bounded_exponent(self, a: Value) -> Value:
-        return self.at_most(104.5, self.at_least(-104.5, a))
 
     def expm1(self, a: Value) -> Value:
         """exp(a) - 1, the digits of small results kept."""
@@ -171,9 +168,10 @@ class Exponential(Piecewise):
         above = self.select(small, self.fma(power, power, power), self.mul(mantissa, outer))
         quotient = self.div(above, self.fma(power, outer, self.const(2.0)))
         ratio = self.select(small, self.fma(self.neg(mantissa), quotient, mantissa), quotient)
-        return self._nan_at_minus_infinity(a, self.scale(self.mul(factor, ratio), n))
+        return self.nan_at_minus_infinity(a, self.scale(self.mul(factor, ratio), n))
 
-    def _nan_at_minus_infinity(self, a: Value, result: Value) -> Value:
+    def nan_at_minus_infinity(self, a: Value, result: Value) -> Value:
+        """`result`, as a product that is 0 times infinity there."""
         return self.select(self.eq(a, self.const(float("-inf"))), self.const(float("nan")), result)
 
     def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:

@@ -38,12 +38,8 @@ class LlvmVector(LlvmFloat):
         rounded: Value = super().round_to(value, dtype, numerics)
         return rounded
 
-    def extended(self, elements: Value, dtype: DataType) -> Value:
-        """The words of `elements`, which are the low bits of them: ``<lanes x i8>``, for one."""
-        return self.convert("sext" if dtype.compute.is_signed else "zext", elements, self._int)
-
     def cut(self, words: Value, dtype: DataType) -> Value:
-        """The inverse of `extended`."""
+        """The elements of `dtype` that the low bits of `words` are: ``<lanes x i8>``, for one."""
         return self.narrow(words, type_of(dtype.traits.llvm, self.isa.lanes))
 
     def add_products(self, total: Value, left: Value, right: Value) -> Value:

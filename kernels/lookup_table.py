@@ -18,16 +18,15 @@ from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
 from ttnn_jit.kernels.llvm.types import I16, I32, VOID
 from ttnn_jit.kernels.llvm.values import Value, i32
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.limits import ENTRIES, LINE
 
 _BLOCK = 1 << 10  # words that are filled at once
-_LINE = 64  # bytes
 _FILL = "ttnn_jit.fill"
 
 
 def results(b: Instructions) -> Value:
     """The address of the module's table."""
-    return b.variable("ttnn_jit.results", I16, ENTRIES, _LINE)
+    return b.variable("ttnn_jit.results", I16, ENTRIES, LINE)
 
 
 def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> list[str]:
@@ -52,7 +51,7 @@ def _filling(function: str, module: ModuleText) -> str:
     # It runs once: optimising it would cost more than it saves.
     b = FunctionBuilder(_FILL, module, (), is_internal=True, attributes="noinline optnone cold nounwind")
     table = results(b)
-    arguments = b.alloca(I16, _BLOCK, _LINE, "arguments")
+    arguments = b.alloca(I16, _BLOCK, LINE, "arguments")
     call = NestedCall(b, function, 2, [_BLOCK, 1, 1])
     with b.count("first", ENTRIES, step=_BLOCK) as block:
         with b.count("at", _BLOCK) as word:

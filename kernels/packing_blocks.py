@@ -11,7 +11,6 @@ from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.packing_groups import GROUP, ROWS, WORDS, GroupPacking
 from ttnn_jit.nest.limits import LINE
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 STRIP = 16
@@ -39,30 +38,6 @@ def groups_of(b: FunctionBuilder, row: Value) -> tuple[Value, Value]:
     return first, b.add(first, GROUP, "group")
 
 
-@dataclass(frozen=True)
-class PackedBlocks:
-    """``void @name(ptr dense, ptr tiles, i64 height, i64 width, i64 count, i64 down, i64 across)``, internal.
-
-    Packs `count` tiles beside each other, at most `STRIP`, of `height` rows and `width` columns each. Their elements
-    lie at `dense`, those of rows and of tiles `down` and `across` apart; the packed tiles lie one after the other. The
-    exponents of all are found before the first is packed, so that nothing waits for its own. Eight rows that
-    are not whole are copied first, between zeros.
-
-    Attributes:
-        name: Its symbol.
-        groups: How groups are packed.
-        module: What it declares.
-    """
-
-    name: str
-    groups: GroupPacking
-    module: ModuleText
-
-    def text(self) -> str:
-        """The function."""
-        return _Writer(self).text()
-
-
 class _Rows(NamedTuple):
     """Eight rows of every tile, or fewer.
 
@@ -81,15 +56,26 @@ class _Rows(NamedTuple):
     groups: Sequence[Value]
 
 
-class _Writer:
-    """Writes the function."""
+class PackedBlocks:
+    """``void @name(ptr dense, ptr tiles, i64 height, i64 width, i64 count, i64 down, i64 across)``, internal.
 
-    def __init__(self, packed: PackedBlocks) -> None:
-        self.groups = packed.groups
-        self.element = packed.groups.element
-        self.b = FunctionBuilder(packed.name, packed.module, _PARAMETERS, is_internal=True)
+    Packs `count` tiles beside each other, at most `STRIP`, of `height` rows and `width` columns each. Their elements
+    lie at `dense`, those of rows and of tiles `down` and `across` apart; the packed tiles lie one after the other. The
+    exponents of all are found before the first is packed, so that nothing waits for its own. Eight rows that
+    are not whole are copied first, between zeros.
+
+    Args:
+        name: Its symbol.
+        groups: How groups are packed.
+        module: What it declares.
+    """
+
+    def __init__(self, name: str, groups: GroupPacking, module: ModuleText) -> None:
+        self.groups = groups
+        self.element = groups.element
+        self.b = FunctionBuilder(name, module, _PARAMETERS, is_internal=True)
         self.dense, self.tiles, self.height, self.width, self.count, self.down, self.across = self.b.parameters
-        self.tile = array(packed.groups.target.itemsize, I8)
+        self.tile = array(groups.target.itemsize, I8)
 
     def text(self) -> str:
         """The function."""

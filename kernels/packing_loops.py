@@ -97,16 +97,19 @@ class PackingLoops:
                 self._unpack(b, strip, down, across)
             loop.again_unless(is_last, strip.beyond)
         text = b.ended(fences=self.nontemporal)
-        return [self._blocks.text(), text] if packs else [text]
+        if not packs:
+            return [text]
+        groups = GroupPacking(self.source, self.target, self.numerics, self.nontemporal)
+        return [PackedBlocks(self._blocks, groups, self.module).text(), text]
 
     @property
     def _packs(self) -> bool:
         return self.target.is_block_float
 
     @property
-    def _blocks(self) -> PackedBlocks:
-        groups = GroupPacking(self.source, self.target, self.numerics, self.nontemporal)
-        return PackedBlocks(f"{self.name}.blocks", groups, self.module)
+    def _blocks(self) -> str:
+        """Symbol of the function that packs."""
+        return f"{self.name}.blocks"
 
     @property
     def _packed(self) -> DataType:
@@ -131,7 +134,7 @@ class PackingLoops:
         source = b.element(strip.dense, self._element, b.mul(strip.first, across), "strip.at")
         target = b.element(strip.packed, self._tile, strip.first, "strip.to")
         count = b.sub(strip.beyond, strip.first, "count")
-        b.call(VOID, self._blocks.name, source, target, height, width, count, down, across)
+        b.call(VOID, self._blocks, source, target, height, width, count, down, across)
 
     def _unpack(self, b: KernelFunction, strip: _Strip, down: Value, across: Value) -> None:
         """Row by row, in each of these tile by tile."""

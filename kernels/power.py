@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.exponential import POWERS_OF_SIXTEENTHS
+from ttnn_jit.kernels.exponential import LN2_HIGH, LN2_LOW, POWERS_OF_SIXTEENTHS
+from ttnn_jit.kernels.logarithm import LOG2_E
 from ttnn_jit.kernels.primitives import SIXTEENTHS_MAGIC, Primitives, Table
 from ttnn_jit.ops.emit import Value
 
@@ -37,12 +38,8 @@ LOG2_OF_FACTOR_LOW = Table.of_floats(
     -1.1226957212784328e-05, 2.636354793139617e-06, -1.0556007509876508e-05, -3.9489655137003865e-06,
     5.376559215619636e-07, 1.188376063510077e-05, 8.956813871918712e-06, 0.0,
 )  # fmt: skip
-LOG2_E_HIGH = 1.4426950216293335
-LOG2_E_LOW = 1.925963033500011e-08
 # (log2(1 + r) - r / ln 2 + r**2 / (2 ln 2)) / r**3 on [-0.0289, 1/32]: relative error of log2 6e-10.
 LOG2_TAIL = (0.4808989465236664, -0.36085978150367737, 0.287356436252594)
-LN2_HIGH = 0.6931471824645996
-LN2_LOW = -1.9046542121259336e-09
 # (2**f - 1 - f * ln 2) / f**2 on |f| <= 0.502: relative error of 2**f 3.2e-9.
 EXP2_TAIL = (
     0.24022647738456726,
@@ -101,10 +98,10 @@ class Power(Primitives):
         mantissa, exponent = self.split(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(18))
         r = self.fma(mantissa, self.lookup(LOG2_FACTOR, index), self.const(-1.0))  # exact
-        linear, linear_low = self._times_pair(r, self.const(0.0), LOG2_E_HIGH, LOG2_E_LOW)
+        linear, linear_low = self._times_pair(r, self.const(0.0), *LOG2_E)
         square = self.mul(r, r)
         square_low = self.fma(r, r, self.neg(square))
-        quadratic, quadratic_low = self._times_pair(square, square_low, -0.5 * LOG2_E_HIGH, -0.5 * LOG2_E_LOW)
+        quadratic, quadratic_low = self._times_pair(square, square_low, *(-0.5 * part for part in LOG2_E))
         cubic = self.mul(self.mul(r, square), self.polynomial(r, LOG2_TAIL))
         whole = self.add(exponent, self.lookup(LOG2_OF_FACTOR, index))  # exact
         first, first_low = self.two_sum(whole, linear)

@@ -21,6 +21,7 @@ Self = TypeVar("Self", bound="Primitives")
 
 SIGN_BIT = -0x8000_0000
 EXPONENT_BITS = -0x0080_0000  # and the sign
+SMALLEST_NORMAL = 2.0**-126
 
 
 def float_bits(value: float) -> int:
@@ -140,6 +141,11 @@ class Primitives(Emit, Protocol):
         """`bound` where a > bound, else `a`: NaN stays."""
         return self.select(self.gt(a, self.const(bound)), self.const(bound), a)
 
+    def times_sign_of(self, value: Value, a: Value) -> Value:
+        """`value`, negated where the sign bit of a is set."""
+        sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
+        return self.from_bits(self.int_xor(self.bits(value), sign))
+
     def scale(self, a: Value, n: Value) -> Value:
         """A * 2**n, rounded once, for integral n with |n| <= 252; n may be NaN where a is.
 
@@ -177,7 +183,7 @@ class Primitives(Emit, Protocol):
         a NaN and for numbers below zero m is NaN.
         """
         zero, infinity = self.const(0.0), self.const(float("inf"))
-        tiny = self.lt(x, self.const(2.0**-126))
+        tiny = self.lt(x, self.const(SMALLEST_NORMAL))
         bits = self.bits(self.select(tiny, self.mul(x, self.const(2.0**24)), x))
         k = self.shift_right(self.int_sub(bits, self.int_const(float_bits(0.75))), self.int_const(23))
         m = self.from_bits(self.int_sub(bits, self.shift_left(k, self.int_const(23))))
@@ -189,7 +195,7 @@ class Primitives(Emit, Protocol):
     def split_at_one(self, x: Value) -> tuple[Value, Value]:
         """As `split`, with m in [1, 2): less work where log(m) and k log(2) need not cancel to more than one float."""
         zero, infinity = self.const(0.0), self.const(float("inf"))
-        tiny = self.lt(x, self.const(2.0**-126))
+        tiny = self.lt(x, self.const(SMALLEST_NORMAL))
         bits = self.bits(self.select(tiny, self.mul(x, self.const(2.0**24)), x))
         bias = self.select(tiny, self.const(127.0 + 24.0), self.const(127.0))
         exponent = self.sub(self.to_float(self.shift_right(bits, self.int_const(23))), bias)

@@ -21,6 +21,8 @@ from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
+INDENT = "    "
+
 
 def _infix(operator: str) -> Callable[..., Any]:
     """A method that writes an operator between its operands."""
@@ -120,10 +122,10 @@ class PythonScalar(VectorMath):
     def rarely(self, mask: Mask, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
         result = self.assign(usual)
         self.lines.append(f"{self._indent}if {mask}:  # {body.__name__}")
-        self._indent += "    "
+        self._indent += INDENT
         rare = body(self, *arguments)
         self.lines.append(f"{self._indent}{result} = {rare}")
-        self._indent = self._indent[4:]
+        self._indent = self._indent.removesuffix(INDENT)
         return result
 
     # int32

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ttnn_jit.kernels.power import Power
-from ttnn_jit.kernels.primitives import SIGN_BIT, SIXTEENTHS_MAGIC
+from ttnn_jit.kernels.primitives import SIXTEENTHS_MAGIC
 from ttnn_jit.ops.emit import Value
 
 _STEP = 22  # bits of a quotient that one step of a long division takes
@@ -52,8 +52,7 @@ class Quotient(Power):
 
     def floor_divide(self, a: Value, b: Value) -> Value:
         """The floor of the exact quotient."""
-        sign = self.int_and(self.bits(b), self.int_const(SIGN_BIT))
-        dividend = self.from_bits(self.int_xor(self.bits(a), sign))
+        dividend = self.times_sign_of(a, b)
         return self._not_above(self.floor(self.div(a, b)), dividend, self.abs(b))
 
     def divide_trunc(self, a: Value, b: Value) -> Value:

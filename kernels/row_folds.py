@@ -5,7 +5,6 @@ Bound: a load of every element, and `CHAINS` chains of what combines two numbers
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -17,6 +16,7 @@ from ttnn_jit.kernels.llvm.values import Value, integer, zero
 from ttnn_jit.kernels.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.pairwise_folds import finish, push
+from ttnn_jit.kernels.primitives import float_bits
 from ttnn_jit.kernels.tail_copies import TailCopies
 from ttnn_jit.ops.reduction import CHAINS
 from ttnn_jit.process.dataclass import dataclass
@@ -97,8 +97,7 @@ class RowFold:
         """A vector of identities."""
         if not self.of_words:
             return start
-        (bits,) = struct.unpack("<i", struct.pack("<f", self.identity))
-        return integer(bits >> 16, I16.times(self.isa.lanes))
+        return integer(float_bits(self.identity) >> 16, I16.times(self.isa.lanes))
 
     def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
         """The chains with one vector each of what lies at `source`."""

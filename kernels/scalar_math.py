@@ -68,17 +68,13 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
     return typed
 
 
-def _pointer_to(elements: Any) -> Any:
-    """A function from an address to it as a pointer to `elements`."""
-    return intrinsic(_conversion(types.int64, types.CPointer(elements), "inttoptr"))
+def _pointer_to(dtype: DataType) -> Any:
+    """A function from an address to it as a pointer to what stores elements of `dtype`: a truth is a byte."""
+    stored = types.uint8 if dtype.compute.is_truth else getattr(types, dtype.traits.numpy)
+    return intrinsic(_conversion(types.int64, types.CPointer(stored), "inttoptr"))
 
 
-def _stored(dtype: DataType) -> Any:
-    """What numba calls the elements of `dtype` as they are stored: a truth is a byte."""
-    return types.uint8 if dtype.compute.is_truth else getattr(types, dtype.traits.numpy)
-
-
-globals().update({f"{dtype.name.lower()}_at": _pointer_to(_stored(dtype)) for dtype in ALL_DTYPES})
+globals().update({f"{dtype.name.lower()}_at": _pointer_to(dtype) for dtype in ALL_DTYPES})
 
 
 def _memory(element: Any) -> Callable[[Any, Any], Any]:

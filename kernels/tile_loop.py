@@ -38,8 +38,9 @@ from ttnn_jit.kernels.llvm.elements import computed
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.tail_copies import TailCopies
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 
@@ -52,7 +53,6 @@ class TileLoop:
     """The function ``void @name(ptr pointers, ptr params)`` that runs a body over all elements.
 
     Attributes:
-        name: Symbol of the function.
         streams: Inputs, then outputs, in the order of ``pointers``; where one that is written is SCALAR, all are.
         rank: Loops around the innermost one.
         region: A chunk's computation: its parameters are the chunks of all inputs, its results those of all outputs.
@@ -67,7 +67,6 @@ class TileLoop:
         masked: Whether the host loads and stores some lanes of a vector.
     """
 
-    name: str
     streams: tuple[Stream, ...]
     rank: int
     region: Region
@@ -80,15 +79,16 @@ class TileLoop:
     folds: Mapping[int, ChunkFold] = field(default_factory=dict)
     masked: bool = False
 
-    def definition(self, internal_name: str | None = None) -> str:
-        """The function; one with an `internal_name` has that, and only its module sees it."""
-        name, is_internal = internal_name or self.name, internal_name is not None
-        return self._written(KernelFunction(name, *self._form, is_internal=is_internal, taking_in=self.region.body))
+    def definition(self, name: str = KERNEL) -> str:
+        """The function; only its module sees one that is no kernel."""
+        function = KernelFunction(name, *self._form, is_internal=name != KERNEL, taking_in=self.region.body)
+        return _Writer(self, function, ()).text()
 
     def unoptimised_definition(self, constants: Sequence[Literal] = ()) -> str:
         """The function for a compile without optimiser, with `constants` in registers before each loop."""
         attributes, body = "nounwind noinline optnone", self.region.body
-        return self._written(KernelFunction(self.name, *self._form, attributes=attributes, taking_in=body), constants)
+        function = KernelFunction(KERNEL, *self._form, attributes=attributes, taking_in=body)
+        return _Writer(self, function, constants).text()
 
     @property
     def code(self) -> Code:
@@ -98,9 +98,6 @@ class TileLoop:
     @property
     def _form(self) -> tuple[ModuleText, list[Type], int]:
         return self.module, [type_of(stream.dtype.traits.llvm) for stream in self.streams], self.rank
-
-    def _written(self, function: KernelFunction, constants: Sequence[Literal] = ()) -> str:
-        return _Writer(self, function, constants).text()
 
     @property
     def chunk_size(self) -> int:
@@ -268,8 +265,8 @@ class _Writer:
     def _prefetch(self, k: int, at: Value) -> None:
         b, nbytes = self.b, self.loop.streams[k].dtype.itemsize
         # A chunk shorter than a line would prefetch each line several times.
-        for line in range(self.loop.chunk_size * nbytes // _LINE_BYTES):
-            index = b.add(at, (_PREFETCH_BYTES + line * _LINE_BYTES) // nbytes)
+        for line in range(self.loop.chunk_size * nbytes // LINE):
+            index = b.add(at, (_PREFETCH_BYTES + line * LINE) // nbytes)
             b.prefetch(b.element(self.inner[k], self._element(k), index))
 
     def _store_all(self, results: list[list[Value]], at: Value, chains: list[Value]) -> list[Value]:
@@ -291,7 +288,7 @@ class _Writer:
             b.store(b.extract(vectors[0], 0), self.at[k], itemsize)
             return
         for i, vector in enumerate(vectors):
-            line = min(vector.type.lanes * itemsize, _LINE_BYTES)
+            line = min(vector.type.lanes * itemsize, LINE)
             align = line if stream.nontemporal else itemsize
             b.store(vector, self._place(k, i * vector.type.lanes, at), align, nontemporal=stream.nontemporal)
 
@@ -341,7 +338,6 @@ class _Writer:
             self.b.store(number, self.at[k], 4)
 
 
-_LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set
 _MAX_PIPELINED = 4  # streams

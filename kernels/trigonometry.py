@@ -51,9 +51,7 @@ class Trigonometry(Primitives):
         shifted = self.fma(magnitude, self.const(INVERSE_PI), magic)
         near = self._near(magnitude, self.sub(shifted, magic), shifted)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        result = self.rarely(far, near, Trigonometry.sin_far, magnitude)
-        sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
-        return self.from_bits(self.int_xor(self.bits(result), sign))
+        return self.times_sign_of(self.rarely(far, near, Trigonometry.sin_far, magnitude), a)
 
     def cos(self, a: Value) -> Value:
         """Cosine of a radians: a sine a quarter turn on."""
@@ -75,9 +73,7 @@ class Trigonometry(Primitives):
         low = self.fma(n, self.const(-HALF_PI_LOW), self.sub(r, reduced))
         near = self.tangent(reduced, low, self.bits(shifted))
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
-        result = self.rarely(far, near, Trigonometry.tan_far, magnitude)
-        sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
-        return self.from_bits(self.int_xor(self.bits(result), sign))
+        return self.times_sign_of(self.rarely(far, near, Trigonometry.tan_far, magnitude), a)
 
     def tangent(self, r: Value, low: Value, odd: Int) -> Value:
         """tan(r + low) for |r| <= 0.79; -1 / tan(r + low) where the lowest bit of `odd` is set."""

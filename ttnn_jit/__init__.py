@@ -16,15 +16,9 @@ from ttnn_jit.process.compile_lock import compiles
 
 compiles(import_module)("ttnn_jit.api")  # first and alone: garbage waits
 
-from ttnn_jit.api import (  # noqa: E402
-    cache_clear,
-    cache_info,
-    explain_miss,
-    jit,
-    register_as_ttnn,
-    supported_ops,
-    tile_op,
-)
+from ttnn_jit.api import explain_miss, jit, register_as_ttnn, supported_ops  # noqa: E402
+from ttnn_jit.cache.statistics import cache_clear, cache_info  # noqa: E402
+from ttnn_jit.calls.tile_op import tile_op  # noqa: E402
 
 __all__ = [
     "__version__",

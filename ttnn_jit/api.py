@@ -1,4 +1,4 @@
-"""The public functions: the decorator, the table of operations, and the cache's counters."""
+"""The public functions that have no room of their own: the decorator, the table of operations, why a disk missed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, TypeVar, cast, overload
 
-from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
 from ttnn_jit.calls.fallback import FallbackJitFunction
 from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.calls.settings import Settings
-from ttnn_jit.calls.tile_op import tile_op
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
@@ -21,18 +19,6 @@ from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment, config_overrides
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
-
-__all__ = [
-    "CacheInfo",
-    "cache_clear",
-    "cache_info",
-    "explain_miss",
-    "jit",
-    "register_as_ttnn",
-    "supported_ops",
-    "tile_op",
-]
-
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 F = TypeVar("F", bound=Callable[..., Any])

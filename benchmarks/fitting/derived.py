@@ -209,10 +209,6 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "piecewise.ODD_CENTRES": lambda: centres_of_pieces(0.0),
     "power.LOG2_OF_FACTOR": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 0),
     "power.LOG2_OF_FACTOR_LOW": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 1),
-    "power.LOG2_E_HIGH": lambda: parts(1 / mp.log(2), 2)[0],
-    "power.LOG2_E_LOW": lambda: parts(1 / mp.log(2), 2)[1],
-    "power.LN2_HIGH": lambda: parts(mp.log(2), 2)[0],
-    "power.LN2_LOW": lambda: parts(mp.log(2), 2)[1],
     "primitives.ROUNDING_MAGIC": lambda: 1.5 * 2**23,
     "primitives.SIXTEENTHS_MAGIC": lambda: 1.5 * 2**19 + 2 * 127,
     "primitives.SIGN_BIT": lambda: -(2**31),
@@ -226,7 +222,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "trigonometry.HALF_PI_MIDDLE": lambda: parts(mp.pi / 2, 3)[1],
     "trigonometry.HALF_PI_LOW": lambda: parts(mp.pi / 2, 3)[2],
     "trigonometry._INVERSE_TWO_PI": bits_of_inverse_two_pi,
-    "conversions.SMALLEST_NORMAL": lambda: 2.0**-126,
+    "primitives.SMALLEST_NORMAL": lambda: 2.0**-126,
 }
 """``module.NAME`` -> the constant, or the numbers of the table, computed anew; call it in `computed`."""
 

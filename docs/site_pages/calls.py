@@ -125,13 +125,24 @@ def _name_of(frame: FrameType) -> str:
 
 def page() -> str:
     """A first call and a warm one."""
+    return "\n".join(_page(*first_and_warm()))
+
+
+def first_and_warm() -> tuple[list[Entry], list[tuple[str, str, str]]]:
+    """What a first call enters, and what a warm one calls.
+
+    Raises:
+        RuntimeError: The warm call enters a room.
+    """
     x = torch.randn(64, 64)
     ttnn_jit.jit()(sinh)(x)
     jitted = ttnn_jit.jit()(cosh)
     first = entries_of(lambda: jitted(x))
     for _ in range(WARM_UP):
         jitted(x)
-    return "\n".join(_page(first, warm_steps_of(lambda: jitted(x))))
+    if entered := entries_of(lambda: jitted(x)):
+        raise RuntimeError(f"a warm call enters {entered[0].room}")
+    return first, warm_steps_of(lambda: jitted(x))
 
 
 def _page(first: list[Entry], warm: list[tuple[str, str, str]]) -> Iterator[str]:
@@ -149,7 +160,8 @@ def _page(first: list[Entry], warm: list[tuple[str, str, str]]) -> Iterator[str]
     yield (
         "## A warm call\n\n"
         "It enters no room: only functions that were generated for the program run, and native ones. "
-        "`TensorGuards.check` compares metadata, as `torch.compile` does, and `ttnn_jit_call` is the program, with all its kernels. "
+        "`TensorGuards.check` compares metadata, as `torch.compile` does, and `ttnn_jit_call` is the program, with all "
+        "its kernels. "
         "[Architecture](../architecture.md) names the files that generate these functions.\n"
     )
     yield _shown(

@@ -76,12 +76,23 @@ def _page(title: str, members: dict[str, Any]) -> Iterator[str]:
     common = next((text for value in members.values() if COMMON in (text := inspect.getdoc(value) or "")), "")
     yield from _title(f"ttnn: {title}", COMMON + common.partition(COMMON)[2] if common else "")
     for name, value in members.items():
-        yield from _object(name, value)
+        yield from _object(name, value, members=isinstance(value, type))
 
 
 def _title(title: str, text: str | None) -> Iterator[str]:
     yield f"{title}\n{'=' * len(title)}\n"
-    yield from _docstring(text or "", "")
+    yield from _docstring("\n".join(_listed((text or "").replace("Raises:", "Errors:"))), "")
+
+
+def _listed(text: str) -> Iterator[str]:
+    """What stands outside of an entry, with its lists of names as lists: napoleon makes them parts of an entry."""
+    was_item = False
+    for line in text.splitlines():
+        item = re.match(r"    (\w[\w, ]*): (?=\S)", line)
+        if bool(item) != was_item:
+            yield ""
+        yield f"- ``{item[1]}``: {line[item.end() :]}" if item else line
+        was_item = bool(item)
 
 
 def _object(name: str, value: Any, *, members: bool = False) -> Iterator[str]:

@@ -1,8 +1,14 @@
-"""The rooms of the package: a picture of their imports, and a page for each, from its docstrings."""
+"""The rooms of the package: a picture of their imports, and a page for each, from its docstrings.
+
+    python -m docs.site_pages.rooms
+
+renews the picture in docs/architecture.md.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -14,13 +20,15 @@ from docs.site_pages import pictures
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "ttnn_jit"
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
 
 
 def layers() -> list[list[str]]:
     """The rooms, from the top down, as the contract of `pyproject.toml` has them."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    return [[name.strip().removeprefix(f"{PACKAGE}.") for name in row.split("|")] for row in rows]
+    return [[name.removeprefix(f"{PACKAGE}.") for name in re.findall(r"[\w.]+", row)] for row in rows]
 
 
 @cache
@@ -47,7 +55,9 @@ def needed_by_rooms() -> dict[str, set[str]]:
 
 
 def folders_within(folder: str) -> dict[str, set[str]]:
-    """Of a folder's own folders, which imports which; {} where it has fewer than two."""
+    """Of a folder's own folders, which imports which; {} where it has fewer than two, or is no package."""
+    if folder not in imports().modules:
+        return {}
     found = {part: others for part, others in needed_by(folder).items() if _is_folder(f"{folder}.{part}")}
     return {part: others & {*found} for part, others in found.items()} if len(found) > 1 else {}
 
@@ -58,6 +68,25 @@ def picture() -> str:
     return pictures.layered(
         needed, {room: f"generated/rooms/{room}.html" for room in needed}, "rooms and their imports"
     )
+
+
+def mermaid() -> str:
+    """The same picture as text that GitHub draws."""
+    needed = pictures.reduced(needed_by_rooms())
+    arrows = "\n".join(f"  {room} --> {other}" for room in needed for other in sorted(needed[room]))
+    return f"```mermaid\ngraph TD\n{arrows}\n```\n"
+
+
+def with_mermaid(text: str) -> str:
+    """The text of docs/architecture.md with the picture as the imports are."""
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}\n{mermaid()}{END}{rest.split(END)[1]}"
+
+
+def with_picture(text: str) -> str:
+    """That text with the drawn picture instead, whose boxes are links."""
+    before, rest = text.split(BEGIN)
+    return f"{before}```{{raw}} html\n{picture()}\n```{rest.split(END)[1]}"
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -84,7 +113,7 @@ def _folder(name: str, level: int) -> Iterator[str]:
     if within := folders_within(name):
         shown = pictures.layered(within, {}, f"the folders of {name} and their imports")
         yield f"```{{raw}} html\n{shown}\n```\n"
-    parts = sorted(imports().find_children(name))
+    parts = _parts(name)
     if files := [part for part in parts if not _is_folder(part)]:
         yield "| file | what it holds |\n|---|---|"
         for part in files:
@@ -96,13 +125,17 @@ def _folder(name: str, level: int) -> Iterator[str]:
 
 
 def docstring(module: str) -> str:
-    """What a module says of itself."""
-    return ast.get_docstring(ast.parse(_file(module).read_text(encoding="utf-8"))) or ""
-
-
-def _file(module: str) -> Path:
+    """What a module says of itself; "" for a folder that is no package."""
     path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" if path.exists() else ""
+
+
+def _parts(folder: str) -> list[str]:
+    """The files and folders in a folder, as modules."""
+    path = ROOT.joinpath(*folder.split("."))
+    found = {file.relative_to(path).parts[0].removesuffix(".py") for file in path.glob("**/*.py")}
+    return [f"{folder}.{name}" for name in sorted(found - {"__init__"})]
 
 
 def _is_folder(module: str) -> bool:
@@ -111,3 +144,7 @@ def _is_folder(module: str) -> bool:
 
 def _short(module: str) -> str:
     return module.rpartition(".")[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_mermaid(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

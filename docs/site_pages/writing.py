@@ -10,6 +10,11 @@ from pathlib import Path
 
 from docs.site_pages import calls, commands, programs, reference, rooms, stages
 
+TITLES = {
+    "rooms": "# The rooms, file by file\n\nEvery folder says what it holds, and every file in its first line.",
+    "commands": "# Commands, one by one",
+    "reference": "# Reference of the API\n\nFrom signatures and docstrings.",
+}
 RESULTS = rooms.ROOT / "benchmarks" / "results"
 
 
@@ -31,10 +36,9 @@ def _pages() -> Iterator[tuple[str, str]]:
     yield "a_call.md", calls.page()
     yield "a_compile.md", stages.page()
     yield "tutorial.md", programs.tutorial()
-    yield "rooms.html", rooms.picture()
     for name in ("CHANGELOG", "CONTRIBUTING"):
         yield f"{name.lower()}.md", f"```{{include}} ../../{name}.md\n:relative-docs: docs/\n```\n"
-    for where, pages in (("rooms", rooms), ("commands", commands)):
-        yield from ((f"{where}/{name}.md", text) for name, text in pages.pages())
     yield from ((f"examples/{name}.md", text) for name, text in programs.examples())
-    yield from ((f"reference/{name}.rst", text) for name, text in reference.pages())
+    for where, pages, kind in (("rooms", rooms, "md"), ("commands", commands, "md"), ("reference", reference, "rst")):
+        yield from ((f"{where}/{name}.{kind}", text) for name, text in pages.pages())
+        yield f"{where}/index.md", f"{TITLES[where]}\n\n```{{toctree}}\n:glob:\n\n*\n```\n"

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
-from ttnn_jit.kernels.llvm.values import (
-    Block,
-    Body,
-    Value,
-    Work,
-    integer,
-)
+from ttnn_jit.kernels.llvm.values import Block, Body, Value, Work, integer
 from ttnn_jit.process.dataclass import dataclass
 
 _RARE = '!prof !{!"branch_weights", i32 1, i32 100000}'

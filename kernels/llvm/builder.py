@@ -5,9 +5,7 @@ from __future__ import annotations
 from ttnn_jit.kernels.llvm.blocks import Blocks
 from ttnn_jit.kernels.llvm.control_flow import Branch, Choice, CountedLoop, Loop, WhileLoop
 from ttnn_jit.kernels.llvm.instructions import Operand
-from ttnn_jit.kernels.llvm.values import (
-    Value,
-)
+from ttnn_jit.kernels.llvm.values import Value
 
 
 class Builder(Blocks):

@@ -8,12 +8,7 @@ from typing import ClassVar, Self
 from ttnn_jit.kernels.llvm.blocks import Blocks
 from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.types import I64
-from ttnn_jit.kernels.llvm.values import (
-    Block,
-    Value,
-    Work,
-    integer,
-)
+from ttnn_jit.kernels.llvm.values import Block, Value, Work, integer
 
 
 class _Rounds:

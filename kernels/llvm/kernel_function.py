@@ -122,13 +122,9 @@ class NestedCall:
         b = self._builder
         b.store(word if isinstance(word, Value) else i64(word), b.element(self._words, I64, place))
 
-    def set_operand(self, place: int, address: Value) -> None:
-        """Writes the address of a stream for the calls that follow."""
-        b = self._builder
-        b.store(address, b.element(self._pointers, PTR, place))
-
     def run(self, *operands: Value) -> None:
         """Calls it, of streams at these addresses; those that are left out stay as they were."""
+        b = self._builder
         for place, operand in enumerate(operands):
-            self.set_operand(place, operand)
-        self._builder.call(VOID, self._function, self._pointers, self._words)
+            b.store(operand, b.element(self._pointers, PTR, place))
+        b.call(VOID, self._function, self._pointers, self._words)

@@ -344,7 +344,7 @@ def test_errors_go_to_stderr_with_status_one(arguments, text, capsys):
 
 
 def test_an_interrupt_ends_a_command_with_the_status_of_shells_and_without_a_traceback(capsys, monkeypatch):
-    def interrupted():
+    def interrupted(_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ttnn_jit.tools.demo.main", interrupted)

@@ -11,7 +11,7 @@ import types
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -19,21 +19,10 @@ from ttnn_jit.dispatch.arguments import is_tensor
 from ttnn_jit.guards.bound_objects import bound_to
 from ttnn_jit.runtime.generated import STALE
 
+if TYPE_CHECKING:
+    from ttnn_jit.calls.jit_function import JitFunction
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Bindable(Protocol):
-    """A jitted function."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run its program."""
-
-    @property
-    def served_one_call(self) -> bool:
-        """Whether no program of it was called again."""
-
-
-B = TypeVar("B", bound=Bindable)
 
 
 class _AskedOfMethods:
@@ -55,7 +44,7 @@ def asked_of_methods(method: F) -> F:
     return cast(F, _AskedOfMethods(method))
 
 
-class BoundFunctions(Generic[B]):
+class BoundFunctions:
     """The functions of one function, by objects, none of which they keep alive.
 
     Args:
@@ -68,7 +57,10 @@ class BoundFunctions(Generic[B]):
     """
 
     def __init__(
-        self, function: types.FunctionType, jit: Callable[[types.FunctionType], B], changing: ChangingArguments
+        self,
+        function: types.FunctionType,
+        jit: Callable[[types.FunctionType], JitFunction],
+        changing: ChangingArguments,
     ) -> None:
         self._function = function
         self._jit = jit
@@ -77,9 +69,9 @@ class BoundFunctions(Generic[B]):
         self._short_lived: deque[tuple[str, str]] = deque(maxlen=VALUES_BEFORE_WARNING)
         self._first = next(iter(inspect.signature(function).parameters), "")
         # By the object of the first parameter, which alone has one.
-        self._by_first: dict[int, tuple[weakref.ref[Any], B]] = {}
+        self._by_first: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
         # By parameters and their objects.
-        self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], B]] = {}
+        self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], JitFunction]] = {}
         self.is_method = False
 
     def have_receiver(self, args: Sequence[Any]) -> bool:
@@ -91,7 +83,7 @@ class BoundFunctions(Generic[B]):
             return False
         return self.is_method or issubclass(type(args[0]), type)
 
-    def of(self, objects: Mapping[str, Any]) -> B:
+    def of(self, objects: Mapping[str, Any]) -> JitFunction:
         """The function for these objects, by parameter.
 
         Raises:
@@ -109,21 +101,26 @@ class BoundFunctions(Generic[B]):
         self._by_objects[key] = tuple(references.values()), function
         return function
 
-    def of_first(self, instance: Any) -> B:
+    def of_first(self, instance: Any) -> JitFunction:
         """The function for this object of the first parameter.
 
         Raises:
             ArgumentError: It cannot be weakly referenced.
         """
-        found = self._by_first.get(id(instance))
-        return found[1] if found is not None and found[0]() is instance else self._bind_first(instance)
+        key = id(instance)
+        found = self._by_first.get(key)
+        if found is not None and found[0]() is instance:
+            return found[1]
+        function, references = self._bound_to({self._first: instance}, self._by_first, key)
+        self._by_first[key] = references[self._first], function
+        return function
 
     def call(self, instance: Any, *args: Any) -> Any:
         """The `WarmCall` of a method: the instance's own function, which has a fast path of its own."""
         found = self._by_first.get(id(instance))
         return found[1](*args) if found is not None and found[0]() is instance else STALE
 
-    def functions(self) -> tuple[B, ...]:
+    def functions(self) -> tuple[JitFunction, ...]:
         """Those of objects that are alive."""
         return tuple(function for _, function in (*tuple(self._by_first.values()), *tuple(self._by_objects.values())))
 
@@ -132,15 +129,9 @@ class BoundFunctions(Generic[B]):
         self._by_first.clear()
         self._by_objects.clear()
 
-    def _bind_first(self, instance: Any) -> B:
-        key = id(instance)
-        function, references = self._bound_to({self._first: instance}, self._by_first, key)
-        self._by_first[key] = references[self._first], function
-        return function
-
     def _bound_to(
-        self, objects: Mapping[str, Any], table: dict[Any, tuple[Any, B]], key: Any
-    ) -> tuple[B, dict[str, weakref.ref[Any]]]:
+        self, objects: Mapping[str, Any], table: dict[Any, tuple[Any, JitFunction]], key: Any
+    ) -> tuple[JitFunction, dict[str, weakref.ref[Any]]]:
         """The function for these objects, and references to them; once one dies, `table` has nothing for `key`."""
         if len(self._short_lived) == VALUES_BEFORE_WARNING:
             self._changing.tell_of_short_lives(*self._short_lived[-1])

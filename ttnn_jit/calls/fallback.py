@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames, level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_users_frames, warn_the_user
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.ttnn.plain_python import as_callers_kind, foreign_operands
 
@@ -33,9 +32,7 @@ class FallbackJitFunction(JitFunction):
             self.fallback_used = True
             if not self._warned:
                 self._warned = True
-                warnings.warn(
-                    f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=level_of_the_user()
-                )
+                warn_the_user(f"{self.func.__name__} runs as plain Python: {error.message}")
         try:
             with foreign_operands(self._settings.target or PRESETS["cpu"]):
                 result = self._plain(*args, **kwargs)

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import Arguments, is_object, is_tensor
 from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, join
 from ttnn_jit.foreign.values import is_scalar_class
-from ttnn_jit.guards.bound_objects import follow_original
+from ttnn_jit.guards.bound_objects import VARIABLE, follow_original
 
 PlainParameters: TypeAlias = tuple[tuple[str, ...], int]
 """Names of parameters, and how many of them, from the first on, take no keyword."""
@@ -35,7 +35,7 @@ class CallSignature:
         self._signature = inspect.signature(self._function)
         self.names = tuple(self._signature.parameters)
         kinds = self._signature.parameters.items()
-        self._variable = {name for name, parameter in kinds if parameter.kind in _VARIABLE}  # all of it is given
+        self._variable = {name for name, parameter in kinds if parameter.kind in VARIABLE}  # all of it is given
         self._places = [name for name, parameter in kinds if parameter.kind in _PLACES]
         plain = plain_parameters(self._signature)
         self.positional = -1 if plain is None else len(plain[0])
@@ -126,7 +126,6 @@ def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
 
 
 _PLACES = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
-_VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
 
 
 def _written(function: types.FunctionType) -> tuple[object, ...]:

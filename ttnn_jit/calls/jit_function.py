@@ -229,9 +229,6 @@ class JitFunction(WarmCalls):
     @asked_of_methods
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
-        return self._request(args, kwargs)
-
-    def _request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FunctionRequest:
         if self._bound.have_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
@@ -251,7 +248,7 @@ class JitFunction(WarmCalls):
         """
         from ttnn_jit.compiler import inspection
 
-        return inspection.stage_text(self._request(args, kwargs), stage)
+        return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
     @asked_of_methods
     @raises_for_the_user
@@ -259,7 +256,7 @@ class JitFunction(WarmCalls):
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
         from ttnn_jit.compiler import inspection
 
-        return inspection.explain(self._request(args, kwargs))
+        return inspection.explain(JitFunction.request(self, *args, **kwargs))
 
     def __repr__(self) -> str:
         hashes = [program.hash[:8] for program in self._variants.programs()]

@@ -31,8 +31,6 @@ from ttnn_jit.ttnn.eager_operation import TtnnOperation
 if TYPE_CHECKING:
     from ttnn_jit.ops.tile_body import TileBody
 
-__all__ = ["TileOperation", "tile_op"]
-
 
 class TileOperation(TtnnOperation):
     """A user's operation: called like those of `ttnn`, eagerly or in a jitted function; on floats it is the function.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.cache import statistics
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
@@ -91,7 +90,7 @@ class Variants:
         for variant in self._by_key.get(key) or ():
             hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
-                statistics.count_memory_hit()
+                COUNTERS.memory_hits += 1
                 return variant, hidden
         return None
 
@@ -117,7 +116,7 @@ class Variants:
         """Warn the user, once in the life of the function."""
         if text not in self._said:
             self._said.add(text)
-            warnings.warn(text, stacklevel=level_of_the_user())
+            warn_the_user(text)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -128,8 +127,7 @@ class Variants:
         self._opaque_programs += 1
         if self._opaque_programs == 2:
             place = "" if opaque.location is None else f" at {opaque.location}"
-            warnings.warn(
+            warn_the_user(
                 f"{self._function} is compiled at every call, because a change of what it reads{place} could not "
-                f"be seen: {opaque.what}; compute it before the call and pass the value as an argument",
-                stacklevel=level_of_the_user(),
+                f"be seen: {opaque.what}; compute it before the call and pass the value as an argument"
             )

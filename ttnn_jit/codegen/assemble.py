@@ -22,7 +22,7 @@ def assemble(module: LlvmModule, isa: HostIsa) -> bytes:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    return image_of(_machine_for(module, isa).emit_object(parsed(module, isa)))
+    return image_of(_target_machine(isa, fast_isel=module.fast_isel).emit_object(parsed(module, isa)))
 
 
 @interrupts_postponed()
@@ -32,12 +32,8 @@ def assembly(module: LlvmModule, isa: HostIsa) -> str:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    listing: str = _machine_for(module, isa).emit_assembly(parsed(module, isa))
+    listing: str = _target_machine(isa, fast_isel=module.fast_isel).emit_assembly(parsed(module, isa))
     return listing
-
-
-def _machine_for(module: LlvmModule, isa: HostIsa) -> Any:
-    return _target_machine(isa, module.fast_isel)
 
 
 def parsed(module: LlvmModule, isa: HostIsa, context: Any = None) -> Any:
@@ -68,11 +64,6 @@ def _target_lines(isa: HostIsa) -> str:
     return f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
 
 
-@memoized
-def _target_machine(isa: HostIsa, fast_isel: bool) -> Any:
-    return new_target_machine(isa, fast_isel=fast_isel)
-
-
 def new_target_machine(isa: HostIsa, *, fast_isel: bool) -> Any:
     """What encodes for `isa`, for one thread at a time."""
     # The small code model keeps constants in memory operands; the JIT default would move each through a register.
@@ -80,6 +71,9 @@ def new_target_machine(isa: HostIsa, *, fast_isel: bool) -> Any:
     target = llvm.Target.from_triple(elf_triple(isa.triple or llvm.get_default_triple()))
     opt = 0 if fast_isel else 2
     return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=opt, reloc="pic", codemodel="small")
+
+
+_target_machine = memoized(new_target_machine)
 
 
 @memoized

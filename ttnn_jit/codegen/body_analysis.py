@@ -17,12 +17,8 @@ def operation_of_tile(tile_name: str) -> Elementwise:
     return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
 
 
-def reduction_of_tile(tile_name: str) -> Reduction:
-    """The reduction that a step names."""
-    return _REDUCTION_OF_TILE[tile_name]
-
-
-_REDUCTION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS if isinstance(operation, Reduction)}
+REDUCTION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS if isinstance(operation, Reduction)}
+"""The reduction that a step names."""
 
 
 def emission_order(body: KernelBody) -> list[int]:

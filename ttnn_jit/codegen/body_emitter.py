@@ -29,6 +29,7 @@ from ttnn_jit.codegen.steps import (
 )
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm.blocks import Region
+from ttnn_jit.kernels.llvm.elements import computed
 from ttnn_jit.kernels.llvm.values import Value as LlvmValue
 from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.llvm_vector import LlvmVector
@@ -112,7 +113,7 @@ class BodyEmitter:
             return tuple(chunk)
         if stream.dtype.is_upper_half:
             return self._words.widened(chunk[0], self._unroll)
-        return tuple(self._builder.extended(elements, stream.dtype) for elements in chunk)
+        return tuple(computed(self._builder, elements, stream.dtype) for elements in chunk)
 
     def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
         dtype = self._body.streams[k].dtype

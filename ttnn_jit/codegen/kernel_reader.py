@@ -14,14 +14,14 @@ from typing import Any
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.codegen.accumulating import family_of
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, kernel_over
+from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.copies import copy_of
 from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
-from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window
+from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, memref_shape, refusal, subview_window
 from ttnn_jit.codegen.module_reader import ModuleReader
 from ttnn_jit.codegen.reader_values import (
     Accumulation,
@@ -51,7 +51,7 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
@@ -124,11 +124,7 @@ def _kernel(
 
 def _streamed_inputs(generic: GenericOp) -> tuple[SSAValue, ...]:
     """Of which each is a stream; two factors are two, though they be one tensor: its rows, and its columns."""
-    return tuple(generic.inputs if _reduces(generic) else dict.fromkeys(generic.inputs))
-
-
-def _reduces(generic: GenericOp) -> bool:
-    return any(kind.data != "parallel" for kind in generic.iterator_types)
+    return tuple(dict.fromkeys(generic.inputs) if is_elementwise(generic) else generic.inputs)
 
 
 @dataclass
@@ -153,7 +149,7 @@ class _Reader:
         generic = self.generic
         self.input_count = len(generic.inputs)
         self.specs = [spec_of(value.type) for value in generic.operands]
-        self.reduces = _reduces(generic)
+        self.reduces = not is_elementwise(generic)
         self.inputs = _streamed_inputs(generic)
         distinct = {value: k for k, value in enumerate(self.inputs)}
         self.streams = [*range(self.input_count)] if self.reduces else [distinct[value] for value in generic.inputs]
@@ -231,7 +227,7 @@ class _Reader:
 
     def _acquire(self, op: AcquireDstOp) -> None:
         self.known[op.result] = op
-        self.dst_shapes[op] = tuple(_memref_type(op.result).get_shape())
+        self.dst_shapes[op] = memref_shape(op.result.type)
 
     def _subview(self, op: memref.SubviewOp) -> None:
         source = self.known.get(op.source)
@@ -428,11 +424,6 @@ def _tile_type(op: Operation) -> TileType:
     return result
 
 
-def _memref_type(value: SSAValue) -> MemRefType:
-    assert isinstance(value.type, MemRefType)
-    return value.type
-
-
 def _skip(_: _Reader, __: Operation) -> None:
     """Terminators need no action."""
 
@@ -452,15 +443,12 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
     TileFillOp: _Reader._fill,
     scf.YieldOp: _skip,
     YieldOp: _skip,
-}
-
-_FAMILIES: dict[type[DeclaredOp], Callable[[_Reader, Any], None]] = {
     ElementwiseOp: _Reader._apply,
     AccumulatingOp: _Reader._accumulate,
 }
+"""By an op's class, or the base of its family's."""
 
 
 @memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
-    families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
-    return _HANDLERS.get(kind) or next(families, None)
+    return next((_HANDLERS[each] for each in kind.__mro__ if each in _HANDLERS), None)

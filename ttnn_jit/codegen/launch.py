@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.nest.limits import LINE
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
@@ -320,8 +321,6 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LaunchLoo
     return LaunchLoops((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
-LINE_BYTES = 64
-"""Of a line of the cache."""
 BLOCK = 32
 """Rows and columns of the blocks of transposed loops; both extents are multiples of it."""
 LEAST_BLOCKED_STRIDE = 512
@@ -350,7 +349,7 @@ def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> Laun
     rows, columns = writing[0], reading[0]
     if min(nest.extents[rows], nest.extents[columns]) < LEAST_TRANSPOSED:
         return None
-    line = LINE_BYTES // itemsize
+    line = LINE // itemsize
     reads_on = far or abs(read[rows]) > abs(written[columns])
     high, wide = (2 * line, line) if far or not reads_on else (BLOCK, 2 * line)
     high, wide = _part(nest.extents[rows], high, line), _part(nest.extents[columns], wide, line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
 from ttnn_jit.codegen.conversion import PICOSECONDS_OF_PACKING
 from ttnn_jit.codegen.kernel import LoopNest, Loops, Table, rows_text
 from ttnn_jit.codegen.nest_stage import NestStage
@@ -139,11 +139,11 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
             of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
             function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
             folds[function] = fold.tile_name, of_words
-            any_order = reduction_of_tile(fold.tile_name).combined_by.laws.associative
+            any_order = REDUCTION_OF_TILE[fold.tile_name].combined_by.laws.associative
             reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
         calls.append(SweepCall(name if computing else "", sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, of_words) in folds.items():
-        operation = reduction_of_tile(tile_name)
+        operation = REDUCTION_OF_TILE[tile_name]
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
         functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
         definitions += functions.definitions

@@ -6,9 +6,9 @@ import struct
 
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, MemRefType
 from xdsl.dialects.func import CallOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -48,6 +48,12 @@ def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
 @memoized(maxsize=1024)
 def _words(data: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(data) // 8}q", data)
+
+
+def memref_shape(type_: Attribute) -> tuple[int, ...]:
+    """The extents of a memref's type."""
+    assert isinstance(type_, MemRefType)
+    return tuple(type_.get_shape())
 
 
 def followed(indexing_map: AffineMap) -> tuple[int | None, ...]:

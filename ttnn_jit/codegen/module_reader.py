@@ -32,10 +32,9 @@ class ModuleReader:
 
     def value(self, value: SSAValue) -> PlanValue:
         """The tensor that a value of the module is."""
-        found = self._values.get(value)
-        if found is None:
-            found = self._values[value] = PlanValue(spec_of(value.type))
-        return found
+        if value not in self._values:
+            self._values[value] = PlanValue(spec_of(value.type))
+        return self._values[value]
 
     def operand(self, value: SSAValue) -> Operand:
         """The tensor behind the views that `value` is of, and all of them as one; loops meet no padding, nor masks."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.codegen.kernel import Contract
-from ttnn_jit.codegen.numba_steps import StepWriter, statements
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.codegen.numba_steps import in_loops, statements
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import TILE_WIDTH, Numerics
 
-_INDENT = "    "
 _INNER = 1
 """Which loop the terms that lie beside each other are along: the one around the innermost."""
 
@@ -24,20 +23,18 @@ def chain(product: Contract, builder: PythonScalar, places: Sequence[str]) -> li
         builder: Gets what they import.
         places: By stream, the element that is loaded or stored.
     """
-    stage = product.epilogue
+    stage, own = product.epilogue, [*places, "total"]
     assert stage is not None, "the loop behind a product is chosen before its text is written"
-    own = [*places, "total"]
-    writer = StepWriter(stage.body, builder, [own[number] for number in stage.operands])
     add = _pairs if product.in_pairs else _products
     multiplied = product.multiplication
-    around = range(product.contracted.count, _INNER, -1)
-    heads = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(around)]
     inside = add(product, builder, places)
     rounds = multiplied is not None and multiplied.rounds_tiles
     counted, after = _rounding(builder, 2 if product.in_pairs else 1) if rounds else ([], [])
-    lines = [_INDENT * len(heads) + line for line in (*inside, *(_INDENT + line for line in counted))]
+    around = range(_INNER + 1, product.contracted.count + 1)
+    lines = in_loops(around, [*inside, *(INDENT + line for line in counted)])
     start = [f"total = {builder.const(0.0)}", *(["terms = 0"] if rounds else [])]
-    return [*start, *heads, *lines, *after, *statements(builder, writer.write)]
+    behind = statements(builder, lambda: stage.write(builder, [own[number] for number in stage.operands]))
+    return [*start, *lines, *after, *behind]
 
 
 def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
@@ -47,7 +44,7 @@ def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
         builder.lines.append(f"total = {builder.round_bfloat16('total', Numerics.IEEE)}")
 
     rounded = statements(builder, write)
-    counted = [f"terms += {terms}", f"if terms % {TILE_WIDTH} == 0:", *(_INDENT + line for line in rounded)]
+    counted = [f"terms += {terms}", f"if terms % {TILE_WIDTH} == 0:", *(INDENT + line for line in rounded)]
     return counted, rounded
 
 
@@ -82,7 +79,7 @@ def _products(product: Contract, builder: PythonScalar, places: Sequence[str]) -
             return
         builder.lines.append(f"total = {builder.fma(left, right, 'total')}")
 
-    return [f"for i{_INNER} in range(n{_INNER}):", *(_INDENT + line for line in statements(builder, add))]
+    return [f"for i{_INNER} in range(n{_INNER}):", *(INDENT + line for line in statements(builder, add))]
 
 
 def _pairs(product: Contract, builder: PythonScalar, places: Sequence[str]) -> list[str]:
@@ -101,10 +98,10 @@ def _pairs(product: Contract, builder: PythonScalar, places: Sequence[str]) -> l
 
     return [
         f"for step in range((n{_INNER} + 1) >> 1):",
-        f"{_INDENT}i{_INNER} = 2 * step",
-        *(_INDENT + line for line in statements(builder, load(16))),
-        f"{_INDENT}i{_INNER} += 1",
-        f"{_INDENT}if i{_INNER} < n{_INNER}:",
-        *(2 * _INDENT + line for line in statements(builder, load(0))),
-        *(_INDENT + line for line in statements(builder, add)),
+        f"{INDENT}i{_INNER} = 2 * step",
+        *(INDENT + line for line in statements(builder, load(16))),
+        f"{INDENT}i{_INNER} += 1",
+        f"{INDENT}if i{_INNER} < n{_INNER}:",
+        *(2 * INDENT + line for line in statements(builder, load(0))),
+        *(INDENT + line for line in statements(builder, add)),
     ]

@@ -9,7 +9,6 @@ kernels: stored programs need no numba, and calls cost the same for both backend
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -19,15 +18,14 @@ from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine, r
 from ttnn_jit.codegen.nest_stage import NestStage
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_module import PythonSource
+from ttnn_jit.codegen.numba_steps import in_loops
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plan import ProgramPlan
-
-_INDENT = "    "
 
 
 def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, PythonSource]]:
@@ -69,7 +67,7 @@ class _SourceWriter:
     def source(self) -> PythonSource:
         """The module."""
         head = [*self._pointers(), *self._words()]
-        lines = [_INDENT + line for line in (*head, *self._loop_nest())]
+        lines = [INDENT + line for line in (*head, *self._loop_nest())]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
@@ -84,24 +82,19 @@ class _SourceWriter:
         places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
         if isinstance(kernel, Contract):
             contracted = kernel.contracted
-            lines = self._around(self._beside(1, contracted.count), chain(kernel, self._builder, places))
+            lines = in_loops(self._beside(1, contracted.count), chain(kernel, self._builder, places))
             return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
             for stage in kernel.all_of(NestStage):
                 stage.write(self._builder, [places[k] for k in stage.operands])
-            return self._around(range(self._loops), self._builder.lines)
+            return in_loops(range(self._loops), self._builder.lines)
         memory, rows = SweepWriter(kernel, self._builder, places, body.reduced.loop).text()
-        lines = self._around(self._beside(body.reduced.loop, 1), rows)
+        lines = in_loops(self._beside(body.reduced.loop, 1), rows)
         return [f"# {rows_text(is_short=body.reduced.is_short)}", *memory, *lines]
 
     def _beside(self, first: int, count: int) -> list[int]:
         """The loops but for `count` from `first` on."""
         return [loop for loop in range(self._loops) if not first <= loop < first + count]
-
-    def _around(self, loops: Sequence[int], lines: Sequence[str]) -> list[str]:
-        """`lines` in loops, the innermost of which comes first."""
-        heads = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
-        return [*heads, *(_INDENT * len(heads) + line for line in lines)]
 
     def _pointers(self) -> list[str]:
         lines = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.steps import (
@@ -17,7 +18,7 @@ from ttnn_jit.codegen.steps import (
     Step,
     Store,
 )
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 
 
 def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
@@ -28,7 +29,13 @@ def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
     return written
 
 
-class StepWriter:
+def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
+    """`lines` in loops, the innermost of which comes first."""
+    heads = [f"{INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
+    return [*heads, *(INDENT * len(heads) + line for line in lines)]
+
+
+def write_steps(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
     """Writes a body's steps for one element.
 
     Args:
@@ -36,45 +43,34 @@ class StepWriter:
         builder: Gets the statements.
         places: By stream, the element that is loaded or stored.
     """
+    values: list[str] = []
+    for step in body.steps:
+        values.append(_written(step, values, body, builder, places))
 
-    def __init__(self, body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
-        self._body = body
-        self._builder = builder
-        self._places = places
 
-    def write(self) -> None:
-        """Writes the statements."""
-        values: list[str] = []
-        for step in self._body.steps:
-            values.append(self._step(step, values))
+def _written(step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> str:
+    assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
+    match step:
+        case Load():
+            return str(builder.loaded(places[step.stream], body.streams[step.stream].dtype))
+        case Cast():
+            source, value = body.dtype_of(step.operand), values[step.operand]
+            return value if step.dtype is source else str(builder.typecast(value, source, step.dtype, body.numerics))
+        case Apply():
+            return str(builder.round_to(_applied(step, values, builder), step.dtype, body.numerics))
+        case Store():
+            value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
+            builder.lines.append(f"{places[step.stream]} = {value}")
+            return ""
 
-    def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
-        builder, body = self._builder, self._body
-        match step:
-            case Load():
-                return str(builder.loaded(self._places[step.stream], body.streams[step.stream].dtype))
-            case Cast():
-                source, value = body.dtype_of(step.operand), values[step.operand]
-                if step.dtype is source:
-                    return value
-                return str(builder.typecast(value, source, step.dtype, body.numerics))
-            case Apply():
-                return self._applied(step, values)
-            case Store():
-                value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
-                builder.lines.append(f"{self._places[step.stream]} = {value}")
-                return ""
 
-    def _applied(self, step: Apply, values: Sequence[str]) -> str:
-        builder = self._builder
-        arithmetic = builder.arithmetic(step.dtype.compute)
-        operation = operation_of_tile(step.tile_name)
-        builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
-        operands = [
-            arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
-            for operand in step.operands
-        ]
-        numbers = [number.value for number in step.numbers]
-        exact = operation.emit(arithmetic, *operands, *numbers)
-        return str(builder.round_to(exact, step.dtype, self._body.numerics))
+def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
+    """What an op computes, before it is rounded."""
+    arithmetic = builder.arithmetic(step.dtype.compute)
+    operation = operation_of_tile(step.tile_name)
+    builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
+    operands = [
+        arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
+        for operand in step.operands
+    ]
+    return operation.emit(arithmetic, *operands, *(number.value for number in step.numbers))

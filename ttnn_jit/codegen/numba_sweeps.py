@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
 from ttnn_jit.codegen.kernel import LoopNest
 from ttnn_jit.codegen.numba_steps import statements
 from ttnn_jit.codegen.sweep import Fold, Sweep
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 from ttnn_jit.nest.buffers import LEVELS, Buffer, BufferKind
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
-
-_INDENT = "    "
 
 
 class SweepWriter:
@@ -61,7 +59,7 @@ class SweepWriter:
             return self._reducing(sweep, own)
         element = statements(self._builder, lambda: sweep.stage.write(self._builder, own))
         count = self._extent if sweep.whole_row else "1"
-        return [f"for {self._index} in range({count}):", *(_INDENT + line for line in element)]
+        return [f"for {self._index} in range({count}):", *(INDENT + line for line in element)]
 
     def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
         """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
@@ -74,13 +72,13 @@ class SweepWriter:
             "first = 0",
             "number = 0",
             "while True:",
-            *(f"{_INDENT}for c in range({CHAINS}): {statement}" for statement in chains),
-            f"{_INDENT}for {self._index} in range(first, min(first + {BLOCK}, {self._extent})):",
-            *(_INDENT * 2 + line for line in element),
-            *(_INDENT + line for fold in sweep.folds for line in self._folded(fold)),
-            f"{_INDENT}first += {BLOCK}",
-            f"{_INDENT}number += 1",
-            f"{_INDENT}if first >= {self._extent}: break",
+            *(f"{INDENT}for c in range({CHAINS}): {statement}" for statement in chains),
+            f"{INDENT}for {self._index} in range(first, min(first + {BLOCK}, {self._extent})):",
+            *(INDENT * 2 + line for line in element),
+            *(INDENT + line for fold in sweep.folds for line in self._folded(fold)),
+            f"{INDENT}first += {BLOCK}",
+            f"{INDENT}number += 1",
+            f"{INDENT}if first >= {self._extent}: break",
             *(line for fold in sweep.folds for line in self._finished(fold)),
         ]
 
@@ -97,11 +95,11 @@ class SweepWriter:
     def _combine(self, fold: Fold, target: str, left: str, right: str) -> None:
         """Writes the statements for ``target = combine(left, right)``."""
         operands = map(self._builder.assign, (left, right))
-        result = reduction_of_tile(fold.tile_name).combine(self._builder, *operands)
+        result = REDUCTION_OF_TILE[fold.tile_name].combine(self._builder, *operands)
         self._builder.lines.append(f"{target} = {result}")
 
     def _identity(self, fold: Fold) -> str:
-        return str(self._builder.const(reduction_of_tile(fold.tile_name).identity))
+        return str(self._builder.const(REDUCTION_OF_TILE[fold.tile_name].identity))
 
     def _folded(self, fold: Fold) -> list[str]:
         """The chains folded by halving, and the block's result brought to its level; see kernels/swept_loops.py."""
@@ -113,13 +111,13 @@ class SweepWriter:
         return [
             f"width = {CHAINS // 2}",
             "while width:",
-            f"{_INDENT}for c in range(width):",
-            *(_INDENT * 2 + line for line in halving),
-            f"{_INDENT}width >>= 1",
+            f"{INDENT}for c in range(width):",
+            *(INDENT * 2 + line for line in halving),
+            f"{INDENT}width >>= 1",
             "place = 0",
             "while (number >> place) & 1:",
-            *(_INDENT + line for line in pushing),
-            f"{_INDENT}place += 1",
+            *(INDENT + line for line in pushing),
+            f"{INDENT}place += 1",
             f"{level} = {chains}[0]",
         ]
 
@@ -133,7 +131,7 @@ class SweepWriter:
             f"{result} = {level}",
             "place += 1",
             "while number >> place:",
-            f"{_INDENT}if (number >> place) & 1:",
-            *(_INDENT * 2 + line for line in joining),
-            f"{_INDENT}place += 1",
+            f"{INDENT}if (number >> place) & 1:",
+            *(INDENT * 2 + line for line in joining),
+            f"{INDENT}place += 1",
         ]

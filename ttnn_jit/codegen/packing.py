@@ -35,13 +35,8 @@ def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[BoundKernel]:
     if not result.view.spec.dtype.is_block_float:
         if result.view.spec.layout is not Layout.TILE:
             raise refusal(op, "block floats are unpacked in tiles", "give the result a tiled layout")
-        return [_over_tiles(source, result, reader.numerics)]
+        return [repacking_whole(source, result, reader.numerics)]
     return packed_into(source, result, reader.numerics)
-
-
-def copied_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
-    """The launch that copies block floats as they lie."""
-    return _over_tiles(source, result, numerics)
 
 
 def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[BoundKernel]:
@@ -50,7 +45,7 @@ def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Bo
     Elements that do not lie in rows of tiles are copied first.
     """
     if not result.view.spec.volume:
-        return [_over_tiles(source, result, numerics)]
+        return [repacking_whole(source, result, numerics)]
     try:
         return [_packing(source, result, part, numerics) for part in _parts(result.view.spec)]
     except NotStridedError:
@@ -97,14 +92,14 @@ def repacking(source: Operand, result: Operand, numerics: Numerics) -> BoundKern
     Raises:
         NotStridedError: It does not lie in rows of tiles.
     """
-    nest = tile_loops_of(source.view, result.view)
-    return _repacking(source, result, numerics, nest)
+    return _repacking(source, result, numerics, tile_loops_of(source.view, result.view))
 
 
-def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
-    """The launch over tiles: rows of them, tiles in a row, and in each its rows and columns."""
-    batch, height, width = _matrix(next(o for o in (source, result) if o.view.spec.dtype.is_block_float).view.spec)
-    rows, columns = batch * (height // TILE_HEIGHT), width // TILE_WIDTH
+def repacking_whole(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
+    """The launch that unpacks, or copies, all tiles: rows of them, tiles in a row, and in each its rows and columns."""
+    tiled = next(each.view.spec for each in (source, result) if each.view.spec.dtype.is_block_float)
+    *batch, height, width = tiled.padded_shape
+    rows, columns = math.prod(batch) * (height // TILE_HEIGHT), width // TILE_WIDTH
     if not rows * columns:
         return _repacking(source, result, numerics, NO_TILES)
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
@@ -120,12 +115,6 @@ def _repacking(source: Operand, result: Operand, numerics: Numerics, loops: Laun
     packs, unpacks = (each.view.spec.dtype.is_block_float for each in (result, source))
     move = Repack.COPIED if packs and unpacks else Repack.PACKED if packs else Repack.UNPACKED
     return BoundKernel(Copy(streams, loops.rank, numerics, move), (source,), (result,), loops)
-
-
-def _matrix(spec: TensorSpec) -> tuple[int, int, int]:
-    """How many matrices there are, and their extents as stored in tiles."""
-    *batch, height, width = spec.padded_shape
-    return math.prod(batch), height, width
 
 
 def packing_source(kernel: Copy) -> str:

@@ -11,10 +11,10 @@ from ttnn_jit.codegen.kernel import Routine, rows_text
 from ttnn_jit.codegen.launch import LaunchLoops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.module_reader import ModuleReader
-from ttnn_jit.codegen.packing import copied_tiles
+from ttnn_jit.codegen.packing import repacking_whole
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.dialects.layout import spec_of
-from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
 from ttnn_jit.nest.streams import Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import RoutineLoops
@@ -24,8 +24,6 @@ from ttnn_jit.specs.index_expressions import dims_of
 from ttnn_jit.specs.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.target import TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-_INDENT = "    "
 
 
 def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
@@ -61,7 +59,7 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launches that make the result the operand that the routine updates."""
     updated, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if op.packs_rows:
-        return [copied_tiles(updated, result, reader.numerics)]
+        return [repacking_whole(updated, result, reader.numerics)]
     return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, reader.numerics)
 
 
@@ -125,14 +123,14 @@ def routine_source(kernel: Routine) -> str:
             "",
             "@called",
             "def load(element):",
-            *(_INDENT + line for line in (*builder.lines, f"return {number}")),
+            *(INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
             *elements,
             f"routine = compiled({kernel.name!r}, {'write' if kernel.writes_rows else 'load, store'})",
             "",
             "def kernel(pointers, params):",
             f"    # {rows_text(is_short=kernel.has_short_rows)}",
-            *(_INDENT + line for line in _loops(kernel)),
+            *(INDENT + line for line in _loops(kernel)),
             "",
         ]
     )
@@ -145,7 +143,7 @@ def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
         number = builder.assign(builder.call("f32", "number"))
         element = str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
     lines = (*builder.lines, f"return {element}")
-    return ["@called", "def store(number):", *(_INDENT + line for line in lines), ""], builder.imported
+    return ["@called", "def store(number):", *(INDENT + line for line in lines), ""], builder.imported
 
 
 def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
@@ -154,7 +152,7 @@ def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], se
     lines = [
         "@called",
         "def bits(element):",
-        f"{_INDENT}return {f'without_nan({bits})' if numerics is Numerics.DEVICE else bits}",
+        f"{INDENT}return {f'without_nan({bits})' if numerics is Numerics.DEVICE else bits}",
         "",
         f"write = row_packer(bits, {dtype.name.lower()}_at, {dtype.traits.magnitude_bits}, {dtype.stride_bytes})",
         "",
@@ -170,7 +168,7 @@ def _loops(kernel: Routine) -> Iterator[str]:
     for k, moves in enumerate(kernel.moves):  # numba takes time for every statement, also for one that is of no use
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     for depth, loop in enumerate(outer):
-        yield f"{_INDENT * depth}for i{loop} in range(n{loop}):"
+        yield f"{INDENT * depth}for i{loop} in range(n{loop}):"
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
         place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
@@ -180,7 +178,7 @@ def _loops(kernel: Routine) -> Iterator[str]:
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
     arguments += kernel.constants
-    yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
+    yield f"{INDENT * len(outer)}routine({', '.join(arguments)})"
 
 
 def _constant(value: float) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from typing import Self
 
-from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
 from ttnn_jit.codegen.nest_stage import NestStage
-from ttnn_jit.codegen.numba_steps import StepWriter
+from ttnn_jit.codegen.numba_steps import write_steps
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, Load, Step, Store, with_operands
 from ttnn_jit.codegen.steps_text import steps_text
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
@@ -44,7 +44,7 @@ class Stage(NestStage):
 
     def write(self, builder: PythonScalar, places: Sequence[str]) -> None:
         """Those of its steps."""
-        StepWriter(self.body, builder, places).write()
+        write_steps(self.body, builder, places)
 
     def lines(self) -> Iterator[str]:
         """Its steps."""
@@ -117,7 +117,7 @@ class StageWriter:
         if not self.in_place:
             return term
         held = len(self.steps)
-        combine = reduction_of_tile(step.tile_name).combined_by.tile_name
+        combine = REDUCTION_OF_TILE[step.tile_name].combined_by.tile_name
         self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
         self.steps.append(Apply(combine, (held, term), (), step.dtype, None))
         return held + 1

@@ -10,15 +10,10 @@ from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, Constant, Load, Look
 def steps_text(steps: Sequence[Step], numbers: Sequence[int]) -> Iterator[str]:
     """The steps of a body whose stream k is number ``numbers[k]``."""
     for index, step in enumerate(steps):
-        yield _step(index, step, numbers)
-
-
-def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
-    match step:
-        case Store():
-            return f"store t{step.operand} to s{numbers[step.stream]}"
-        case _:
-            return f"t{index} = {_value(step, numbers)}"
+        if isinstance(step, Store):
+            yield f"store t{step.operand} to s{numbers[step.stream]}"
+        else:
+            yield f"t{index} = {_value(step, numbers)}"
 
 
 def _value(step: Load | Cast | LookUp | Accumulate | Product | Apply, numbers: Sequence[int]) -> str:

@@ -26,8 +26,7 @@ from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
-from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window
-from ttnn_jit.codegen.steps import Constant
+from ttnn_jit.codegen.loops import affine_bounds, followed, memref_shape, refusal, refuse_packed, subview_window
 from ttnn_jit.codegen.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
     Tensor,
@@ -52,7 +51,7 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp, TensorOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, TensorOp
 from ttnn_jit.dialects.functions import callees_first, entry_point
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
@@ -255,7 +254,7 @@ class _Machine:
             case IntegerAttr():
                 self.known[op.result] = self.math.int_const(op.value.value.data)
             case FloatAttr():
-                self.known[op.result] = np.float32(Constant.of(op.value.value.data).value)
+                self.known[op.result] = np.float32(op.value.value.data)
             case _:
                 raise refusal(op, "it is no number")
 
@@ -263,7 +262,7 @@ class _Machine:
         self.known[op.result] = self.known[op.cb]
 
     def _acquire(self, op: AcquireDstOp) -> None:
-        shape = _shape_of(op.result.type)
+        shape = memref_shape(op.result.type)
         compute = dtype_of(op.result.type).compute
         nothing = -1 if compute.is_integer else np.nan
         tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), nothing, compute.numpy)
@@ -396,14 +395,9 @@ def _domain(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int,
     return tuple(extents.values())
 
 
-def _shape_of(type_: Attribute) -> tuple[int, ...]:
-    assert isinstance(type_, MemRefType)
-    return tuple(type_.get_shape())
-
-
 def _buffer_shape(type_: Attribute) -> tuple[int, ...]:
     assert isinstance(type_, CBType)
-    return _shape_of(type_.underlying)
+    return memref_shape(type_.underlying)
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
@@ -430,16 +424,13 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     TileFillOp: _Machine._fill,
     scf.YieldOp: _Machine.skip,
     YieldOp: _Machine.skip,
-}
-
-_FAMILIES: dict[type[DeclaredOp] | tuple[type[TensorOp], ...], Callable[[_Machine, Any], None]] = {
-    WHOLE_TENSOR_OPS: _Machine._of_whole_tensors,
+    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._of_whole_tensors),
     ElementwiseOp: _Machine._apply,
     AccumulatingOp: _Machine._accumulate,
 }
+"""By an op's class, or the base of its family's."""
 
 
 @memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Machine, Any], None] | None:
-    families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
-    return _HANDLERS.get(kind) or next(families, None)
+    return next((_HANDLERS[each] for each in kind.__mro__ if each in _HANDLERS), None)

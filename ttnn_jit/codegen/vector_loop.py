@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
-from ttnn_jit.codegen.body_analysis import both_signs, reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE, both_signs
 from ttnn_jit.codegen.body_emitter import BodyEmitter
 from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, SizeClass, Store
 from ttnn_jit.kernels.chunk_folds import ChunkFold
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.values import Literal, Work, usual_instructions, works
-from ttnn_jit.kernels.llvm_module import KERNEL, ModuleText
+from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import TileLoop
 from ttnn_jit.process.dataclass import dataclass
@@ -104,7 +104,6 @@ def vector_loop(
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
     region = emitter.region()
     loop = TileLoop(
-        KERNEL,
         body.streams,
         body.rank,
         region,
@@ -125,7 +124,7 @@ def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, Chun
     found = {}
     for step in body.steps:
         if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
-            operation = reduction_of_tile(reduced.tile_name)
+            operation = REDUCTION_OF_TILE[reduced.tile_name]
             builder = partial(LlvmVector, isa, module)
             found[step.stream] = ChunkFold(operation.combine, operation.identity, builder)
     return found

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.cache import statistics
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
@@ -115,7 +115,7 @@ def _compiled(
         if not options.extra_pipeline_options:
             discard(module)
         objects = images()
-    statistics.count_compile()
+    COUNTERS.compiles += 1
     return Program(code.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], modu
         return
     target = system_desc_of(module)
     streamed = max(map(circular_buffer_bytes, descriptors), default=0)
-    taken = _sums(tensors, target.grid)
+    taken = [sum(lane) for lane in zip(*(core_bytes(spec, target.grid) for spec in tensors), strict=True)]
     if max(taken) + streamed <= target.l1_bytes:
         return
     lane = taken.index(max(taken))
@@ -57,13 +56,6 @@ def _leased(plan: ProgramPlan) -> Iterator[TensorSpec]:
         if in_l1(plan.buffers[index]) and index not in plan.written_over_inputs:
             yield plan.buffers[index]
     yield from plan.unstored
-
-
-def _sums(specs: Sequence[TensorSpec], grid: tuple[int, int]) -> list[int]:
-    totals = [0] * math.prod(grid)
-    for spec in specs:
-        totals = [total + own for total, own in zip(totals, core_bytes(spec, grid), strict=True)]
-    return totals
 
 
 def _too_much(module: ModuleOp, lane: int, grid: tuple[int, int], room: int) -> tuple[Operation, TensorSpec]:

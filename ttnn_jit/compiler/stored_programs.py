@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.cache import statistics
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
 from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import Manifest
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
@@ -80,7 +80,7 @@ class StoredPrograms:
             return None
         compilation = _compilation(program, reads, values)
         if compilation is not None:
-            statistics.count_disk_hit()
+            COUNTERS.disk_hits += 1
         return compilation
 
     def _inputs(self, reads: Iterable[Read]) -> tuple[TensorSpec, ...]:
@@ -99,7 +99,7 @@ class StoredPrograms:
         data = self._manifest.program(content) if self._manifest else None
         program = None if data is None else Program.if_sound(data, self._inputs(reads))
         if program is not None:
-            statistics.count_disk_hit()
+            COUNTERS.disk_hits += 1
             self._in_memory[content.digest] = program
         return program
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator
 
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 
 VALUES_BEFORE_WARNING = 16
 STEPS_BEFORE_WARNING = 4
@@ -85,7 +84,7 @@ class ChangingArguments:
     def _warn_once(self, topic: str, text: str) -> None:
         if topic not in self._told:
             self._told.add(topic)
-            warnings.warn(text, stacklevel=level_of_the_user())
+            warn_the_user(text)
 
 
 def _is_of_several(key: object) -> bool:

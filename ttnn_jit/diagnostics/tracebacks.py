@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
@@ -63,20 +64,15 @@ def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
     return public
 
 
-def level_of_the_user() -> int:
-    """The ``stacklevel`` with which a warning, given by the function that asks, names the user's line."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 1
-    while frame is not None and _is_machinery(frame):
-        frame, level = frame.f_back, level + 1
-    return level
+def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning that names the line of the user's that runs now."""
+    _, above = _frame_of_the_user()
+    warnings.warn(text, category, stacklevel=above + 1)
 
 
 def place_of_the_user() -> Location | None:
     """The line of the user's that runs now; None where there is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_machinery(frame):
-        frame = frame.f_back
+    frame, _ = _frame_of_the_user()
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -86,6 +82,15 @@ def stack_of_the_user() -> str:
 
     frames = (entry for entry in traceback.walk_stack(sys._getframe(1)) if not _is_machinery(entry[0]))
     return "\n".join(traceback.StackSummary.extract(frames).format())
+
+
+def _frame_of_the_user() -> tuple[FrameType | None, int]:
+    """The frame of the user's that runs now, and how many run above it, the first that of the function that asks."""
+    frame: FrameType | None = sys._getframe(1)
+    above = 0
+    while frame is not None and _is_machinery(frame):
+        frame, above = frame.f_back, above + 1
+    return frame, above
 
 
 def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:

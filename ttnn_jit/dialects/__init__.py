@@ -1,4 +1,12 @@
-"""The dialects ttcore, ttnn, ttir and d2m, their text exactly as MLIR has it, and locations."""
+"""The dialects ttcore, ttnn, ttir and d2m, their text exactly as MLIR has it, and locations.
+
+They are printed as tt-mlir prints them. The ops of operations are derived from the declarations
+(`dialects/derive.py`, `dialects/declared_ops.py`). A module holds functions that may call each other; public ones are
+entry points, each a program by itself (`dialects/functions.py`). `dialects/creation.py`, `dialects/editing.py` and
+`dialects/direct_access.py` make, move and read ops for a fraction of what xDSL takes. Text is looked over once before
+xDSL parses it (`dialects/text_scan.py`), and ops that name no location lie where the text has them;
+`dialects/verifier.py` also checks what passes rely on and xDSL does not (`dialects/foreign_rules.py`).
+"""
 
 from __future__ import annotations
 

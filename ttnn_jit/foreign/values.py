@@ -26,29 +26,6 @@ from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.process.dataclass import is_frozen
 
-__all__ = [
-    "ABSENT",
-    "ANYTHING",
-    "NoStableIdentityError",
-    "atom_key",
-    "has_member",
-    "is_a",
-    "is_atom",
-    "is_identity",
-    "is_of_c",
-    "is_python_class",
-    "is_scalar_class",
-    "member_of",
-    "native_class",
-    "native_container",
-    "native_contents",
-    "own_attribute",
-    "own_attributes",
-    "plain_scalar",
-    "python_member",
-    "same_value",
-]
-
 
 class _Absent(enum.Enum):
     ABSENT = "absent"

@@ -9,18 +9,16 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ttnn_jit.guards.reads import ATTRIBUTE_STEP, BOUND, Path, Read
+from ttnn_jit.guards.reads import ASSIGNABLE, ATTRIBUTE_STEP, BOUND, Path, Read, reads_of_itself
 
 _ORIGINAL = "__original__"
 """The attribute of what holds the objects that is the function which was copied for them."""
 
-_COPIED = ("__code__", "__defaults__", "__kwdefaults__")
-"""What may be replaced in a function while copies of it exist."""
-
-_VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+"""The kinds of parameters that take any number of arguments."""
 
 
 def path_of(name: str) -> Path:
@@ -66,7 +64,7 @@ def call_arguments(
     if not vars(function) and tuple(arguments) == _names_of_places(function.__code__):
         return tuple(arguments.values()), {}
     objects, original = bound_objects(function), inspect.signature(_original(function))
-    named = {name for name, parameter in original.parameters.items() if parameter.kind not in _VARIABLE}
+    named = {name for name, parameter in original.parameters.items() if parameter.kind not in VARIABLE}
     given = {name: value for name, value in objects.items() if name in named}
     bound = inspect.BoundArguments(original, {**arguments, **given})
     return (*(value for name, value in objects.items() if name not in named), *bound.args), bound.kwargs
@@ -81,7 +79,7 @@ def _names_of_places(code: types.CodeType) -> tuple[str, ...] | None:
 def follow_original(function: types.FunctionType) -> None:
     """If `function` is such a copy, have it be what the function has become."""
     original = _original(function)
-    if any(getattr(original, name) is not getattr(function, name) for name in _COPIED):
+    if any(getattr(original, name) is not getattr(function, name) for name in ASSIGNABLE):
         _copy_changes(original, function)
 
 
@@ -91,17 +89,14 @@ def _original(function: types.FunctionType) -> types.FunctionType:
 
 
 def _copy_changes(function: types.FunctionType, copy: types.FunctionType) -> None:
-    for name in _COPIED:
+    for name in ASSIGNABLE:
         setattr(copy, name, getattr(function, name))
     signature, objects = inspect.signature(function), bound_objects(copy)
-    left = [each for each in signature.parameters.values() if each.name not in objects or each.kind in _VARIABLE]
+    left = [each for each in signature.parameters.values() if each.name not in objects or each.kind in VARIABLE]
     copy.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]  # read by inspect
 
 
-def reads_of_original(function: types.FunctionType) -> tuple[Read, ...]:
+def reads_of_original(function: types.FunctionType) -> Iterable[Read]:
     """What a program of a copy depends on in the function that was copied; nothing if `function` is no copy."""
-    if not is_bound(function):
-        return ()
     original = ((ATTRIBUTE_STEP, BOUND), (ATTRIBUTE_STEP, _ORIGINAL))
-    found = {name: getattr(function, name) for name in _COPIED}
-    return tuple(Read((*original, (ATTRIBUTE_STEP, name)), value) for name, value in found.items() if value)
+    return reads_of_itself(function, original) if is_bound(function) else ()

@@ -283,7 +283,7 @@ class GuardText:
         conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
         constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
         arguments: The numbers of the call's tensors that they ask for identity, by names ``a<number>``.
-        tensors: The names that they assign tensors to, hidden inputs in order. Metadata are not compared.
+        tensors: The names that they assign tensors to, hidden inputs in order.
     """
 
     conditions: tuple[str, ...]
@@ -299,26 +299,25 @@ GUARD_ERRORS = "Exception"
 """What conditions raise where a path leads nowhere any more: anything, for they ask objects of the user's."""
 
 
-def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
+def guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_tensors: bool = False) -> GuardText:
     """The conditions under which every read still finds the object it found: a look-up a read.
 
-    Shared prefixes of paths are walked once.
+    Shared prefixes of paths are walked once. Metadata of tensors are among them if it `compares_tensors`.
     """
-    return _guard_text(function, reads)
-
-
-def _guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_tensors: bool = False) -> GuardText:
     writer = _GuardWriter(function, compares_tensors)
     conditions = tuple(filter(None, map(writer.condition, reads)))
     return GuardText(conditions, writer.constants, tuple(writer.tensors), tuple(writer.arguments))
 
 
-def reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
-    """What somebody may assign to the function, its code and its defaults, and what that is now."""
-    for name in ("__code__", "__defaults__", "__kwdefaults__"):
-        value = getattr(function, name)
-        if value:
-            yield Read(((ATTRIBUTE_STEP, name),), value)
+ASSIGNABLE = ("__code__", "__defaults__", "__kwdefaults__")
+"""What of a function may be replaced."""
+
+
+def reads_of_itself(function: types.FunctionType, path: Path = ()) -> Iterator[Read]:
+    """What somebody may assign to the function, which is found at `path`, and what that is now."""
+    for name in ASSIGNABLE:
+        if value := getattr(function, name):
+            yield Read((*path, (ATTRIBUTE_STEP, name)), value)
 
 
 Fetch: TypeAlias = Callable[[Sequence[Any]], "tuple[Any, ...] | None"]
@@ -346,7 +345,7 @@ def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
     def fetch(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
         nonlocal compiled
         if compiled is None:
-            compiled = _compiled(_guard_text(function, reads, compares_tensors=True))
+            compiled = _compiled(guard_text(function, reads, compares_tensors=True))
         return compiled(tensors)
 
     return fetch

@@ -1,4 +1,17 @@
-"""The registry of operations: what every other room derives its own part from."""
+"""The registry of operations: what every other room derives its own part from.
+
+An operation is declared once: elementwise ones in `ops/unary.py`, `ops/activations.py`, `ops/predicates.py`,
+`ops/binary.py` and `ops/ternary.py`, those that move elements in `ops/data_movement.py` and `ops/padding.py`, what
+the IR writes as calls of those in `ops/rearrangements.py` and `ops/heads.py`, those that reduce in
+`ops/reductions.py`, products of matrices in `ops/contractions.py`, what is written in terms of others in
+`ops/moments.py`, `ops/normalizations.py`, `ops/channel_norms.py`, `ops/products.py` (`linear` too),
+`ops/softmaxes.py`, `ops/rotary.py` and `ops/attention.py`, loops of their own in `ops/routines.py`,
+`ops/selections.py` and `ops/cache_routines.py`, and draws of random elements in `ops/random_numbers.py`
+(docs/adding_an_operation.md). What is written in terms of others says so by its `decompose`, over one protocol
+(`ops/decomposition.py`): a *composite* has an op in the dialects, which TTIR decomposes, in float32 and rounded once;
+a *macro operation*, gradients among them (`ops/backward.py`), is written by the frontend as the operations that it
+calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, or ops of TTIR.
+"""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from ttnn_jit.ops.parameter import (
     TENSOR,
     Parameter,
 )
+from ttnn_jit.ops.sequences import arange
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -93,7 +94,7 @@ def attended(
     # What does not depend on products comes before them, so that nothing stands between these and their softmax.
     sees, added = None, None if mask is None else spread(mask)
     if seen is not None:
-        columns = ops.reshape(ops.places(keys, query), (1, 1, 1, keys))
+        columns = ops.reshape(arange(ops, keys, query), (1, 1, 1, keys))
         sees = _sees(ops, seen._replace(rows=spread(seen.rows)), columns)
     unseen = None if sink is None else spread(sink) * scale
     scores = ops.matmul(spread(query), key, False, True) * scale
@@ -219,7 +220,7 @@ def _check(
 def _whole(ops: Ops, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
     seen, (causal, scale, window) = None, statics
     if causal or window is not None:
-        seen = Seen(ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
+        seen = Seen(ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
     return attended(ops, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
 
 

@@ -49,6 +49,21 @@ def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tu
     return tuple(kept)
 
 
+def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The extents that tensors of these shapes broadcast to.
+
+    Raises:
+        ShapeError: They do not fit each other.
+    """
+    wanted = [{*extents} - {1} or {1} for extents in zip_longest(*map(reversed, shapes), fillvalue=1)]
+    if any(len(extents) > 1 for extents in wanted):
+        raise ShapeError(
+            f"shapes that do not fit: {' and '.join(str(list(shape)) for shape in shapes)}",
+            help="extents must be equal or 1, counted from the last dimension",
+        )
+    return tuple(extent for (extent,) in reversed(wanted))
+
+
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
     """Whether a tensor of `shape` broadcasts to `wanted`, and makes it no larger."""
     pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)

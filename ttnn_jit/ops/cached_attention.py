@@ -31,6 +31,7 @@ from ttnn_jit.ops.attention import (
 from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
 from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.parameter import EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
+from ttnn_jit.ops.sequences import arange
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INDICES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -82,7 +83,7 @@ def _spelled_decode(
 
 def _listed(ops: Ops, numbers: Sequence[int], like: Any) -> Any:
     """A tensor of these numbers."""
-    places = ops.places(len(numbers), like)
+    places = arange(ops, len(numbers), like)
     found = places * 0.0
     for place, number in enumerate(numbers):
         found = ops.where(ops.eq(places, float(place)), float(number), found)
@@ -250,7 +251,7 @@ def _chunk(
 ) -> Any:
     keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
     begin = float(first or 0) if start is None else ops.reshape(ops.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
-    places = ops.reshape(ops.places(query.shape[2], query), (1, 1, query.shape[2], 1))
+    places = ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1))
     seen = Seen(places + begin, True, None)
     return attended(ops, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 

@@ -13,12 +13,9 @@ from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandError, ShapeError
 from ttnn_jit.ops.binding import bind
-from ttnn_jit.ops.data_movement import RESHAPE, SLICE
 from ttnn_jit.ops.movement import OPERAND, Movement, Spelling
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
-from ttnn_jit.ops.sequences import ARANGE
-from ttnn_jit.ops.typecast import TYPECAST
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, MOVABLE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -93,15 +90,11 @@ class Ops(ABC):
 
     def rounded(self, x: Value, dtype: DataType) -> Value:
         """`x` as elements of `dtype`."""
-        return x if x.spec.dtype is dtype else self.call(TYPECAST, [x], dtype)
+        return x if x.spec.dtype is dtype else self.typecast(x, dtype)
 
     def reshaped(self, x: Value, shape: Sequence[int]) -> Value:
         """`x` of another shape; itself if it has that one."""
-        return x if x.shape == tuple(shape) else self.call(RESHAPE, [x], tuple(shape))
-
-    def places(self, extent: int, like: Value, first: int = 0, step: int = 1, dtype: DataType = COMPUTE_TYPE) -> Value:
-        """So many numbers from `first` on, `step` apart, laid out as `like` is."""
-        return self.call(ARANGE, [], first, first + extent * step, step, dtype, like.spec.layout)
+        return x if x.shape == tuple(shape) else self.reshape(x, tuple(shape))
 
     def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
         """The elements from `begin` to before `end` along a dimension; `x` itself if these are all."""
@@ -111,7 +104,7 @@ class Ops(ABC):
         """The elements from `begin` to before `end` along a dimension."""
         begins, ends = [0] * len(x.shape), list(x.shape)
         begins[axis], ends[axis] = begin, end
-        return self.call(SLICE, [x], tuple(begins), tuple(ends), ())
+        return self.slice(x, tuple(begins), tuple(ends))
 
 
 class SpecOps(Ops):
@@ -291,7 +284,7 @@ class MacroOperation(Decomposed):
                 given[place] = ops.rounded(each, COMPUTE_TYPE)
         called = self._called(ops, given, statics)
         found = [ops.rounded(*each) for each in zip(called, dtypes, strict=True)] if dtypes else [*called]
-        return [ops.call(RESHAPE, [each], each.shape) if each in operands else each for each in found]
+        return [ops.reshape(each, each.shape) if each in operands else each for each in found]
 
     def _dtypes_of_results(self, operands: Sequence[Operand], statics: Sequence[Any]) -> list[DataType]:
         """What results are rounded to, whose operands are cast to float32 before; none of calls as they are."""

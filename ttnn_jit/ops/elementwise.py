@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import OperandDTypeError, OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.arithmetic import dtypes_of
+from ttnn_jit.ops.axes import broadcast
 from ttnn_jit.ops.kinds import TensorKind
 from ttnn_jit.ops.operation import OperandSpec, Operation, torch_function
 from ttnn_jit.ops.parameter import Parameter
@@ -127,7 +128,10 @@ class Elementwise(Operation):
             return (tensors[0].with_(),)
         self._check_dtypes(tensors)
         self._check_channels(specs)
-        shape = _broadcast(self.name, tensors)
+        try:
+            shape = broadcast([spec.shape for spec in tensors])
+        except ShapeError as error:
+            raise OperandShapeError(f"`{self.name}` got {error.message}", help=error.help) from None
         naming = [spec for spec in specs[self.dtype_from :] if isinstance(spec, TensorSpec)]
         first = tensors[0]
         if first.memory_config.is_sharded() and tuple(first.shape) != shape:
@@ -172,21 +176,3 @@ def elementwise(name: str, parameters: Sequence[Parameter], **fields: Any) -> El
     fields.setdefault("emit", lambda b, *values: getattr(b, named)(*values))
     fields.setdefault("golden", torch_function(named))
     return Elementwise(name=name, parameters=tuple(parameters), **fields)
-
-
-def _broadcast(name: str, specs: Sequence[TensorSpec]) -> tuple[int, ...]:
-    first = specs[0].shape
-    if all(spec.shape == first for spec in specs):
-        return first
-    rank = max(len(spec.shape) for spec in specs)
-    shape: list[int] = []
-    for axis in range(rank):
-        extents = {(1,) * (rank - len(spec.shape)) + tuple(spec.shape) for spec in specs}
-        sizes = {extent[axis] for extent in extents} - {1}
-        if len(sizes) > 1:
-            raise OperandShapeError(
-                f"`{name}` got shapes that do not fit: {' and '.join(str(list(s.shape)) for s in specs)}",
-                help="extents must be equal or 1, counted from the last dimension",
-            )
-        shape.append(sizes.pop() if sizes else 1)
-    return tuple(shape)

@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.binary import NE
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
-from ttnn_jit.ops.moments import along_axes, spelled_axes
+from ttnn_jit.ops.moments import over_axes
 from ttnn_jit.ops.named_places import with_named
 from ttnn_jit.ops.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction
@@ -22,14 +22,12 @@ Extents = tuple[int, ...]
 
 
 def _scaled(name: str, summary: str) -> Composite:
-    return Composite(
-        name=name,
+    return over_axes(
+        name,
+        Parameter("scalar", FLOAT),
         ttnn_name=f"scaled_{name}",
-        parameters=(*REDUCED, Parameter("scalar", FLOAT)),
         summary=summary,
         decompose=lambda ops, x, axes, keepdim, scalar: getattr(ops, name)(x, axes, keepdim) * scalar,
-        spelled=spelled_axes,
-        result=along_axes,
         kernel_of=SUM,
         golden=lambda torch, x, dim, keepdim, scalar: scalar * getattr(torch, name)(x, dim or None, keepdim),
         examples=((((3, 40),), ((-1,), True, 0.5)), (((2, 5, 33),), ((0, 2), False, -3.0))),
@@ -52,14 +50,12 @@ def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any
     return ops.pow(ops.sum(ops.pow(ops.abs(x), p), axes, keepdim), 1.0 / p)
 
 
-NORM = Composite(
-    name="norm",
-    parameters=(*REDUCED, Parameter("p", FLOAT, 2.0)),
+NORM = over_axes(
+    "norm",
+    Parameter("p", FLOAT, 2.0),
     summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
     source="torch.linalg.vector_norm",
     decompose=_norm,
-    spelled=spelled_axes,
-    result=along_axes,
     golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
     aten="linalg_vector_norm",
     examples=tuple(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.axes import broadcast
 from ttnn_jit.ops.binary import DIVIDE, FILL, FIRST, SECOND
 from ttnn_jit.ops.data_movement import REPEAT, RESHAPE
 from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
@@ -75,23 +75,10 @@ def _routine(name: str, loop: Callable[..., Any], golden: Callable[..., Any], *c
     )
 
 
-def _broadcast(shapes: Sequence[Extents]) -> Extents:
-    rank = max(map(len, shapes))
-    extents = []
-    for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True):
-        if len(set(sizes) - {1}) > 1:
-            raise ShapeError(
-                f"shapes that do not fit: {' and '.join(str(list(shape)) for shape in shapes)}",
-                help="extents must be equal or 1, counted from the last dimension",
-            )
-        extents.append(next((size for size in sizes if size != 1), 1))
-    return tuple(extents)
-
-
 def _met(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
     """Two tensors of one shape, of one dimension at least, and what the shape of a result is."""
     tensors = [each for each in operands if isinstance(each, Value)]
-    shape = _broadcast([each.shape for each in tensors])
+    shape = broadcast([each.shape for each in tensors])
     rows = shape or (1,)
     found = []
     for each in operands:

@@ -22,7 +22,7 @@ def reducing_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routin
     extents, access = loops_along(shape, axis)
     others: list[Expr] = [Dim(place) for place in range(len(shape) - 1)]
     found = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
-    return RoutineLoops(extents, 1, (access, Access(extents, tuple(found))))
+    return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(found))))
 
 
 def _sum_loop(load: Any, store: Any) -> Any:

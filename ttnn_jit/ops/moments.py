@@ -8,7 +8,6 @@ from typing import Any
 
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.decomposition import Composite, Ops
-from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLAG, REDUCED, Parameter
 from ttnn_jit.ops.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -20,24 +19,26 @@ def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     return total / float(math.prod(x.shape[axis] for axis in axes))
 
 
-def spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
+def _spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
     """Dimensions counted from the front, and other attributes as they are."""
     return axes_of(dims, len(shape)), *others
 
 
-def along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+def _along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
     """What a reduction of these dimensions results in."""
     return x.interleaved.with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
-MEAN = Composite(
-    name="mean",
-    parameters=REDUCED,
+def over_axes(name: str, *parameters: Parameter, **fields: Any) -> Composite:
+    """The declaration of an operation that reduces dimensions, with `parameters` behind those of all such."""
+    return Composite(name=name, parameters=(*REDUCED, *parameters), spelled=_spelled_axes, result=_along_axes, **fields)
+
+
+MEAN = over_axes(
+    "mean",
     summary="The mean along dimensions: their sum by their number of elements.",
     decompose=_mean,
     kernel_of=SUM,
-    spelled=spelled_axes,
-    result=along_axes,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
@@ -76,35 +77,26 @@ def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: 
     return squares / float(max(count - correction, 0))
 
 
-_SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
-_SPREAD_EXAMPLES: tuple[Example, ...] = (
-    (((3, 40),), ((-1,), True, True)),
-    (((64, 33),), ((0,), False, False)),
-    (((2, 5, 37),), ((1, 2), False, True)),
-)
+def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
+    def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool, correction: bool) -> Any:
+        return getattr(torch, name)(x, dim or None, correction=correction, keepdim=keepdim)
 
-VAR = Composite(
-    name="var",
-    parameters=_SPREAD,
-    summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
-    decompose=_variance,
-    spelled=spelled_axes,
-    result=along_axes,
-    golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
-    aten="var.correction",
-    examples=_SPREAD_EXAMPLES,
-)
+    return over_axes(
+        name,
+        Parameter("correction", FLAG, default=True),
+        summary=f"The {said} along dimensions; with `correction` by Bessel's, one element less.",
+        decompose=decompose,
+        golden=golden,
+        aten=f"{name}.correction",
+        examples=(
+            (((3, 40),), ((-1,), True, True)),
+            (((64, 33),), ((0,), False, False)),
+            (((2, 5, 37),), ((1, 2), False, True)),
+        ),
+    )
 
-STD = Composite(
-    name="std",
-    parameters=_SPREAD,
-    summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
-    decompose=lambda ops, *call: ops.sqrt(_variance(ops, *call)),
-    spelled=spelled_axes,
-    result=along_axes,
-    golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
-    aten="std.correction",
-    examples=_SPREAD_EXAMPLES,
-)
+
+VAR = _spread("var", "variance", _variance)
+STD = _spread("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
 
 OPERATIONS = (MEAN, VAR, STD)

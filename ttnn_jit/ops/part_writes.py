@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.axes import is_broadcast_to
 from ttnn_jit.ops.data_movement import SLICE
 from ttnn_jit.ops.movement import Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import EXTENTS, TENSOR, Parameter
@@ -40,8 +41,7 @@ def _golden(_: Any, x: Any, part: Any, begins: Sequence[int], ends: Sequence[int
 
 def fits(shape: Sequence[int], part: Sequence[int]) -> bool:
     """Whether a tensor broadcasts to a part of a tensor."""
-    rank = len(part) - len(shape)
-    return rank >= 0 and all(extent in {1, whole} for extent, whole in zip(shape, part[rank:], strict=True))
+    return len(shape) <= len(part) and is_broadcast_to(shape, part)
 
 
 SLICE_WRITE = Movement(

@@ -18,6 +18,7 @@ from ttnn_jit.ops.decomposition import Composite, Ops
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import laid_out
+from ttnn_jit.ops.sequences import arange
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -96,8 +97,8 @@ _NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter
 def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
     """Numbers from 0 to before 1, those of the places from `behind` on; the draw has a key of its own."""
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
-    row = ops.reshape(ops.places(rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
-    place = row + ops.places(columns, draw, dtype=STATE_TYPE)
+    row = ops.reshape(arange(ops, rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
+    place = row + arange(ops, columns, draw, dtype=STATE_TYPE)
     words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
     own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
     fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])

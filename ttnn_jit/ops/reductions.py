@@ -7,8 +7,10 @@ from typing import Any
 
 from ttnn_jit.ops import integer_reductions
 from ttnn_jit.ops.binary import ADD, MAXIMUM, MINIMUM, MULTIPLY
+from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.parameter import REDUCED
 from ttnn_jit.ops.reduction import Reduction
+from ttnn_jit.ops.routine import Routine
 
 
 def over(torch_function: str) -> Any:
@@ -23,54 +25,54 @@ def over(torch_function: str) -> Any:
     return golden
 
 
-SUM = Reduction(
-    name="sum",
-    parameters=REDUCED,
-    summary="The sum along dimensions.",
-    tile_name="tile_reduce_sum",
-    combined_by=ADD,
+def _reduction(name: str, summary: str, combined_by: Elementwise, identity: float, **fields: Any) -> Reduction:
+    return Reduction(
+        name=name,
+        parameters=REDUCED,
+        summary=summary,
+        tile_name=f"tile_reduce_{name}",
+        combined_by=combined_by,
+        identity=identity,
+        **fields,
+    )
+
+
+SUM = _reduction(
+    "sum",
+    "The sum along dimensions.",
+    ADD,
+    0.0,
     of_integers=integer_reductions.SUM,
-    identity=0.0,
     golden=over("sum"),
     aten="sum.dim_IntList",
 )
-
-PROD = Reduction(
-    name="prod",
-    parameters=REDUCED,
-    summary="The product along dimensions.",
-    tile_name="tile_reduce_prod",
-    combined_by=MULTIPLY,
+PROD = _reduction(
+    "prod",
+    "The product along dimensions.",
+    MULTIPLY,
+    1.0,
     of_integers=integer_reductions.PROD,
-    identity=1.0,
     golden=over("prod"),
     aten="prod.dim_int",
 )
 
-MAX = Reduction(
-    name="max",
-    parameters=REDUCED,
-    summary="The largest element along dimensions; NaN where one is.",
-    tile_name="tile_reduce_max",
-    combined_by=MAXIMUM,
-    of_integers=integer_reductions.MAX,
-    identity=-math.inf,
-    reduces_nothing=False,
-    golden=over("amax"),
-    aten="amax",
-)
 
-MIN = Reduction(
-    name="min",
-    parameters=REDUCED,
-    summary="The smallest element along dimensions; NaN where one is.",
-    tile_name="tile_reduce_min",
-    combined_by=MINIMUM,
-    of_integers=integer_reductions.MIN,
-    identity=math.inf,
-    reduces_nothing=False,
-    golden=over("amin"),
-    aten="amin",
-)
+def _extreme(
+    name: str, said: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
+) -> Reduction:
+    return _reduction(
+        name,
+        f"The {said} element along dimensions; NaN where one is.",
+        combined_by,
+        identity,
+        of_integers=of_integers,
+        reduces_nothing=False,
+        golden=over(f"a{name}"),
+        aten=f"a{name}",
+    )
+
+
+MAX = _extreme("max", "largest", MAXIMUM, -math.inf, integer_reductions.MAX)
+MIN = _extreme("min", "smallest", MINIMUM, math.inf, integer_reductions.MIN)
 
 OPERATIONS = (SUM, PROD, MAX, MIN)

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import is_broadcast_to
 from ttnn_jit.ops.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.parameter import FLAG, OPTIONAL_COUNT, TENSOR, Parameter
+from ttnn_jit.ops.sequences import arange
 from ttnn_jit.specs.target import TILE_WIDTH
 
 Extents = Sequence[int]
@@ -55,7 +56,7 @@ def _half_turn(ops: Ops, x: Any) -> Any:
     *before, width = x.shape
     halves = ops.flip(ops.reshape(x, (*before, 2, width // 2)), len(before))
     exchanged = ops.reshape(halves, x.shape)
-    is_first = ops.places(width, x) < float(width // 2)
+    is_first = arange(ops, width, x) < float(width // 2)
     return ops.where(is_first, -exchanged, exchanged)
 
 

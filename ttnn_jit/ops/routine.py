@@ -43,12 +43,19 @@ class RoutineLoops:
         return cls(extents, own, tuple(Access(extents, each) for each in indices))
 
 
-def loops_along(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], Access]:
-    """Loops over the other dimensions and, inside, over `axis`; and which element of a tensor of `shape` they name."""
+def loops_along(shape: tuple[int, ...], axis: int, *own: int) -> tuple[tuple[int, ...], Callable[[int], Access]]:
+    """Loops over the other dimensions of `shape`, then `own` ones, by default one over `axis`.
+
+    The second result gives the access of a tensor of as many dimensions that moves along `axis` with an own loop.
+    """
     others = [dim for dim in range(len(shape)) if dim != axis]
-    extents = (*(shape[dim] for dim in others), shape[axis])
-    places = {dim: place for place, dim in enumerate((*others, axis))}
-    return extents, Access(extents, tuple(Dim(places[dim]) for dim in range(len(shape))))
+    extents = (*(shape[dim] for dim in others), *(own or (shape[axis],)))
+
+    def access(loop: int) -> Access:
+        along = len(others) + loop
+        return Access(extents, tuple(Dim(along if dim == axis else others.index(dim)) for dim in range(len(shape))))
+
+    return extents, access
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

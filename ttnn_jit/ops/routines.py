@@ -9,7 +9,7 @@ from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import laid_out
-from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops
+from ttnn_jit.ops.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
 from ttnn_jit.specs.index_expressions import Const, Dim
@@ -65,13 +65,8 @@ def _spelled_topk(shape: Extents, k: int, dim: int, largest: bool, ordered: bool
 
 
 def _topk_loops(shape: Extents, k: int, axis: int, *_: Any) -> RoutineLoops:
-    others = [dim for dim in range(len(shape)) if dim != axis]
-    extents = (*(shape[dim] for dim in others), k, shape[axis])
-
-    def access(own: int) -> Access:
-        return Access(extents, tuple(Dim(own if dim == axis else others.index(dim)) for dim in range(len(shape))))
-
-    return RoutineLoops(extents, 2, (access(len(others) + 1), access(len(others)), access(len(others))))
+    extents, access = loops_along(shape, axis, k, shape[axis])
+    return RoutineLoops(extents, 2, (access(1), access(0), access(0)))
 
 
 def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec, ...]:

@@ -23,7 +23,7 @@ Extents = tuple[int, ...]
 
 def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
     extents, access = loops_along(shape, axis)
-    return RoutineLoops(extents, 1, (access, access))
+    return RoutineLoops(extents, 1, (access(0), access(0)))
 
 
 def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:

@@ -9,7 +9,7 @@ from ttnn_jit.ops.axes import axis_of, axis_within
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.named_places import in_order
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
-from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS
@@ -17,18 +17,6 @@ from ttnn_jit.specs.index_expressions import Dim
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
-
-
-def _along(axis: int, shape: Extents, *own: int) -> tuple[tuple[int, ...], Any]:
-    """Loops over the other dimensions of `shape`, then `own` ones; and accesses that move along one of these."""
-    others = [dim for dim in range(len(shape)) if dim != axis]
-    extents = (*(shape[dim] for dim in others), *own)
-
-    def access(loop: int) -> Access:
-        along = len(others) + loop
-        return Access(extents, tuple(Dim(along if dim == axis else others.index(dim)) for dim in range(len(shape))))
-
-    return extents, access
 
 
 # --- By index -------------------------------------------------------------------------------------------------------
@@ -68,7 +56,7 @@ def _spelled_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]
 
 
 def _gather_loops(shape: Extents, index: Extents, axis: int) -> RoutineLoops:
-    extents, access = _along(axis, index, index[axis], shape[axis])
+    extents, access = loops_along(index, axis, index[axis], shape[axis])
     return RoutineLoops(extents, 2, (access(1), access(0), access(0)))
 
 
@@ -134,7 +122,7 @@ def _spelled_scatter(shape: Extents, index: Extents, source: Extents, dim: int) 
 
 
 def _scatter_loops(shape: Extents, index: Extents, _: Extents, axis: int) -> RoutineLoops:
-    extents, access = _along(axis, index, shape[axis], index[axis])
+    extents, access = loops_along(index, axis, shape[axis], index[axis])
     return RoutineLoops(extents, 2, (access(1), access(1), access(0)))
 
 
@@ -219,7 +207,7 @@ def _spelled_index_fill(shape: Extents, index: Extents, dim: int, value: float) 
 
 
 def _index_fill_loops(shape: Extents, index: Extents, axis: int, _: float) -> RoutineLoops:
-    extents, access = _along(axis, shape, shape[axis], index[0])
+    extents, access = loops_along(shape, axis, shape[axis], index[0])
     return RoutineLoops(extents, 2, (access(0), Access(extents, (Dim(len(extents) - 1),)), access(0)))
 
 
@@ -287,7 +275,7 @@ def _sort_loop(load: Any, _store: Any) -> Any:  # noqa: C901 - one loop, as numb
 
 
 def _sort_loops(shape: Extents, axis: int, *_: Any) -> RoutineLoops:
-    extents, access = _along(axis, shape, shape[axis])
+    extents, access = loops_along(shape, axis)
     return RoutineLoops(extents, 1, (access(0), access(0), access(0)))
 
 

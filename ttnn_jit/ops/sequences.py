@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ttnn_jit.ops.decomposition import Ops, Value
 from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 
@@ -46,6 +47,11 @@ ARANGE = Routine(
     constants=lambda start, _end, step, *_: (start, step),
     golden=lambda torch, start, end, step, *_: torch.arange(start, end, step),
 )
+
+
+def arange(ops: Ops, extent: int, like: Value, first: int = 0, step: int = 1, dtype: DataType = COMPUTE_TYPE) -> Value:
+    """So many numbers from `first` on, `step` apart, laid out as `like` is."""
+    return ops.call(ARANGE, [], first, first + extent * step, step, dtype, like.spec.layout)
 
 
 def _eye_loop(_load: Any, store: Any) -> Any:

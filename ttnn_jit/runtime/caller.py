@@ -6,7 +6,7 @@ Runs that repeat take the functions of `ttnn_jit.runtime.warm_caller`, which do 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -17,9 +17,11 @@ from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.native_call import NativeCall
 from ttnn_jit.runtime.panels import memory_of
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.runtime.runnable import Runnable
 from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
 
 
 def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequence[int]) -> None:
@@ -39,7 +41,7 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
         call.run([*addresses, *(buffer.address for buffer in intermediates)])
 
 
-def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
+def run_on_tensors(program: Program, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
     """Run on input tensors; the result, or the tuple of several, on the device of the first, else the implicit one.
 
     While that device records a trace the run becomes a part of it.

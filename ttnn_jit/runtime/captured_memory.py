@@ -8,11 +8,10 @@ free the input of a trace and allocate it again. Of all free blocks of its size 
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterator, Mapping
 
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import ADDRESS_IS_KNOWN, Buffer, SizeClass, address_of, returning
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -115,7 +114,7 @@ class CapturedMemory:
         for address in self._changed():
             if address in captured and address not in told:
                 told.add(address)
-                warnings.warn(self._warning(trace_id, address, captured[address]), stacklevel=level_of_the_user())
+                warn_the_user(self._warning(trace_id, address, captured[address]))
 
     def _changed(self) -> Iterator[int]:
         yield from [*self.freed]

@@ -118,7 +118,8 @@ def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[in
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The same where chunks read elements again: as few as possible."""
     cuttable = _cuttable(launch)
-    apart = [loop for loop in cuttable if launch.params[loop] >= _enough() and _all_move(launch, loop)]
+    long = (loop for loop in cuttable if launch.params[loop] >= _enough())
+    apart = [loop for loop in long if all(launch.params[launch.loops + loop :: launch.loops])]
     loop = max(apart or cuttable, key=launch.params.__getitem__, default=None)
     if loop is None:
         return None
@@ -151,10 +152,6 @@ def _enough() -> int:
 
 def _cuttable(launch: Launch) -> list[int]:
     return [loop for loop in range(launch.loops) if loop not in launch.uncut]
-
-
-def _all_move(launch: Launch, loop: int) -> bool:
-    return all(launch.params[launch.loops + loop :: launch.loops])
 
 
 def _evenly(elements: int, per_cpu: int) -> int:

@@ -300,11 +300,12 @@ class Device:
             DramCapacityError: There is none; the text names the largest tensors.
         """
         capacity = self.dram_bytes
-        if self._mapped_bytes() + spec.nbytes <= capacity or in_l1(spec):
+        pools = {HOST_POOL, self.first_fit, self.pool, *(trace.pool for trace in self.traces.values())}
+        if sum(pool.mapped_bytes for pool in pools) + spec.nbytes <= capacity or in_l1(spec):
             return
         for pool in (HOST_POOL, self.first_fit):
             pool.release_idle()
-        used = sum(held.nbytes for held in _live_specs(self) if not in_l1(held))
+        used = sum(held.nbytes for held in self.live_specs() if not in_l1(held))
         if used + spec.nbytes > capacity:
             raise self._without_memory(
                 f"DRAM of {self} is too small: {spec} needs {spec.nbytes:,} bytes, of {capacity:,} there are "
@@ -312,15 +313,19 @@ class Device:
             )
 
     def live_specs(self) -> list[TensorSpec]:
-        """Of the tensors in its memory, those of a trace's results among them; of several that share it one."""
-        return _live_specs(self)
+        """Of the tensors in its memory, those of a trace's results among them; of several that share it one.
 
-    def _mapped_bytes(self) -> int:
-        pools = {HOST_POOL, self.first_fit, self.pool, *(trace.pool for trace in self.traces.values())}
-        return sum(pool.mapped_bytes for pool in pools)
+        It keeps no list of them: they are found among what refers to it.
+        """
+        found = {
+            id(buffer): getattr(each, "spec", None)
+            for each in gc.get_referrers(self)
+            if (buffer := getattr(each, "_buffer", None)) is not None
+        }
+        return [spec for spec in found.values() if isinstance(spec, TensorSpec)]
 
     def _without_memory(self, reason: str) -> DramCapacityError:
-        held = sorted(_live_specs(self), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
+        held = sorted(self.live_specs(), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
         listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
         return DramCapacityError(
             f"{reason}; the largest tensors on {self} are {listed}",
@@ -421,27 +426,9 @@ class Device:
         """Whose rules its tensors obey, and that it is no chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
         return self.target.name if self.target.arch == "cpu" else f"{self.target.name} rules on cpu"
 
-    @classmethod
-    def implicit_cpu(cls) -> Device:
-        """The cpu device of calls with torch and numpy arguments; made anew if someone closed it."""
-        if cls._implicit_cpu is None or cls._implicit_cpu.closed:
-            cls._implicit_cpu = Device(PRESETS["cpu"])
-        return cls._implicit_cpu
-
-
-def _live_specs(device: Device) -> list[TensorSpec]:
-    """Of the tensors in memory of a device, which keeps no list of them: found among what refers to it.
-
-    Of several that share memory one is there.
-    """
-    found = {
-        id(buffer): getattr(each, "spec", None)
-        for each in gc.get_referrers(device)
-        if (buffer := getattr(each, "_buffer", None)) is not None
-    }
-    return [spec for spec in found.values() if isinstance(spec, TensorSpec)]
-
 
 def implicit_cpu_device() -> Device:
-    """The cpu device of calls with torch and numpy arguments."""
-    return Device.implicit_cpu()
+    """The cpu device of calls with torch and numpy arguments; made anew if someone closed it."""
+    if Device._implicit_cpu is None or Device._implicit_cpu.closed:
+        Device._implicit_cpu = Device(PRESETS["cpu"])
+    return Device._implicit_cpu

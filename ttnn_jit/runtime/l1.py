@@ -201,14 +201,10 @@ def circular_buffer_bytes(descriptor: Mapping[str, Any]) -> int:
     return sum(cb["num_pages"] * cb["page_size"] for cb in descriptor["cbs"] if cb["access"] == "stream")
 
 
-def _tile_bytes(spec: TensorSpec) -> int:
-    return spec.dtype.nbytes(TILE_HEIGHT * TILE_WIDTH)
-
-
 def page_bytes(spec: TensorSpec) -> int:
     """Bytes of a page: a tile, or a row, of which a shard has its part."""
     if spec.layout is Layout.TILE:
-        return _tile_bytes(spec)
+        return spec.dtype.nbytes(TILE_HEIGHT * TILE_WIDTH)
     config = spec.memory_config
     width = config.shard_shape[1] if config.is_sharded() else folded_2d(spec.padded_shape)[1]
     return width * spec.dtype.itemsize

@@ -5,7 +5,6 @@ llvmlite is imported inside functions: importing it is slow, and programs withou
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -81,7 +80,17 @@ class _Loader:
     def __init__(self) -> None:
         self._addresses: dict[str, int] = {}
 
-    def address_of(self, symbol: str, code: bytes, called: Mapping[str, int]) -> int:
+    def kernel_address(self, symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
+        """The address of the function `symbol` of an image; one that is known already is not loaded again.
+
+        Args:
+            symbol: The function's.
+            code: An image.
+            called: Addresses of functions of other images that it may call, by symbol.
+
+        Raises:
+            InternalError: The image does not define the symbol, or calls what is not there.
+        """
         found = self._addresses.get(symbol)
         if found is not None:
             return found
@@ -93,6 +102,7 @@ class _Loader:
             return self._addresses[symbol]
 
     def launch_address(self, symbol: str) -> int:
+        """The address of a function of launch_ir.py for Python, or of one of helper_ir.py or copy_ir.py."""
         found = self._addresses.get(symbol)
         if found is not None:
             return found
@@ -100,15 +110,15 @@ class _Loader:
         return self._addresses[symbol]
 
     def load_launch_code(self, kept: KeptCode) -> None:
+        """Load the functions of `launch_address`, which otherwise are assembled when one is first asked for."""
         if CALL_SYMBOL in self._addresses:
             return
         with compiling():
             if CALL_SYMBOL not in self._addresses:
-                called = {name: _address_in_python(name) for name in PYTHON_API}
                 name = f"launch code: {HOST_THREADS.value}"
-                self._load(Image.read(kept(name, _assembled_launch_code, _is_launch_code)), called)
+                self._load(Image.read(kept(name, _assembled_launch_code, _is_launch_code)))
 
-    def _load(self, image: Image, called: Mapping[str, int]) -> None:
+    def _load(self, image: Image, called: Mapping[str, int] = {}) -> None:
         start = mapped(image, called)
         self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}
 
@@ -117,7 +127,7 @@ def _is_launch_code(data: bytes) -> bool:
     """Whether an image defines what the launch code does, and calls nothing that is not there."""
     try:
         image = Image.read(data)
-        for symbol in image.called.keys() - set(PYTHON_API):
+        for symbol in image.called:
             address_in_process(symbol)
     except InternalError:
         return False
@@ -148,37 +158,10 @@ def elf_triple(triple: str) -> str:
     return f"{triple}-elf" if "-darwin" in triple or "-macos" in triple else triple
 
 
-def _address_in_python(name: str) -> int:
-    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    assert address is not None  # or there would be no such attribute
-    return address
-
-
 _LOADER = _Loader()
-
-
-def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
-    """The address of the function `symbol` of an image; one that is known already is not loaded again.
-
-    Args:
-        symbol: The function's.
-        code: An image.
-        called: Addresses of functions of other images that it may call, by symbol.
-
-    Raises:
-        InternalError: The image does not define the symbol, or calls what is not there.
-    """
-    return _LOADER.address_of(symbol, code, called)
-
-
-def launch_address(symbol: str) -> int:
-    """The address of a function of launch_ir.py for Python, or of one of helper_ir.py or copy_ir.py."""
-    return _LOADER.launch_address(symbol)
-
-
-def load_launch_code(kept: KeptCode) -> None:
-    """Load the functions of `launch_address`, which otherwise are assembled when one is first asked for."""
-    _LOADER.load_launch_code(kept)
+kernel_address = _LOADER.kernel_address
+launch_address = _LOADER.launch_address
+load_launch_code = _LOADER.load_launch_code
 
 
 def require_runnable(built_for: HostCpu, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -61,20 +62,15 @@ def _bounds(address: int, spec: TensorSpec) -> tuple[int, int]:
 
 
 def _array(address: int, spec: TensorSpec) -> Any:
+    """The tensor as numpy sees it, which reads nothing of it."""
     import numpy
 
-    return numpy.asarray(_Memory(address, spec))
-
-
-class _Memory:
-    """Memory as numpy asks for it; nothing is read."""
-
-    def __init__(self, address: int, spec: TensorSpec) -> None:
-        size = spec.dtype.itemsize
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": tuple(spec.shape),
-            "strides": tuple(stride * size for stride in spec.element_strides),
-            "typestr": f"|u{size}" if size == 1 else f"<u{size}",
-            "data": (address, False),
-        }
+    size = spec.dtype.itemsize
+    memory = {
+        "version": 3,
+        "shape": tuple(spec.shape),
+        "strides": tuple(stride * size for stride in spec.element_strides),
+        "typestr": f"|u{size}" if size == 1 else f"<u{size}",
+        "data": (address, False),
+    }
+    return numpy.asarray(SimpleNamespace(__array_interface__=memory))

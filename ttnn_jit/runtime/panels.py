@@ -382,9 +382,7 @@ def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | No
     return layout if layout.nbytes <= spec.nbytes + spec.nbytes // _FEW_BYTES else None
 
 
-@lru_cache(None)
-def _interned(*fields: Any) -> PanelLayout:
-    return PanelLayout(*fields)
+_interned = lru_cache(None)(PanelLayout)
 
 
 def _may_be_packed(spec: TensorSpec) -> bool:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -134,8 +133,8 @@ class Trace:
         self.pool.give_back()
 
 
-class Recorder(ABC):
-    """What a device has its calls told to, in place of running them.
+class Recorder:
+    """What a device has its calls told to, in place of running them: of none of them it takes notice itself.
 
     Attributes:
         pool: The memory of what the calls make.
@@ -161,28 +160,23 @@ class Recorder(ABC):
                 help="wait until its capture ends, for example by a lock around it; or open a device for each thread",
             )
 
-    @abstractmethod
     def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
         """A program would run on these buffers, of tensors of these specs."""
 
-    @abstractmethod
     def note_circular_buffers(self, nbytes: int) -> None:
         """On every core the program that comes takes so many bytes of L1 while it runs, beside its tensors."""
 
-    @abstractmethod
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """A tensor of `spec` would get the elements of one that differs in layout and memory config at most."""
 
-    @abstractmethod
     def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """A tensor of `spec` would get elements that are known now, and that no tensor holds."""
 
-    @abstractmethod
     def refuse(self, operation: str) -> None:
         """The host wants to read or write the device's memory.
 
         Raises:
-            TraceError: It cannot.
+            TraceError: It cannot: a trace is captured.
         """
 
 
@@ -202,18 +196,6 @@ class NothingRuns(Recorder):
     def note_circular_buffers(self, nbytes: int) -> None:
         """Tell it."""
         self._noted(nbytes)
-
-    def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
-        """Nothing."""
-
-    def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """Nothing."""
-
-    def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """Nothing."""
-
-    def refuse(self, operation: str) -> None:
-        """Let the host do it."""
 
 
 class TraceRecorder(Recorder):
@@ -235,9 +217,6 @@ class TraceRecorder(Recorder):
         self.constants: list[Buffer] = []
         self._calls: list[NativeCall] = []
         self._words: list[ctypes.Array[ctypes.c_int64]] = []
-
-    def note_circular_buffers(self, nbytes: int) -> None:
-        """Nothing: a replay does not allocate."""
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
         """Note a run of a program."""
@@ -292,30 +271,17 @@ class TraceRecorder(Recorder):
 def _copying(source: TensorSpec, target: TensorSpec) -> NativeCall:
     """The kernel that copies logical elements; padding becomes zero where layouts differ."""
     if source.layout is target.layout or target.dtype.is_block_float:
-        size = target.nbytes
-        return _copying_rows(1, 1, size, (size, size), (size, size))
+        steps = ("row_bytes", "source_row", "source_batch", "target_row", "target_batch")
+        return copying(batches=1, rows=1, **dict.fromkeys(steps, target.nbytes))
     height, width = (1, 1, *target.shape)[-2:]
     item = target.dtype.itemsize
-    (rows, row), (source_rows, source_row) = (_pitch(spec) for spec in (target, source))
-    steps = (source_row * item, source_rows * source_row * item), (row * item, rows * row * item)
-    return _copying_rows(math.prod(tuple(target.shape)[:-2]), height, width * item, *steps)
-
-
-def _pitch(spec: TensorSpec) -> tuple[int, int]:
-    """The rows of a matrix, and the elements of a row, as they are stored."""
-    rows, row = (1, 1, *spec.padded_shape)[-2:]
-    return rows, row
-
-
-def _copying_rows(
-    batches: int, rows: int, row_bytes: int, source: tuple[int, int], target: tuple[int, int]
-) -> NativeCall:
+    (rows, row), (source_rows, source_row) = ((1, 1, *spec.padded_shape)[-2:] for spec in (target, source))
     return copying(
-        batches=batches,
-        rows=rows,
-        row_bytes=row_bytes,
-        source_row=source[0],
-        source_batch=source[1],
-        target_row=target[0],
-        target_batch=target[1],
+        batches=math.prod(tuple(target.shape)[:-2]),
+        rows=height,
+        row_bytes=width * item,
+        source_row=source_row * item,
+        source_batch=source_rows * source_row * item,
+        target_row=row * item,
+        target_batch=rows * row * item,
     )

@@ -18,7 +18,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     import logging
 
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.program import Program
 
 DEBUG = 10  # logging.DEBUG, without the import
 
@@ -42,7 +42,7 @@ def _short(spec: TensorSpec) -> str:
     return "x".join([*map(str, spec.shape), spec.dtype.mlir])
 
 
-def run_recorder(program: Runnable) -> Callable[[], None] | None:
+def run_recorder(program: Program) -> Callable[[], None] | None:
     """What logs one run of `program`; None where nobody wants to know."""
     logger = _logger()
     if logger is None or not logger.isEnabledFor(DEBUG):
@@ -50,7 +50,7 @@ def run_recorder(program: Runnable) -> Callable[[], None] | None:
     return partial(_record_run, logger, program)
 
 
-def record_load(program: Runnable) -> None:
+def record_load(program: Program) -> None:
     """Log that the kernels of `program` are loaded."""
     logger = _logger()
     if logger is not None:
@@ -58,7 +58,7 @@ def record_load(program: Runnable) -> None:
         logger.info("loaded %s: %s", program.name, kernels)
 
 
-def _record_run(logger: logging.Logger, program: Runnable) -> None:
+def _record_run(logger: logging.Logger, program: Program) -> None:
     for line in run_lines(program.plan):
         logger.debug(line)
     for number, name in enumerate(named_ops(program.notes.get("ops", ""))):

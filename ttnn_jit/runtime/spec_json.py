@@ -8,7 +8,6 @@ from typing import Any
 
 from ttnn_jit.specs.tensor_spec import (
     BufferType,
-    CoreCoord,
     CoreRange,
     CoreRangeSet,
     DataType,
@@ -96,7 +95,7 @@ def _shard_to_json(shard: ShardSpec | NdShardSpec | None) -> dict[str, Any] | No
     if shard is None:
         return None
     return {
-        "grid": _grid_to_json(shard.grid),
+        "grid": [[r.start.x, r.start.y, r.end.x, r.end.y] for r in shard.grid.ranges()],
         "shape": list(shard.shape if isinstance(shard, ShardSpec) else shard.shard_shape),
         "orientation": shard.orientation.name,
     }
@@ -105,12 +104,5 @@ def _shard_to_json(shard: ShardSpec | NdShardSpec | None) -> dict[str, Any] | No
 def _shard_fields(fields: dict[str, Any], orientation: str) -> dict[str, Any]:
     """The arguments of a kind of shards, which calls their orientation so."""
     way = ShardOrientation[fields["orientation"]]
-    return {"grid": _grid_from_json(fields["grid"]), "shard_shape": numbers(fields["shape"]), orientation: way}
-
-
-def _grid_to_json(grid: CoreRangeSet) -> list[list[int]]:
-    return [[r.start.x, r.start.y, r.end.x, r.end.y] for r in grid.ranges()]
-
-
-def _grid_from_json(corners: list[list[int]]) -> CoreRangeSet:
-    return CoreRangeSet(CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in map(numbers, corners))
+    grid = CoreRangeSet(CoreRange((x0, y0), (x1, y1)) for x0, y0, x1, y1 in map(numbers, fields["grid"]))
+    return {"grid": grid, "shard_shape": numbers(fields["shape"]), orientation: way}

@@ -46,29 +46,25 @@ class Structure:
 
     Attributes:
         nbytes: The size of the whole.
+        fields: By name, in order.
     """
 
     nbytes: ClassVar[int] = 0
-    _fields: ClassVar[dict[str, Field]] = {}
+    fields: ClassVar[dict[str, Field]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls._fields = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
+        cls.fields = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
         end = 0
-        for field in cls._fields.values():
+        for field in cls.fields.values():
             field.offset = -(-end // field.align) * field.align
             end = field.offset + field.nbytes
         cls.nbytes = end
 
     @classmethod
-    def fields(cls) -> dict[str, Field]:
-        """By name, in order."""
-        return cls._fields
-
-    @classmethod
     def words(cls, **values: int) -> list[int]:
         """A structure of words alone with these values, one for each field."""
-        assert values.keys() == cls._fields.keys(), f"{cls.__name__} has other fields"
-        return [int(values[name]) for name in cls._fields]
+        assert values.keys() == cls.fields.keys(), f"{cls.__name__} has other fields"
+        return [int(values[name]) for name in cls.fields]
 
 
 class Pool(Structure):

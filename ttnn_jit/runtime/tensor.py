@@ -304,13 +304,7 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     """
     if tuple(tensor.shape) != tuple(spec.shape):
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
-    check_dense(spec)
-    if device is not None:
-        device.require_host_access("a tensor that the host makes")
-    buffer = _allocated(spec, device)
-    if spec.nbytes:
-        write_torch(tensor.detach(), spec, buffer)
-    return Tensor(spec, device, buffer)
+    return _of_host(spec, device, write_torch, tensor.detach())
 
 
 def of_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
@@ -320,12 +314,19 @@ def of_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSp
         ShapeError: `spec` has strides.
         DeviceError: The device is closed.
     """
+    return _of_host(spec, device, write_numbers, values)
+
+
+def _of_host(
+    spec: TensorSpec, device: Device | None, write: Callable[[Any, TensorSpec, Buffer], None], of: Any
+) -> Tensor:
+    """A tensor of `spec` whose elements the host writes, `of` something of its own."""
     check_dense(spec)
     if device is not None:
         device.require_host_access("a tensor that the host makes")
     buffer = _allocated(spec, device)
     if spec.nbytes:
-        write_numbers(values, spec, buffer)
+        write(of, spec, buffer)
     return Tensor(spec, device, buffer)
 
 

@@ -56,9 +56,7 @@ class TensorQueries:
         """Number of logical elements."""
         return self.spec.volume
 
-    def logical_volume(self) -> int:
-        """Number of logical elements."""
-        return self.spec.volume
+    logical_volume = volume
 
     def physical_volume(self) -> int:
         """Number of stored elements, padding included."""

@@ -87,13 +87,7 @@ def thread_count() -> int:
     if torch is not None:
         count: int = torch.get_num_threads()
         return count
-    return _usable_cpus()
-
-
-def _usable_cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 HELPERS = HelperPool()

@@ -26,7 +26,7 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.program import Program
 
 PAIRS = 64
 """Of an input that is written and another one, up to which each is compared by an expression of its own: less than a
@@ -37,7 +37,7 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 
 def warm_caller(
-    program: Runnable,
+    program: Program,
     family: Family,
     *,
     guard: GuardText = NO_GUARD,
@@ -91,7 +91,7 @@ def warm_caller(
     return define(name, lines, scope, shown=f"call of {plan.name}")
 
 
-def _checks(program: Runnable, family: Family, conditions: Iterable[str]) -> list[str]:
+def _checks(program: Program, family: Family, conditions: Iterable[str]) -> list[str]:
     """To the addresses of the inputs, unless they are not as the `conditions` say."""
     plan, factors = program.plan, family.factors(program)
     return [
@@ -192,7 +192,7 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
     }
 
 
-def _native_call(program: Runnable, family: Family) -> list[str]:
+def _native_call(program: Program, family: Family) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
     call = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
@@ -204,7 +204,7 @@ def _native_call(program: Runnable, family: Family) -> list[str]:
     return [*record, f" native({table}, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
-def _native_names(program: Runnable, family: Family) -> dict[str, Any]:
+def _native_names(program: Program, family: Family) -> dict[str, Any]:
     """What the lines of `_native_call` use, and of `_in_panels`."""
     names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
     if factors := family.factors(program):

@@ -15,7 +15,7 @@ from ttnn_jit.specs.conv_configs import Conv2dConfig
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset
 from ttnn_jit.specs.cores import CoreCoord, CoreRange, CoreRangeSet
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig, ShardOrientation, ShardSpec, TensorMemoryLayout
-from ttnn_jit.specs.sharding import round_up
+from ttnn_jit.specs.sharding import largest_divisor, round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 _HEIGHT, _WIDTH, _BLOCK = (
@@ -54,11 +54,6 @@ def most_parts(count: int, most: int, multiple: int = 1) -> int:
 def _leaves_none_empty(count: int, parts: int, multiple: int) -> bool:
     padded = round_up(count, parts * multiple)
     return parts == 1 or padded - count < padded // parts
-
-
-def largest_divisor(count: int, most: int) -> int:
-    """The largest divisor of `count` that is at most `most`."""
-    return next(parts for parts in range(most, 0, -1) if count % parts == 0)
 
 
 @dataclass(frozen=True)

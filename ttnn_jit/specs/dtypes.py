@@ -368,13 +368,12 @@ DataType.BOOL.traits = DTypeTraits(
 GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
 
 
-def _block_floats(magnitude_bits: int, largest: float) -> DTypeTraits:
-    """The traits of elements of a sign and so many bits, in groups."""
-    bits = 1 + magnitude_bits
+def block_floats(name: str, magnitude_bits: int, largest: float, exponent_bits: int = 8) -> DTypeTraits:
+    """The traits of elements of a sign and so many bits, in groups that share an exponent; `name` is ttcore's."""
     return DTypeTraits(
-        itemsize=GROUPS * (1 + 2 * bits),
-        mlir=f"!ttcore.tile<32x32, bfp_bf{bits}>",
-        ttcore=f"bfp_bf{bits}",
+        itemsize=GROUPS * (1 + 2 * (1 + magnitude_bits)),
+        mlir=f"!ttcore.tile<32x32, {name}>",
+        ttcore=name,
         torch=("float32",),
         numpy="uint8",
         llvm="i8",
@@ -383,11 +382,12 @@ def _block_floats(magnitude_bits: int, largest: float) -> DTypeTraits:
         largest=largest,
         elements=GROUPS * 16,
         magnitude_bits=magnitude_bits,
+        exponent_bits=exponent_bits,
     )
 
 
-DataType.BFLOAT8_B.traits = _block_floats(7, largest=127 * 2.0**121)
-DataType.BFLOAT4_B.traits = _block_floats(3, largest=7 * 2.0**125)
+DataType.BFLOAT8_B.traits = block_floats("bfp_bf8", 7, largest=127 * 2.0**121)
+DataType.BFLOAT4_B.traits = block_floats("bfp_bf4", 3, largest=7 * 2.0**125)
 
 COMPUTE_TYPE = DataType.FLOAT32
 """What kernels compute with floats in."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import NamedTuple
 
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.memoized import memoized
 
 
@@ -71,4 +70,4 @@ def warn_of_unknown_variables() -> None:
 
             meant = difflib.get_close_matches(last, own, 1)
             guess = f"did you mean {OWN_PREFIX}{meant[0]}?" if meant else "`ttnn-jit env` lists those that there are"
-            warnings.warn(f"{name} is no variable that ttnn_jit reads; {guess}", stacklevel=level_of_the_user())
+            warn_the_user(f"{name} is no variable that ttnn_jit reads; {guess}")

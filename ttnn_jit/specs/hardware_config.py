@@ -59,21 +59,8 @@ class HardwareConfig(OpenValue):
     def check(self) -> None:
         """Refuse fields that contradict each other."""
 
-    def copied(self: C) -> C:
-        """Another one of the same fields."""
-        made: C = object.__new__(type(self))
-        vars(made).update(self._fields())
-        return made
-
-    def _fields(self) -> dict[str, Any]:
-        kind: Any = type(self)
-        return {name: vars(self)[name] for name in rules_of(kind)}
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return object.__new__, (type(self),), self._fields()
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+        return object.__new__, (type(self),), vars(self.copied())
 
     def __repr__(self) -> str:
         kind: Any = type(self)

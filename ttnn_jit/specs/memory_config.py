@@ -15,8 +15,6 @@ from ttnn_jit.specs.cores import CoreRangeSet, require_cores
 from ttnn_jit.specs.open_values import OpenValue
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
 
 
@@ -72,12 +70,6 @@ class _Spec(OpenValue):
         if name not in self._conversions:
             raise AttributeError(f"a {type(self).__name__} has no attribute {name!r} that is assigned", name=name)
         self._assign(name, self._conversions[name](value))
-
-    def copied(self) -> Self:
-        """Another one of the same fields."""
-        made = object.__new__(type(self))
-        vars(made).update(zip(self._conversions, self._values(self), strict=True))
-        return made
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and self._values(self) == self._values(other))
@@ -211,12 +203,9 @@ class MemoryConfig(OpenValue):
                 object.__setattr__(self, name, value)
         check_kind(self.memory_layout, TensorMemoryLayout, "`memory_layout`")
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
-        if self.shard_spec is not None:
-            check_kind(self.shard_spec, ShardSpec, "`shard_spec`")
-        if self.nd_shard_spec is not None:
-            check_kind(self.nd_shard_spec, NdShardSpec, "`nd_shard_spec`")
-        for name in ("shard_spec", "nd_shard_spec"):
-            if (spec := getattr(self, name)) is not None and not spec.is_kept:
+        kinds: tuple[tuple[str, type[_Spec]], ...] = ("shard_spec", ShardSpec), ("nd_shard_spec", NdShardSpec)
+        for name, kind in kinds:
+            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_kept:
                 object.__setattr__(self, name, spec.copied())
         if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)

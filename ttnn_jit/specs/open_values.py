@@ -26,7 +26,10 @@ class OpenValue:
 
     def copied(self: V) -> V:
         """Another one of the same contents, whose fields may be assigned."""
-        raise NotImplementedError
+        made: V = object.__new__(type(self))
+        vars(made).update(vars(self))
+        vars(made).pop(_KEPT, None)
+        return made
 
     def kept(self: V) -> V:
         """A copy that refuses changes; of such a copy, itself."""

@@ -295,11 +295,12 @@ def _dealing_order(grid: CoreRangeSet, orientation: ShardOrientation) -> tuple[C
 
 def nd_shard_counts(shape: tuple[int, ...], spec: NdShardSpec) -> tuple[int, ...]:
     """Shards along each dimension; leading dimensions that the shard lacks fold into its first."""
-    extents = _with_rank(shape, len(spec.shard_shape))
+    extents = folded_to(shape, len(spec.shard_shape))
     return tuple(-(-extent // part) for extent, part in zip(extents, spec.shard_shape, strict=True))
 
 
-def _with_rank(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+def folded_to(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """Extents of a tensor seen with `rank` dimensions: leading ones that these lack fold into the first."""
     padded = (1,) * (rank - len(shape)) + shape
     return (math.prod(padded[: len(padded) - rank + 1]), *padded[len(padded) - rank + 1 :])
 
@@ -310,7 +311,7 @@ def legacy_shard_spec(shape: tuple[int, ...], spec: NdShardSpec) -> ShardSpec | 
     The shard's rows must lie together in the folded tensor, every shard must have a core of its own, and blocks must
     be dealt as rows of the grid.
     """
-    extents = _with_rank(shape, len(spec.shard_shape))
+    extents = folded_to(shape, len(spec.shard_shape))
     if len(extents) < 2 or not _rows_lie_together(extents[:-1], spec.shard_shape[:-1]):
         return None
     height, width = folded_2d(extents)

@@ -7,7 +7,7 @@ formats have no name in ttnn, which could take none of them: `#ttcore.supportedD
 
 from __future__ import annotations
 
-from ttnn_jit.specs.dtypes import ALL_DTYPES, GROUPS, ComputeType, DataType, DTypeTraits, ElementFormat, Storage
+from ttnn_jit.specs.dtypes import ALL_DTYPES, ComputeType, DataType, DTypeTraits, ElementFormat, Storage, block_floats
 
 
 class StoredFormat(ElementFormat):
@@ -31,29 +31,10 @@ StoredFormat.FLOAT16.traits = DTypeTraits(
     storage=Storage.IEEE_HALF,
     largest=65504.0,
 )
-
-
-def _block_float(name: str, magnitude_bits: int, exponent_bits: int, largest: float) -> DTypeTraits:
-    return DTypeTraits(
-        itemsize=GROUPS * (1 + 2 * (1 + magnitude_bits)),
-        mlir=f"!ttcore.tile<32x32, {name}>",
-        ttcore=name,
-        torch=("float32",),
-        numpy="uint8",
-        llvm="i8",
-        compute=ComputeType.F32,
-        storage=Storage.BLOCKS,
-        largest=largest,
-        elements=GROUPS * 16,
-        magnitude_bits=magnitude_bits,
-        exponent_bits=exponent_bits,
-    )
-
-
-StoredFormat.BFP_FLOAT8.traits = _block_float("bfp_f8", 7, 5, 127 * 2.0**10)
-StoredFormat.BFP_FLOAT4.traits = _block_float("bfp_f4", 3, 5, 7 * 2.0**14)
-StoredFormat.BFP_FLOAT2.traits = _block_float("bfp_f2", 1, 5, 2.0**16)
-StoredFormat.BFP_BFLOAT2.traits = _block_float("bfp_bf2", 1, 8, 2.0**127)
+StoredFormat.BFP_FLOAT8.traits = block_floats("bfp_f8", 7, largest=127 * 2.0**10, exponent_bits=5)
+StoredFormat.BFP_FLOAT4.traits = block_floats("bfp_f4", 3, largest=7 * 2.0**14, exponent_bits=5)
+StoredFormat.BFP_FLOAT2.traits = block_floats("bfp_f2", 1, largest=2.0**16, exponent_bits=5)
+StoredFormat.BFP_BFLOAT2.traits = block_floats("bfp_bf2", 1, largest=2.0**127)
 
 FORMATS: dict[str, DataType | StoredFormat] = {
     each.traits.ttcore: each for formats in (ALL_DTYPES, StoredFormat) for each in formats

@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
@@ -337,17 +338,8 @@ class TensorSpec:
         return f"TensorSpec({list(self.shape)}, {self.dtype.mlir}, {self.layout.name}, {place}{strides})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (tuple(self.shape), self.dtype, self.layout, self.memory_config, self.strides))
-
-
-def _rebuild(
-    shape: tuple[int, ...],
-    dtype: DataType,
-    layout: Layout,
-    memory_config: MemoryConfig,
-    strides: tuple[int, ...] | None,
-) -> TensorSpec:
-    return TensorSpec(shape, dtype, layout, memory_config, strides=strides)
+        made = partial(TensorSpec, strides=self.strides)
+        return made, (tuple(self.shape), self.dtype, self.layout, self.memory_config)
 
 
 _INT = frozenset({int})

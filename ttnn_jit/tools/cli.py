@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
-    demo.set_defaults(run=_demo)
+    demo.set_defaults(run=_command("demo"))
     return parser
 
 
@@ -140,9 +140,3 @@ def _query(options: argparse.Namespace) -> int:
 
     print(resolve_target(options.target).to_json())
     return 0
-
-
-def _demo(_: argparse.Namespace) -> int:
-    from ttnn_jit.tools import demo
-
-    return demo.main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +22,7 @@ def cosh(input_tensor: ttnn.Tensor) -> Any:
     return ttnn.multiply(nr_term, 0.5)
 
 
-def main() -> int:
+def main(_: argparse.Namespace) -> int:
     """Prints the IR, what was fused, the largest error and the times; exit status 1 if the numbers are wrong."""
     import torch
 

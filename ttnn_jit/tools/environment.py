@@ -18,8 +18,7 @@ def main(options: argparse.Namespace) -> int:
         ArgumentError: A variable has a value that it does not take; it is printed before.
     """
     if options.write:
-        options.write.write_text(with_table(options.write.read_text(encoding="utf-8")), encoding="utf-8")
-        return 0
+        return markdown.renew(options.write, with_table)
     values = [os.environ.get(variable.name) or "not set" for variable in VARIABLES]
     widths = [max(map(len, column)) for column in ([variable.name for variable in VARIABLES], values)]
     for variable, value in zip(VARIABLES, values, strict=True):

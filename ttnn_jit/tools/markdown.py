@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 
@@ -15,6 +16,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def renew(page: Path, renewed: Callable[[str], str]) -> int:
+    """Write what `renewed` makes of the text of a page; the exit status of a command that does nothing else."""
+    page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
 
 
 def with_section(document: str, name: str, text: str) -> str:

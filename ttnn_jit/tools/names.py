@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
@@ -28,10 +29,9 @@ Row = tuple[str, str, str]
 
 def main(options: argparse.Namespace) -> int:
     """Prints the table, or writes it between the marks of a Markdown file."""
-    if options.write is None:
-        print(table())
-        return 0
-    options.write.write_text(with_table(options.write.read_text(encoding="utf-8")), encoding="utf-8")
+    if options.write:
+        return markdown.renew(options.write, with_table)
+    print(table())
     return 0
 
 
@@ -53,7 +53,7 @@ def table() -> str:
         "Keywords of `from_torch` and `to_torch`": _conversion_keywords(),
         "Keywords of functions that have no effect": _host_keywords_without_effect(),
         "Keywords of `open_device`": _device_keywords(),
-        "Keywords of `ttnn_jit.jit`": _decorator_keywords(),
+        "Keywords of `ttnn_jit.jit`": _own_keywords(jit, but="fn"),
         "Refused with AttributeError": _refused(),
     }
     tables = [f"### {title}\n\n{_markdown(rows)}" for title, rows in sections.items()]
@@ -160,17 +160,14 @@ def _host_keywords_without_effect() -> Iterator[Row]:
 
 
 def _device_keywords() -> Iterator[Row]:
-    for name in inspect.signature(devices.open_device).parameters:
-        if name != "hardware":
-            yield name, "honoured", _argument(devices.open_device, name)
+    yield from _own_keywords(devices.open_device, but="hardware")
     for name in sorted(devices.HARDWARE_SETTINGS):
         yield name, "accepted, no effect", "a setting of hardware that a CPU has not"
 
 
-def _decorator_keywords() -> Iterator[Row]:
-    for name in inspect.signature(jit).parameters:
-        if name != "fn":
-            yield name, "honoured", _argument(jit, name)
+def _own_keywords(function: Any, but: str) -> Iterator[Row]:
+    names = (name for name in inspect.signature(function).parameters if name != but)
+    yield from ((name, "honoured", _argument(function, name)) for name in names)
 
 
 def _refused() -> Iterator[Row]:
@@ -190,13 +187,6 @@ def _summary(value: Any) -> str:
 def _argument(function: Any, name: str) -> str:
     """What a docstring says of an argument."""
     _, _, rest = (inspect.getdoc(function) or "").partition(f"    {name}: ")
-    lines = rest.split("\n")
-    more = [line.strip() for line in _until_next(lines[1:])]
-    return " ".join([lines[0], *more])
-
-
-def _until_next(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        if not line.startswith("        "):
-            return
-        yield line
+    first, *lines = rest.split("\n")
+    more = takewhile(lambda line: line.startswith("        "), lines)
+    return " ".join([first, *map(str.strip, more)])

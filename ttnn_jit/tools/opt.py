@@ -27,8 +27,7 @@ def main(options: argparse.Namespace) -> int:
     for file in options.load:
         load_passes(file)
     if options.write:
-        options.write.write_text(with_stages(options.write.read_text(encoding="utf-8")), encoding="utf-8")
-        return 0
+        return markdown.renew(options.write, with_stages)
     if options.list:
         print("\n".join(_listed()))
         return 0

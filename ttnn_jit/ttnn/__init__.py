@@ -8,6 +8,31 @@
 
 Names and semantics are those of Tenstorrent's ttnn as far as they are here; a name that is not raises AttributeError.
 Operations are attributes too (``ttnn.exp``), made from their declarations in `ttnn_jit.ops`.
+
+An eager operation (`ttnn/eager_operation.py`) binds its arguments by `ops/binding.py`, and what is asked of its
+result (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both frontends do: one
+value, `ResultOptions`, which says what the result is, reaches the key, and is written into the IR
+(`frontend/requested_results.py`). The operation is a program of one op, with the same tile body, hence the same bits,
+and calls like it go straight there (`ttnn/eager_warm_calls.py`). A call with tensors of a mesh is that call on each
+device (`ttnn/mesh.py`). What runs on the host, and what prepares the arguments of operations, is a Python function in
+a file of its subject: `from_torch` in `ttnn/torch_conversion.py`, `zeros` in `ttnn/tensor_creation.py`,
+`to_memory_config` in `ttnn/transfers.py`, `load_tensor` in `ttnn/tensor_files.py`, `conv2d` in `ttnn/convolving.py`,
+`prepare_conv_weights` in `ttnn/prepared_weights.py`, and so for collectives, pools, traces, devices. Its signature is
+its declaration, or the fields of a dataclass are, which related functions share (`ttnn/shared_parameters.py`,
+`ttnn/convolution_arguments.py`), and `@host_function` says the rest (`ttnn/host_function.py`): a table of `Parameter`
+objects is read from the annotations (`ttnn/host_parameters.py`), which binds and refuses arguments where a look at
+their classes does not do (`ttnn/direct_calls.py`), and of which support tables and tests are made
+(docs/adding_an_operation.md). Names load when they are asked for: one table, made by `make docs`, says which file has
+which function (`ttnn/host_functions.py`), one where configs and enumerations stand, and why some have no effect
+(`ttnn/lazy_names.py`), another which modules of ttnn have no file here and where their names are
+(`ttnn/mirrored_modules.py`); the configs among them are fields with rules (`specs/program_configs.py`,
+`specs/compute_config.py` and `specs/conv_configs.py` of `specs/`, over its `specs/hardware_config.py`), whose fields
+users assign: what is kept of one is a copy (`specs/open_values.py`). `ttnn/stand_in.py`, once `python -m ttnn_jit`,
+`register_as_ttnn` or the pytest plugin asks for it, makes `import ttnn` find us where no real one is installed, in
+child processes by `ttnn/on_pythonpath/ttnn.py` (docs/from_ttnn.md). Hooks, `ttnn.tracer` and `ttnn.graph` observe
+operations (`dispatch/observers.py`): classes of calls have another ``__call__``, and functions of the host API other
+code, for as long as somebody does. Comparison mode is one of them (`ttnn/comparison_mode.py`): what may lie between
+an operation and its golden says `ttnn/comparison_tolerances.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import place_of_the_user, warn_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_records import ComparisonRecord
@@ -296,7 +295,7 @@ def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
         text = f"{record.operation}: output {record.output} is not its golden {record.level}: {record.reason}{pcc}"
         if raises():
             raise ComparisonError(text, location=place_of_the_user())
-    warnings.warn(text, ComparisonWarning, stacklevel=level_of_the_user())
+    warn_the_user(text, ComparisonWarning)
 
 
 def _target(results: Sequence[Any]) -> SystemDesc:

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.sharding import create_sharded_memory_config
+from ttnn_jit.specs.sharding import create_sharded_memory_config, largest_divisor
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     CoreGrid,
@@ -151,7 +151,7 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
     size = device.compute_with_storage_grid_size()
     along_rows, along_channels = (size.y, size.x) if is_row_major else (size.x, size.y)
     tiles = -(-input_nhw // TILE_HEIGHT)
-    row_cores = _largest_divisor(tiles, size.x * size.y if is_height_sharded else along_rows)
+    row_cores = largest_divisor(tiles, size.x * size.y if is_height_sharded else along_rows)
     channel_cores = 1 if is_height_sharded else _channel_cores(num_channels, num_groups, along_channels)
     shard = tiles // row_cores * TILE_HEIGHT, num_channels // channel_cores
     if is_height_sharded:
@@ -168,10 +168,6 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
         use_height_and_width_as_shard_shape=True,
     )
     return config, grid
-
-
-def _largest_divisor(number: int, at_most: int) -> int:
-    return max(each for each in range(1, at_most + 1) if number % each == 0)
 
 
 def _channel_cores(channels: int, groups: int, at_most: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -25,13 +24,7 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.buffer import Buffer
     from ttnn_jit.runtime.l1 import MemoryView
     from ttnn_jit.specs.tensor_spec import TensorSpec
-    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
-
-BLOCK_MAPPER: ContextVar[TensorToMesh | None] = ContextVar("mapper of a block", default=None)
-"""The mapper of `from_torch` where a call names none."""
-BLOCK_COMPOSER: ContextVar[MeshToTensor | None] = ContextVar("composer of a block", default=None)
-"""The composer of `to_torch` where a call names none."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

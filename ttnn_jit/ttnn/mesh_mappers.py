@@ -14,7 +14,6 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER
 
 if TYPE_CHECKING:
     import torch
@@ -338,6 +337,11 @@ def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTenso
 
 
 # --- Those of a block -------------------------------------------------------------------------------------------------
+
+BLOCK_MAPPER: ContextVar[TensorToMesh | None] = ContextVar("mapper of a block", default=None)
+"""The mapper of `from_torch` where a call names none."""
+BLOCK_COMPOSER: ContextVar[MeshToTensor | None] = ContextVar("composer of a block", default=None)
+"""The composer of `to_torch` where a call names none."""
 
 
 @host_function(observed=False)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -330,7 +329,7 @@ def _cached(path: Path, asked: _Asked) -> Tensor | None:
     try:
         return _as_asked(path, _read(path), asked)
     except DamagedFileError as error:
-        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=level_of_the_user())
+        warn_the_user(f"as_tensor: {path} is made anew: {error.message}")
         return None
 
 

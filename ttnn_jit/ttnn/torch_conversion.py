@@ -20,13 +20,12 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER, MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 if TYPE_CHECKING:
     import torch
-
-    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
 
 @host_function(without_effect={"no operation reads padding": "pad_value"})
@@ -75,8 +74,6 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         )
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
-        from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
-
         mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:

@@ -18,7 +18,7 @@ def table_of(kernel, operands):
     offsets = (ctypes.c_int64 * operands)()
     places = {"indices": ctypes.addressof(indices), "offsets": ctypes.addressof(offsets)}
     given = {"function": address, "operands": operands, "chunks": 1, **places}
-    entry_words = LaunchEntry.words(**dict.fromkeys(LaunchEntry.fields(), 0) | given)
+    entry_words = LaunchEntry.words(**dict.fromkeys(LaunchEntry.fields, 0) | given)
     head = LaunchTable.words(kernels=1, widest=operands)
     words = (ctypes.c_int64 * (len(head) + len(entry_words)))(*head, *entry_words)
     return ctypes.addressof(words), (indices, offsets, words, kernel)

@@ -14,7 +14,7 @@ def test_fields_follow_each_other_and_what_is_apart_shares_its_lines_with_none()
         alone = apart("i64", 128)
         last = number()
 
-    assert [field.offset for field in Shared.fields().values()] == [0, 8, 128, 256]
+    assert [field.offset for field in Shared.fields.values()] == [0, 8, 128, 256]
     assert Shared.nbytes == 264
 
 
@@ -23,13 +23,13 @@ def test_a_call_takes_the_pool_by_its_first_word():
 
 
 def test_no_two_fields_of_the_pool_overlap():
-    ends = [(field.offset, field.offset + field.nbytes) for field in Pool.fields().values()]
+    ends = [(field.offset, field.offset + field.nbytes) for field in Pool.fields.values()]
     assert all(end <= start for (_, end), (start, _) in pairwise(ends))
     assert ends[-1][1] == Pool.nbytes
 
 
 def test_a_structure_of_words_takes_each_of_its_fields_by_name():
-    values = {name: k for k, name in enumerate(LaunchEntry.fields())}
+    values = {name: k for k, name in enumerate(LaunchEntry.fields)}
     assert LaunchEntry.words(**dict(reversed(values.items()))) == list(range(10))
     with pytest.raises(AssertionError):
         LaunchEntry.words(function=0)

@@ -30,16 +30,6 @@ _FEW = 8
 """A copy is small if its reader has so many times its elements: making it costs next to nothing."""
 
 
-def read_through_copies(plan: HostPlan) -> HostPlan:
-    """The launches without copies that all their readers can read through."""
-    return replace(plan, launches=_into_readers(plan))
-
-
-def write_for_copies(plan: HostPlan) -> HostPlan:
-    """The launches without copies of one shape to another that the launch before can write for."""
-    return replace(plan, launches=_into_writers(plan))
-
-
 def only_copies(bound: BoundKernel) -> bool:
     """Whether a kernel writes all of a tensor, and computes nothing."""
     return only_moves(bound) and bound.outputs[0].view.access is None
@@ -70,7 +60,8 @@ def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Ope
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
-def _into_readers(plan: HostPlan) -> tuple[HostLaunch, ...]:
+def read_through_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies that all their readers can read through."""
     found: list[HostLaunch | None] = list(plan.launches)
     readers, writers = places_by_value(plan.launches)
     for place, copy in enumerate(found):
@@ -82,7 +73,7 @@ def _into_readers(plan: HostPlan) -> tuple[HostLaunch, ...]:
         for reader, through in folded.items():
             found[reader] = through
             readers[copy.bound.inputs[0].value].append(reader)
-    return tuple(launch for launch in found if launch is not None)
+    return replace(plan, launches=tuple(launch for launch in found if launch is not None))
 
 
 def _folded(
@@ -142,7 +133,8 @@ def _packed_again(bound: BoundKernel) -> int:
 # --- Writers ----------------------------------------------------------------------------------------------------------
 
 
-def _into_writers(plan: HostPlan) -> tuple[HostLaunch, ...]:
+def write_for_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies of one shape to another that the launch before can write for."""
     found: list[HostLaunch] = []
     places: Places = defaultdict(list)  # of those found
     _, writers = places_by_value(plan.launches)
@@ -160,7 +152,7 @@ def _into_writers(plan: HostPlan) -> tuple[HostLaunch, ...]:
             before.clear()
             _note_written(places, shaped, place)
             found[place] = shaped
-    return tuple(found)
+    return replace(plan, launches=tuple(found))
 
 
 def _note_written(places: Places, launch: HostLaunch, place: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.codegen.bound_kernel import BoundKernel
-from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.host.host_plan import HostPlan, places_by_value
 from ttnn_jit.codegen.kernel import Copy, Kernel, LoopNest
 from ttnn_jit.codegen.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -32,26 +32,23 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
     others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
     """
     launches = plan.launches
+    readers, writers = places_by_value(launches)
     for argument, result in plan.updates:
         old, new = plan.arguments[argument], plan.results[result]
-        writers = [place for place, launch in enumerate(launches) if _reads_or_writes(launch.bound, new, written=True)]
-        if not writers or plan.results.count(new) > 1 or old.spec is not new.spec:
+        if not writers[new] or plan.results.count(new) > 1 or old.spec is not new.spec:
             continue
-        first, later = launches[writers[0]].bound, launches[writers[0] + 1 :]
-        if any(_reads_or_writes(launch.bound, old) for launch in later) or not _is_elementwise(first, old):
+        place, *others = writers[new]
+        first = launches[place].bound
+        if max(readers[old], default=place) > place or not _is_elementwise(first, old):
             continue
-        if len(writers) == 1:
+        if not others:
             yield InPlace(argument, None)
         elif [operand.value for operand in first.inputs] == [old] and _only_copies(first.kernel):
-            yield InPlace(argument, writers[0])
+            yield InPlace(argument, place)
 
 
 def _only_copies(kernel: Kernel) -> bool:
     return kernel.body.only_moves if isinstance(kernel, LoopNest) else isinstance(kernel, Copy) and not kernel.repacks
-
-
-def _reads_or_writes(bound: BoundKernel, value: PlanValue, *, written: bool = False) -> bool:
-    return any(operand.value is value for operand in (bound.outputs if written else bound.inputs))
 
 
 def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:

@@ -103,7 +103,7 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
     """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or there is none."""
     if not readers:
         return None
-    row = _row_of(padded)
+    row = Operand.new(TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype))
     try:
         parts: list[Sequence[HostLaunch]] = [tuple(_parts(padded, row, launch)) for launch in readers]
     except NotStridedError:
@@ -111,11 +111,6 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
     steps = filled_with(padded.number, padded.spec.dtype)
     fill = kernel_over((), (row,), steps, readers[0].bound.body.numerics)
     return HostLaunch((padded.op,), fill), parts
-
-
-def _row_of(padded: _Padded) -> Operand:
-    spec = TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype)
-    return Operand.new(spec)
 
 
 def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLaunch]:
@@ -159,12 +154,9 @@ def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
         for axis in padded.axes:
             first, step = _line(access.coordinates[axis], own, len(access.extents))
             if step:
-                found |= {-((first - bound) // step) for bound in _bounds(padded.ranges[axis])}
+                inside = padded.ranges[axis]
+                found |= {-((first - edge) // step) for edge in (inside.start, inside.stop)}
     return found
-
-
-def _bounds(own: range) -> tuple[int, int]:
-    return own.start, own.stop
 
 
 def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:

@@ -13,6 +13,8 @@ import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ttnn_jit.codegen.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.host.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
 from ttnn_jit.codegen.host.unseen_columns import seen_columns
@@ -303,7 +305,7 @@ class _Rows:
     def _moves(self, rows: int) -> tuple[int, ...]:
         """Per operand, the elements from one row to what is so many rows behind it."""
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
-        indices = [-index if rows < 0 else index for index in _indices(abs(rows), nest.extents[:depth])]
+        indices = [*map(int, np.unravel_index(rows, nest.extents[:depth]))]
         operands = zip(self.bound.operands, nest.strides, strict=True)
         return tuple(
             0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
@@ -325,15 +327,6 @@ def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
     """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
     writes = isinstance(bound.kernel, Contract) and bound.outputs[0].value in kept
     return len(bound.loops.extents) - 1 - (0 if writes else bound.loops.reduced[0])
-
-
-def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
-    """The index of the element at `flat` in row-major order."""
-    found: list[int] = []
-    for extent in reversed(extents):
-        flat, index = divmod(flat, extent)
-        found.append(index)
-    return tuple(reversed(found))
 
 
 def _rows_as_stored(spec: TensorSpec, count: int) -> TensorSpec:

@@ -42,7 +42,7 @@ def swept(
         in_registers: Whether what a sweep over a row computes is reduced in its loop.
     """
     assert body.reduced is not None, "it reduces a loop"
-    order, in_rows = _Order(body, body.reduced), body.reduced.loop == 0
+    order, in_rows = _Order(body), body.reduced.loop == 0
     kept = _Kept(body, order, of_words=of_words, in_registers=in_registers and in_rows)
     sweeps = []
     for number in sorted(set(order.sweep.values())):
@@ -154,31 +154,35 @@ def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) ->
     return [*body.streams, *(Stream(each.dtype, of_buffers.get(each.kind, InnerAccess.CONTIGUOUS)) for each in buffers)]
 
 
+def wide_steps(body: KernelBody) -> list[bool]:
+    """Per step of a body that reduces, whether it differs along the row."""
+    assert body.reduced is not None, "it reduces a loop"
+    wide: list[bool] = []
+    for step in body.steps:
+        moves = isinstance(step, Load | Store) and body.reduced.moving[step.stream]
+        computes = not isinstance(step, Accumulate) and any(wide[operand] for operand in operands_of(step))
+        wide.append(moves or computes)
+    return wide
+
+
 class _Order:
     """In which sweep each step but a load is computed: even numbers run over the row, odd ones over one element.
 
     Attributes:
         sweep: By step, in an order in which operands come first.
-        wide: By step, whether it differs along the row.
+        wide: As `wide_steps` has it.
         crossing: The steps whose tiles a later sweep needs.
     """
 
-    def __init__(self, body: KernelBody, reduced: Reduced) -> None:
+    def __init__(self, body: KernelBody) -> None:
         self._steps = body.steps
-        self._moving = reduced.moving
-        self.wide: list[bool] = []
+        self.wide = wide_steps(body)
         self.sweep: dict[int, int] = {}
         for index, step in enumerate(body.steps):
-            self.wide.append(self._is_wide(step))
             if not isinstance(step, Load):
                 self.sweep[index] = self._earliest(index, step)
         self._postpone()
         self.crossing = self._crossing()
-
-    def _is_wide(self, step: Step) -> bool:
-        if isinstance(step, Load | Store) and self._moving[step.stream]:
-            return True
-        return not isinstance(step, Accumulate) and any(self.wide[operand] for operand in operands_of(step))
 
     def _runs_over_row(self, index: int) -> bool:
         return self.wide[index] or isinstance(self._steps[index], Accumulate)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.body_analysis import REDUCTION_OF_TILE
 from ttnn_jit.codegen.host.host_plan import HostLaunch
+from ttnn_jit.codegen.host.sweeps import wide_steps
 from ttnn_jit.codegen.host.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
 from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, Step, Store, operands_of
+from ttnn_jit.codegen.steps import Accumulate, Load, Step, Store, operands_of
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
 
 Part = tuple[int, int]
@@ -85,7 +86,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
     """Whether a pass over rows is the same without these columns, for which it stores 0."""
     body = launch.bound.body
-    wide = _wide(body)
+    wide = wide_steps(body)
 
     def assumed(index: int) -> Range | None:
         step = body.steps[index]
@@ -95,21 +96,10 @@ def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Ma
     return all(_leaves_alone(step, found, wide) for step in body.steps)
 
 
-def _wide(body: KernelBody) -> list[bool]:
-    """Per step, whether it differs along a row."""
-    assert body.reduced is not None, "it is a pass over rows"
-    wide: list[bool] = []
-    for step in body.steps:
-        loads = isinstance(step, Load) and body.reduced.moving[step.stream]
-        computes = not isinstance(step, Accumulate) and any(wide[operand] for operand in operands_of(step))
-        wide.append(loads or computes)
-    return wide
-
-
 def _leaves_alone(step: Step, found: Sequence[Range], wide: Sequence[bool]) -> bool:
     match step:
         case Accumulate():
-            identity = reduction_of_tile(step.tile_name).identity
+            identity = REDUCTION_OF_TILE[step.tile_name].identity
             return wide[step.operand] and found[step.operand].is_only(identity)
         case Store():
             return found[step.operand].is_only(0.0)

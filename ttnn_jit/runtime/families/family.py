@@ -15,7 +15,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.panels import Factor
     from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.program import Program
 
 WarmCall = Callable[..., Any]
 """Runs a program on the tensors of one call, or returns `STALE`."""
@@ -47,7 +47,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def run(self, program: Runnable, *tensors: Any) -> Any:
+    def run(self, program: Program, *tensors: Any) -> Any:
         """The result of a program, or the tuple of several, as the first call gets it."""
 
     def records(self, _tensors: Sequence[Any]) -> bool:
@@ -164,7 +164,7 @@ class Family(ABC):
     def address_of(self, index: int) -> str:
         """The statement that gives ``pi`` of the argument `index`."""
 
-    def factors(self, _program: Runnable) -> Mapping[int, Factor]:
+    def factors(self, _program: Program) -> Mapping[int, Factor]:
         """The inputs of a program that may be in panels (runtime/panels.py)."""
         return {}
 
@@ -236,7 +236,7 @@ class ForeignFamily(Family):
         """Large ones."""
         return spec.nbytes >= POOLED_RESULT_BYTES
 
-    def run(self, program: Runnable, *tensors: Any) -> Any:
+    def run(self, program: Program, *tensors: Any) -> Any:
         """Runs on memory where it lies; a function that returns an argument itself returns that very object."""
         plan = program.plan
         outputs = [

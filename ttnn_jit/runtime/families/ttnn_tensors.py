@@ -16,7 +16,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.program import Program
 
 
 class TtnnTensors(Family):
@@ -34,7 +34,7 @@ class TtnnTensors(Family):
             raise ArgumentError(f"{type(tensor).__name__} is no tensor")
         return tensor.spec
 
-    def run(self, program: Runnable, *tensors: Tensor) -> Any:
+    def run(self, program: Program, *tensors: Tensor) -> Any:
         """As the program does itself."""
         return program(*tensors)
 
@@ -85,7 +85,7 @@ class TtnnTensors(Family):
         """Of the buffer, which is None once the tensor was deallocated."""
         return f"p{index} = a{index}._buffer.address"
 
-    def factors(self, program: Runnable) -> Mapping[int, Factor]:
+    def factors(self, program: Program) -> Mapping[int, Factor]:
         """Those that products alone read."""
         return program.factors
 
