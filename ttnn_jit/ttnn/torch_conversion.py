@@ -74,8 +74,6 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         )
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
-        from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
-
         mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
