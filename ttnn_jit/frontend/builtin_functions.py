@@ -21,7 +21,7 @@ from ttnn_jit.frontend.containers import Reach, each, is_plain_key
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE, Handler, may_compute, special_method
-from ttnn_jit.frontend.tensor_classes import is_instance
+from ttnn_jit.frontend.tensor_attributes import is_instance
 from ttnn_jit.frontend.unseen_code import changes_when_asked
 
 # --- Functions that ask the items they are given --------------------------------------------------------------------

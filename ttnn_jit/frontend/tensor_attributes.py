@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.foreign.values import ABSENT, has_member, own_attribute
+from ttnn_jit.foreign.values import ABSENT, has_member, is_a, own_attribute
 from ttnn_jit.frontend.tensor_classes import class_at_run_time
 from ttnn_jit.frontend.tensor_identities import IN_ONE_MEMORY, PASS_ONE
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
@@ -16,6 +16,27 @@ from ttnn_jit.runtime.families import has_family
 if TYPE_CHECKING:
     from ttnn_jit.frontend.interpreter import Interpreter
     from ttnn_jit.frontend.proxy import ProxyTensor
+
+
+def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool:
+    """``isinstance(tensor, cls)``.
+
+    Raises:
+        CompileError: A call may bring tensors of that class and others.
+    """
+    kind = class_at_run_time(tensor.emitter.family)
+    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
+        message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
+        instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
+        raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
+    answer: bool = interpreter.natively(issubclass, kind, cls)
+    if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
+        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+    return answer
+
+
+_TYPES_OF_ELEMENTS = "tensortype"
+"""The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
 
 
 def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
 from ttnn_jit.runtime.tensor import Tensor
-
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.interpreter import Interpreter
-    from ttnn_jit.frontend.proxy import ProxyTensor
 
 
 def class_at_run_time(family: Family | None) -> type:
@@ -30,27 +26,6 @@ def claimed_class(family: Family | None) -> type:
     Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
     """
     return class_at_run_time(family) if family is NUMPY else Tensor
-
-
-def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool:
-    """``isinstance(tensor, cls)``.
-
-    Raises:
-        CompileError: A call may bring tensors of that class and others.
-    """
-    kind = class_at_run_time(tensor.emitter.family)
-    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
-        message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
-        instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
-        raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
-    answer: bool = interpreter.natively(issubclass, kind, cls)
-    if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
-        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
-    return answer
-
-
-_TYPES_OF_ELEMENTS = "tensortype"
-"""The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
 
 
 def tells_classes(value: Any) -> bool:

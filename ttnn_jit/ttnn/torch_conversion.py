@@ -21,7 +21,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.host_function import host_function
 from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
-from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, TensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import BLOCK_COMPOSER, BLOCK_MAPPER, MeshToTensor, ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
 if TYPE_CHECKING:
