@@ -35,7 +35,7 @@ from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.host.tiers import Tier
-from ttnn_jit.compiler.llvm_backend import LlvmBackend
+from ttnn_jit.compiler.llvm_backend import isa_of_this_host
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
 from ttnn_jit.kernels.llvm.values import Literal
@@ -156,7 +156,7 @@ class Compiled:
     """
 
     def __init__(self, case: Case, addresses: Sequence[int]) -> None:
-        isa = LlvmBackend.of_this_host().isa
+        isa = isa_of_this_host()
         code = generate(scheduled(case), isa)
         self.assembly_ms = 1000 * least(lambda: [assemble(k.modules.kernel, isa) for k in code.kernels.values()])
         objects = {name: assemble(kernel.modules.whole, isa) for name, kernel in code.kernels.items()}

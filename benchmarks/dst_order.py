@@ -28,7 +28,7 @@ from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
-from ttnn_jit.compiler.llvm_backend import LlvmBackend
+from ttnn_jit.compiler.llvm_backend import isa_of_this_host
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
@@ -83,7 +83,7 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
     """Order, instruction set and generated program of every variant."""
     with ttnn.open_device(target=TARGETS[target]) as device:
         spec = ttnn.from_torch(torch.empty(SHAPE, dtype=dtype), layout=ttnn.TILE_LAYOUT, device=device).spec
-    host = LlvmBackend.of_this_host().isa
+    host = isa_of_this_host()
     for order in ORDERS:
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")
         chosen = body_emitter.emission_order if order == "breadth-first" else in_order

@@ -243,9 +243,7 @@ def store_of(environment: Environment) -> DiskStore | None:
     return None if folder is None else _store_in(folder)
 
 
-@cache
-def _store_in(directory: Path) -> DiskStore:
-    return DiskStore(directory)
+_store_in = cache(DiskStore)
 
 
 def _shows_damage(error: Exception) -> bool:

@@ -1,7 +1,7 @@
 """Keys of what lies on disk: what an entry depends on, contribution by contribution.
 
 One type serves all kinds of entries, for functions of the user's and for eager operations alike, so that any two keys
-can be compared (`explain`).
+can be compared (`differences`).
 """
 
 from __future__ import annotations
@@ -148,11 +148,6 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.first or 'absent'} -> {self.second or 'absent'}"
-
-
-def explain(first: Key, second: Key) -> tuple[Difference, ...]:
-    """Where two keys differ, contribution by contribution."""
-    return differences(first.contributions, second.contributions)
 
 
 def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Difference, ...]:

@@ -6,12 +6,13 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.placement import Placement
 from ttnn_jit.dispatch.reads_without_tensors import without_tensors
-from ttnn_jit.dispatch.results import runner_for, warm_runner_for
+from ttnn_jit.dispatch.results import rebuilder, runner_for
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.bound_objects import reads_of_original
 from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
@@ -58,7 +59,8 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     """
     function, compilation = request.function, _compile(request, settings)
     program, structure = compilation.program, compilation.structure
-    run = runner_for(where.family, program, structure)
+    rebuild = rebuilder(structure)
+    run = runner_for(where.family, program, rebuild)
     if settings.debug:
         from ttnn_jit.compiler.inspection import printing_runs
 
@@ -74,7 +76,12 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
             return None
-        return warm_runner_for(where, program, structure, guard_text(function, reads), examples)
+        from ttnn_jit.runtime.warm_caller import warm_caller
+
+        guard, family, target = guard_text(function, reads), where.family, where.target
+        return warm_caller(
+            program, family, guard=guard, hidden=examples, rebuild=rebuild, counters=COUNTERS, target=target
+        )
 
     return Variant(compile_fetch(function, reads), program, run, warm, names, warnings=compilation.warnings)
 

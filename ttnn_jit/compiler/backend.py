@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
@@ -63,16 +63,15 @@ class Code:
         return "\n".join(assembly(modules.whole, self.isa) for modules in self.modules().values())
 
 
-class Backend(Protocol):
-    """What writes the kernels of a scheduled module. Whatever it writes is assembled, stored and called alike."""
+@dataclass(frozen=True)
+class Backend:
+    """What writes the kernels of a scheduled module. Whatever it writes is assembled, stored and called alike.
 
-    @property
-    def suffix(self) -> str:
-        """Of a file with its kernels' text."""
+    Attributes:
+        suffix: Of a file with its kernels' text.
+        program: Gives the code of a module that ``d2m-insert-dst-register-access`` left; it raises CompileError where
+            the module holds what is no scheduled kernel.
+    """
 
-    def program(self, module: ModuleOp) -> Code:
-        """The code of a module that ``d2m-insert-dst-register-access`` left.
-
-        Raises:
-            CompileError: The module holds what is no scheduled kernel.
-        """
+    suffix: str
+    program: Callable[[ModuleOp], Code]

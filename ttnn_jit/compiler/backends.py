@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from ttnn_jit.compiler.backend import Backend
-from ttnn_jit.compiler.llvm_backend import LlvmBackend
-from ttnn_jit.compiler.numba_backend import NumbaBackend
+from ttnn_jit.compiler.llvm_backend import llvm_backend
+from ttnn_jit.compiler.numba_backend import numba_backend
 from ttnn_jit.diagnostics.errors import ArgumentError
 
-BACKENDS: Mapping[str, Callable[[], Backend]] = {"ttnn": LlvmBackend.of_this_host, "numba": NumbaBackend}
+BACKENDS: Mapping[str, Callable[[], Backend]] = {"ttnn": llvm_backend, "numba": numba_backend}
 """What makes each of `ttnn_jit.specs.options.BACKENDS` for this host; it raises ArgumentError where it cannot."""
 
 
@@ -27,4 +27,4 @@ def backend_for(name: str) -> Backend:
             RuntimeWarning,
             stacklevel=2,
         )
-        return NumbaBackend()
+        return numba_backend()

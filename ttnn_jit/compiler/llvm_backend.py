@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ttnn_jit.compiler.backend import Code
+from ttnn_jit.compiler.backend import Backend, Code
 from ttnn_jit.kernels import isa as instruction_sets
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import host_cpu
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
 
-@dataclass(frozen=True)
-class LlvmBackend:
-    """Writes LLVM text for the vectors of `isa`."""
+def isa_of_this_host() -> instruction_sets.HostIsa:
+    """The vectors of this process's processor.
 
-    isa: instruction_sets.HostIsa
-    suffix: ClassVar[str] = "ll"
+    Raises:
+        ArgumentError: It has none that text is written for.
+    """
+    host = host_cpu()
+    features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
+    return instruction_sets.isa_for(host.name, features, host.triple)
 
-    @staticmethod
-    def of_this_host() -> LlvmBackend:
-        """For this process's processor.
 
-        Raises:
-            ArgumentError: It has no vectors that text is written for.
-        """
-        host = host_cpu()
-        features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
-        return LlvmBackend(instruction_sets.isa_for(host.name, features, host.triple))
+def llvm_backend() -> Backend:
+    """Writes LLVM text for the vectors of this host.
 
-    def program(self, module: ModuleOp) -> Code:
-        """See `Backend.program`."""
-        from ttnn_jit.codegen.host.host_program import generate
+    Raises:
+        ArgumentError: It has none that text is written for.
+    """
+    return Backend("ll", partial(_program, isa_of_this_host()))
 
-        generated = generate(module, self.isa)
-        texts = {name: kernel.text for name, kernel in generated.kernels.items()}
-        modules = {name: kernel.modules for name, kernel in generated.kernels.items()}
-        return Code(generated.plan, texts, lambda: modules, self.isa, generated.host)
+
+def _program(isa: instruction_sets.HostIsa, module: ModuleOp) -> Code:
+    from ttnn_jit.codegen.host.host_program import generate
+
+    generated = generate(module, isa)
+    texts = {name: kernel.text for name, kernel in generated.kernels.items()}
+    modules = {name: kernel.modules for name, kernel in generated.kernels.items()}
+    return Code(generated.plan, texts, lambda: modules, isa, generated.host)

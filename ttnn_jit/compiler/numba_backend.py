@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from ttnn_jit.compiler.backend import Code
+from ttnn_jit.compiler.backend import Backend, Code
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import host_cpu
 
 if TYPE_CHECKING:
@@ -18,21 +17,19 @@ if TYPE_CHECKING:
     from ttnn_jit.kernels.llvm_module import KernelModules
 
 
-@dataclass(frozen=True)
-class NumbaBackend:
-    """Writes Python source."""
+def numba_backend() -> Backend:
+    """Writes Python source; numba itself is loaded when the code is assembled."""
+    return Backend("py", _program)
 
-    suffix: ClassVar[str] = "py"
 
-    def program(self, module: ModuleOp) -> Code:
-        """See `Backend.program`; numba itself is loaded when the code is assembled."""
-        from ttnn_jit.codegen.numba_kernel import numba_program
+def _program(module: ModuleOp) -> Code:
+    from ttnn_jit.codegen.numba_kernel import numba_program
 
-        launches, plan, sources = numba_program(module)
-        host = host_cpu()
-        scalar = HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
-        texts = {name: source.text for name, source in sources.items()}
-        return Code(plan, texts, partial(_modules, sources), scalar, launches)
+    launches, plan, sources = numba_program(module)
+    host = host_cpu()
+    scalar = HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
+    texts = {name: source.text for name, source in sources.items()}
+    return Code(plan, texts, partial(_modules, sources), scalar, launches)
 
 
 def _modules(sources: Mapping[str, PythonSource]) -> dict[str, KernelModules]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
@@ -119,11 +119,15 @@ class FunctionRequest:
 
     def lower(self) -> FrontendResult:
         """By the frontend that the options choose."""
-        from ttnn_jit.frontend import FrontendRequest, lower
+        from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 
         unknown = (None,) * len(self.inputs)
         told = zip(self.same or unknown, self.tensors or unknown, strict=True)
-        arguments = {name: _lowered_argument(value, told) for name, value in self.arguments.items()}
+
+        def lowered(leaf: Any) -> Any:
+            return TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
+
+        arguments = {name: pytrees.map_leaves(value, lowered) for name, value in self.arguments.items()}
         request = FrontendRequest(
             self.function,
             arguments,
@@ -134,14 +138,6 @@ class FunctionRequest:
             self.options.max_grid,
         )
         return lower(request)
-
-
-def _lowered_argument(value: Any, told: Iterator[tuple[int | None, Any]]) -> Any:
-    from ttnn_jit.frontend import TensorArgument
-
-    return pytrees.map_leaves(
-        value, lambda leaf: TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
-    )
 
 
 @dataclass(frozen=True)
@@ -162,15 +158,15 @@ class OperationRequest:
     target: SystemDesc
     result: ResultOptions = NO_OPTIONS
 
+    place: ClassVar[str] = ""
+    """It is no text of the user's."""
+    family: ClassVar[None] = None
+    """An operation finds no tensors but its operands."""
+
     @property
     def name(self) -> str:
         """Its name in Python."""
         return f"ttnn.{self.operation.name}"
-
-    @property
-    def place(self) -> str:
-        """None: it is no text of the user's."""
-        return ""
 
     @property
     def parts(self) -> Mapping[str, Any]:
@@ -181,10 +177,6 @@ class OperationRequest:
             "attributes": self.attributes,
             **self.result.parts,
         }
-
-    @property
-    def family(self) -> None:
-        """An operation finds no tensors but its operands."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

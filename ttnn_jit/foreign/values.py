@@ -89,14 +89,9 @@ def is_scalar_class(kind: type) -> bool:
         return False
     if not is_of_this_package(kind):
         return is_numpy_scalar_class(kind)
-    is_value = _is_value_class(kind)
-    (_EQUAL_BY_BITS if is_value else _OWN_OBJECTS).add(kind)
-    return is_value
-
-
-def _is_value_class(kind: type) -> bool:
-    """Whether a class of this package is one of values that never change."""
-    return is_frozen(kind) or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
+    never_changes = is_frozen(kind) or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
+    (_EQUAL_BY_BITS if never_changes else _OWN_OBJECTS).add(kind)
+    return never_changes
 
 
 def atom_key(atom: Any) -> tuple[type, object]:
@@ -188,11 +183,7 @@ def own_attributes(value: Any) -> Mapping[str, Any]:
 
 def has_own_attributes(value: Any) -> bool:
     """Whether an object has a ``__dict__``, empty or not."""
-    try:
-        object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return False
-    return True
+    return type(value).__dictoffset__ != 0
 
 
 def own_attribute(value: Any, name: str) -> Any:

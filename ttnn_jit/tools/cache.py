@@ -38,7 +38,10 @@ def list_programs(options: argparse.Namespace) -> int:
         stored = () if found.state is State.ABSENT else stored_programs(_folder(found))
         programs = list(counted(stored, found.programs, "reading"))
     except sqlite3.Error as error:
-        raise _damaged(found, error) from error
+        raise TtnnJitError(
+            f"the disk cache in {found.folder} cannot be read: {error}",
+            help="`ttnn-jit cache clear` removes it; it holds nothing that is not compiled again",
+        ) from error
     lines = [f"{_amount(found)} in {found.folder}", *map(_line, programs)]
     _show(options, {"folder": str(found.folder), "programs": list(map(asdict, programs))}, "\n".join(lines))
     return 0
@@ -110,13 +113,6 @@ def _clear(before: Contents) -> None:
 def _folder(found: Contents) -> Path:
     assert found.folder is not None  # or the cache were not used
     return found.folder
-
-
-def _damaged(found: Contents, error: sqlite3.Error) -> TtnnJitError:
-    return TtnnJitError(
-        f"the disk cache in {found.folder} cannot be read: {error}",
-        help="`ttnn-jit cache clear` removes it; it holds nothing that is not compiled again",
-    )
 
 
 def _file_size(found: Contents) -> int:

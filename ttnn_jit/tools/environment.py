@@ -23,7 +23,9 @@ def main(options: argparse.Namespace) -> int:
     widths = [max(map(len, column)) for column in ([variable.name for variable in VARIABLES], values)]
     for variable, value in zip(VARIABLES, values, strict=True):
         print(f"{variable.name:{widths[0]}}  {value:{widths[1]}}  {variable.meaning}")
-    _refuse_wrong_values()
+    Environment.read()  # this and those below refuse wrong values
+    requested_threads()
+    resolve_target(None)
     return 0
 
 
@@ -35,9 +37,3 @@ def with_table(document: str) -> str:
     """
     rows = ((f"`{variable.name}`", variable.meaning, variable.default) for variable in VARIABLES)
     return markdown.with_section(document, "env", markdown.table(("variable", "meaning", "not set"), rows))
-
-
-def _refuse_wrong_values() -> None:
-    Environment.read()
-    requested_threads()
-    resolve_target(None)

@@ -11,7 +11,7 @@ import pytest
 
 from ttnn_jit.cache import manifest
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
-from ttnn_jit.cache.key import Key, Versions, compiler_identity, explain, typed_text
+from ttnn_jit.cache.key import Key, Versions, compiler_identity, differences, typed_text
 from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.guards.fingerprints import NoStableIdentityError
 from ttnn_jit.runtime.native import HostCpu, host_cpu
@@ -127,7 +127,7 @@ def test_an_evicted_program_is_a_miss(store):
 def test_every_contribution_makes_a_key_of_its_own_and_is_named(changes, name):
     other = key(**changes)
     assert other.digest != key().digest
-    assert [difference.name for difference in explain(key(), other)] == [name]
+    assert [difference.name for difference in differences(key().contributions, other.contributions)] == [name]
 
 
 def test_the_order_of_arguments_counts():
@@ -136,13 +136,13 @@ def test_the_order_of_arguments_counts():
 
 def test_equal_keys_have_equal_digests():
     assert key().digest == key(parts=tuple(PARTS.items())).digest
-    assert explain(key(), key()) == ()
+    assert differences(key().contributions, key().contributions) == ()
 
 
 def test_a_difference_reads_as_from_and_to():
-    (found,) = explain(key(), told(argument_factor=2))
+    (found,) = differences(key().contributions, told(argument_factor=2).contributions)
     assert str(found) == "argument factor: float 0.5 -> int:2"
-    (found,) = explain(key(), key(parts=tuple(PARTS.items())[:2]))
+    (found,) = differences(key().contributions, key(parts=tuple(PARTS.items())[:2]).contributions)
     assert str(found) == "argument factor: float 0.5 -> absent"
 
 
@@ -199,8 +199,9 @@ def test_keys_of_every_kind_are_one_type_that_can_be_compared(kind):
     first, second = (Key.here(kind, {"module": text}, function="cosh") for text in ("one", "another"))
     assert first.entry.startswith(kind)
     assert first.entry != second.entry
-    assert [difference.name for difference in explain(first, second)] == ["module"]
-    assert explain(first, replace(first, host=replace(first.host, features=""))) != ()
+    assert [difference.name for difference in differences(first.contributions, second.contributions)] == ["module"]
+    elsewhere = replace(first, host=replace(first.host, features=""))
+    assert differences(first.contributions, elsewhere.contributions) != ()
     assert {"option fuse", "target name"}.isdisjoint(first.contributions)
 
 

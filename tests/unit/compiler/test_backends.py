@@ -1,4 +1,4 @@
-"""Backends: one table of them, one protocol, and nothing else that knows them by name."""
+"""Backends: one table of them, one class, and nothing else that knows them by name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import ttnn_jit
 from tests.unit.codegen.programs import scheduled
 from ttnn_jit.codegen import assembly_threads, kernel_images
 from ttnn_jit.compiler import backends
-from ttnn_jit.compiler.llvm_backend import LlvmBackend
-from ttnn_jit.compiler.numba_backend import NumbaBackend
+from ttnn_jit.compiler.llvm_backend import llvm_backend
+from ttnn_jit.compiler.numba_backend import numba_backend
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs import options
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -61,9 +61,9 @@ def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):
     backends.backend_for.cache_clear()
     try:
         with pytest.raises(ArgumentError, match="for this host"):
-            LlvmBackend.of_this_host()
+            llvm_backend()
         with pytest.warns(RuntimeWarning, match="numba compiles them here") as warned:
-            assert [backends.backend_for("ttnn") for _ in range(2)] == [NumbaBackend()] * 2
+            assert [backends.backend_for("ttnn") for _ in range(2)] == [numba_backend()] * 2
         assert len(warned) == 1
     finally:
         backends.backend_for.cache_clear()

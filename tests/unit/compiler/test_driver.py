@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
-from ttnn_jit.cache.key import explain
+from ttnn_jit.cache.key import differences
 from ttnn_jit.cache.statistics import cache_info
 from ttnn_jit.compiler import driver, stored_programs
 from ttnn_jit.compiler.driver import compile_program
@@ -161,12 +161,12 @@ def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
 )
 def test_the_keys_of_operations_differ_by_the_names_of_what_differs(other, names):
     first, second = request_key(REQUESTS["an operation"]), request_key(other)
-    assert [difference.name for difference in explain(first, second)] == names
+    assert [difference.name for difference in differences(first.contributions, second.contributions)] == names
     assert (first.entry == second.entry) is (not names)
 
 
 def test_the_key_of_an_operation_and_of_a_function_can_be_compared():
-    found = explain(request_key(REQUESTS["an operation"]), request_key(FUNCTION))
+    found = differences(*(request_key(each).contributions for each in (REQUESTS["an operation"], FUNCTION)))
     assert {"function", "operation", "code", "argument x"} <= {difference.name for difference in found}
 
 
