@@ -35,7 +35,6 @@ from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import result_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_identities import (
-    FOUND_IN_TRACE,
     IN_ONE_MEMORY,
     PASS_ONE,
     one_for_each_object,
@@ -43,7 +42,7 @@ from ttnn_jit.frontend.tensor_identities import (
     tensors_of,
 )
 from ttnn_jit.frontend.traced_tensors import tensors_traced
-from ttnn_jit.frontend.unsupported import NO_AUTOCAST, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
 from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.ops import Operation

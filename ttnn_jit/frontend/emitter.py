@@ -20,7 +20,7 @@ from ttnn_jit.frontend.requested_results import brought_there, note_layouts, res
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensor_metadata import known_term
 from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
-from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
+from ttnn_jit.frontend.views import note_views, strides_of_result
 from ttnn_jit.frontend.writes import into, into_several, is_proxy, update
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.binding import with_precision
@@ -126,7 +126,7 @@ class Emitter(ABC):
         creation = creation_of(function)
         if creation is not None:
             return create(self, creation, args, kwargs)
-        if self.family in _WITH_OWN_ELEMENT_TYPES:
+        if self.family in _OF_ANOTHER_LIBRARY:
             args = [known_term(value) for value in args]
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
@@ -204,7 +204,7 @@ class Emitter(ABC):
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
         """Note where the results of a call lie: in the memory of an operand, or in their own."""
-        if share_memory(self):
+        if self.family in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
                 result.strides_in_elements = strides_of_result(result.shape, given)
@@ -248,7 +248,8 @@ _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
 """Classes of most arguments, which are no tensors of another's."""
 
 
-_WITH_OWN_ELEMENT_TYPES = frozenset({TORCH, NUMPY})
+_OF_ANOTHER_LIBRARY = frozenset({TORCH, NUMPY})
+"""Families with element types of their own, and movements that may give views, which strides tell from copies."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -26,8 +26,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
-from ttnn_jit.frontend.tensor_identities import FOUND_IN_TRACE
-from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import has_family

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ttnn_jit.frontend.proxy import ProxyTensor
 
 
-FOUND_IN_TRACE = "a trace does not see that a tensor which the function finds is one of the call"
-"""Of a function that asks for identity: a trace handles the one that is found, and a stand-in for that of the call."""
 IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
 """They have one stand-in."""
 PASS_ONE = "pass one tensor, or a copy"

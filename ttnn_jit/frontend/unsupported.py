@@ -11,6 +11,9 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
 
+FOUND_IN_TRACE = "a trace does not see that a tensor which the function finds is one of the call"
+"""Of a function that asks for identity: a trace handles the one that is found, and a stand-in for that of the call."""
+
 
 class UnseenInTraceError(UnsupportedFunction):
     """What a trace would not see, so that it is refused there too."""

@@ -22,7 +22,7 @@ from ttnn_jit.ops.view_rules import (
     written_back,
 )
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.runtime.families import NUMPY, TTNN
 from ttnn_jit.specs.sharding import dense_strides
 
 if TYPE_CHECKING:
@@ -103,11 +103,6 @@ def strides_of_result(shape: Sequence[int], operands: Iterable[ProxyTensor]) -> 
     """Those of what an operation computes of these tensors: where one is not dense, libraries follow its order."""
     dense = all(are_dense(tuple(tensor.shape), tensor.strides_in_elements) for tensor in operands)
     return dense_strides(shape) if dense else None
-
-
-def share_memory(emitter: Emitter) -> bool:
-    """Whether movements of the program's tensors may give views that strides tell from copies."""
-    return emitter.family is TORCH or emitter.family is NUMPY
 
 
 # --- Reading and writing through views ------------------------------------------------------------------------------
