@@ -11,7 +11,7 @@ from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.dtypes import MOVABLE
-from ttnn_jit.specs.tensor_layout import FACE
+from ttnn_jit.specs.target import FACE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]

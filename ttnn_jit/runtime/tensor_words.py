@@ -43,7 +43,7 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
     if spec.dtype.is_block_float:
         import numpy
 
-        pack(numpy.broadcast_to(_float(number), tuple(spec.shape)), spec, buffer)
+        pack(numpy.broadcast_to(_float(number)[0], tuple(spec.shape)), spec, buffer)
         return
     zero_padding(spec, buffer)
     _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)

@@ -167,8 +167,11 @@ def requested_log_level() -> int | None:
     and the more talkative of the two counts. A name that is none is warned of and taken for INFO, which is ttrt's
     default. Read once, when the first program is loaded.
     """
-    asked = ((name, os.environ.get(name)) for name in ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL"))
-    return min((_log_level(name, value) for name, value in asked if value), default=None)
+    named = {
+        "TTMLIR_RUNTIME_LOGGER_LEVEL": os.environ.get("TTMLIR_RUNTIME_LOGGER_LEVEL"),
+        "TTRT_LOGGER_LEVEL": os.environ.get("TTRT_LOGGER_LEVEL"),
+    }
+    return min((_log_level(name, value) for name, value in named.items() if value), default=None)
 
 
 def _log_level(name: str, value: str) -> int:

@@ -19,6 +19,8 @@ from ttnn_jit.process.dataclass import dataclass
 
 TILE_HEIGHT = 32  # elements
 TILE_WIDTH = 32  # elements
+FACE = 16
+"""The extents of a face, in elements: a tile is stored face by face, and a row of a face shares an exponent."""
 
 
 class Numerics(enum.Enum):

@@ -20,10 +20,7 @@ from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.dtypes import DataType, ElementFormat
 from ttnn_jit.specs.index_expressions import Add, Const, Dim, Expr, Mul, times, total
 from ttnn_jit.specs.sharding import dense_strides, round_up
-from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
-
-FACE = 16
-"""The extents of a face, in elements: a tile is stored face by face, and a row of a face shares an exponent."""
+from ttnn_jit.specs.target import FACE, TILE_HEIGHT, TILE_WIDTH
 
 MEMORY_LAYOUTS = ("none", "interleaved", "single_bank", "height_sharded", "width_sharded", "block_sharded")
 """The last field of a layout, which older texts lack: none."""
