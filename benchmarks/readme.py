@@ -15,24 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import (
-    attention,
-    convolution,
-    elementwise,
-    matmul,
-    memory,
-    models,
-    movement,
-    program_cache,
-    reductions,
-    tables,
-    traces,
-    workloads,
-)
-from benchmarks.contenders import CHIP, OURS, PEER
-from benchmarks.harness import RESULTS, Benchmark, command_line, table
-from benchmarks.process import ROOT
-from benchmarks.turns import TYPES
+from benchmarks.harness import tables
+from benchmarks.harness.contenders import CHIP, OURS, PEER
+from benchmarks.harness.harness import RESULTS, Benchmark, command_line, table
+from benchmarks.harness.process import ROOT
+from benchmarks.harness.turns import TYPES
+from benchmarks.kernels import attention, convolution, elementwise, matmul, movement, reductions, workloads
+from benchmarks.programs import memory, models, program_cache, traces
 
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 LIBRARIES = (matmul, reductions, movement, attention, convolution)

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import json
 
-from benchmarks import (
+from benchmarks.harness.harness import RESULTS, Benchmark, command_line, report, run
+from benchmarks.kernels import (
     attention,
     convolution,
-    curves,
     elementwise,
-    latency,
     matmul,
-    memory,
-    models,
     movement,
-    program_cache,
     reductions,
     roofline,
-    traces,
     vector_math,
     workloads,
 )
-from benchmarks.harness import RESULTS, Benchmark, command_line, report, run
+from benchmarks.programs import curves, latency, memory, models, program_cache, traces
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK

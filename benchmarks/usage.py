@@ -18,7 +18,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.ops import ABSENT
 from ttnn_jit.tools import markdown
 from ttnn_jit.tools.names import host_functions, without_effect
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 TABLE = Path(__file__).with_name("ttnn_usage.tsv")
 STATUSES = ("honoured", "accepted, no effect", "refused, with a reason", "not here yet")

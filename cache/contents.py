@@ -20,7 +20,7 @@ from ttnn_jit.cache.folder import NOT_USED, Folder, UntrustedFolderError
 from ttnn_jit.cache.read_only import ReadOnlyEntries
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.program import Program, ProgramPlan
+from ttnn_jit.runtime.programs.program import Program, ProgramPlan
 from ttnn_jit.specs.options import Environment
 
 

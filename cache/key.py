@@ -25,8 +25,8 @@ from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import fingerprint, read_fingerprint
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
-from ttnn_jit.runtime.spec_json import spec_to_json
+from ttnn_jit.runtime.native.native import HostCpu, host_cpu, llvm_version
+from ttnn_jit.runtime.plans.spec_json import spec_to_json
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec

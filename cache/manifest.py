@@ -15,7 +15,7 @@ from itertools import starmap
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.key import Difference, Key, differences
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.spec_json import text_of
+from ttnn_jit.runtime.plans.spec_json import text_of
 
 CANDIDATES_PER_KEY = 16  # the latest; a global that takes more values than this is compiled again now and then
 

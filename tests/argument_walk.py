@@ -24,8 +24,8 @@ import ttnn_jit
 from tests.host_calls import HOST, NAMES, Made, host_arguments, made, precisions
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.ops.config_kinds import PrecisionKind
-from ttnn_jit.ops.kinds import (
+from ttnn_jit.ops.language.config_kinds import PrecisionKind
+from ttnn_jit.ops.language.kinds import (
     FloatKind,
     FloatsKind,
     IndexKind,
@@ -35,8 +35,8 @@ from ttnn_jit.ops.kinds import (
     NumberKind,
     PairsKind,
 )
-from ttnn_jit.ops.operation import Operation
-from ttnn_jit.ops.parameter import (
+from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.language.parameter import (
     CHOICE,
     CONFIG,
     DTYPE,
@@ -51,10 +51,10 @@ from ttnn_jit.ops.parameter import (
 from ttnn_jit.ops.result_options import OF_SEVERAL
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
-from ttnn_jit.ttnn.complex_tensors import ComplexTensor
-from ttnn_jit.ttnn.eager_functions import _FUNCTIONS, _NAMES
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.gradients import GRADIENTS
+from ttnn_jit.ttnn.calling.eager_functions import _FUNCTIONS, _NAMES
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.functions.gradients import GRADIENTS
+from ttnn_jit.ttnn.tensors.complex_tensors import ComplexTensor
 
 ANY_SHAPES = (5, 40)
 ALONE = "alone"

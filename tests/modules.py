@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import parse_module
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.transforms import pipeline
 
 

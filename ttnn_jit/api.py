@@ -212,7 +212,7 @@ def register_as_ttnn() -> None:
     A second call does nothing. Processes learn of it by multiprocessing, and by an entry behind those of the variable
     PYTHONPATH, which stays as long as this process.
     """
-    from ttnn_jit.ttnn import stand_in
+    from ttnn_jit.ttnn.namespace import stand_in
 
     stand_in.register_as_ttnn()
 
@@ -232,4 +232,4 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
 
 
 if config_overrides():  # settings may have to observe calls from the first one on
-    import_module("ttnn_jit.ttnn.session_config")
+    import_module("ttnn_jit.ttnn.observing.session_config")

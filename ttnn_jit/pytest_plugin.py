@@ -18,7 +18,7 @@ import pytest
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.target import PRESETS, read_target
-from ttnn_jit.ttnn.stand_in import register_as_ttnn
+from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Before processes of pytest-xdist start, which write beside this one."""
     if config.option.ttnn_compare:
-        from ttnn_jit.ttnn.compared_tests import ComparedTests
+        from ttnn_jit.ttnn.observing.compared_tests import ComparedTests
 
         is_worker = hasattr(config, "workerinput")
         config.option.ttnn_compare_report = str(Path(config.option.ttnn_compare_report).absolute())

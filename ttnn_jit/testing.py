@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.runtime.tensor import as_torch
-from ttnn_jit.ttnn.comparison import ulp_distance
-from ttnn_jit.ttnn.session_config import comparison_records
+from ttnn_jit.runtime.tensors.tensor import as_torch
+from ttnn_jit.ttnn.observing.comparison import ulp_distance
+from ttnn_jit.ttnn.observing.session_config import comparison_records
 
 if TYPE_CHECKING:
     from ttnn_jit.calls.tile_op import TileOperation

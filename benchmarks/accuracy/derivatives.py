@@ -19,10 +19,10 @@ import torch
 from benchmarks.accuracy.measure import ulp_errors
 from benchmarks.accuracy.references import derivative_of_digamma
 from ttnn_jit import ops, ttnn
-from ttnn_jit.ops import backward_unary
-from ttnn_jit.ops.operation import Operation
-from ttnn_jit.ops.parameter import CHOICE
-from ttnn_jit.ttnn.gradients import GRADIENTS
+from ttnn_jit.ops.gradients import backward_unary
+from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.language.parameter import CHOICE
+from ttnn_jit.ttnn.functions.gradients import GRADIENTS
 
 _BITS = 160
 _MOST_BITS = 4000

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import table
-from benchmarks.models import module_of, names
-from benchmarks.process import Process
+from benchmarks.harness.harness import table
+from benchmarks.harness.process import Process
+from benchmarks.programs.models import module_of, names
 
 TARGETS = ("cpu", "wormhole_b0")
 SMALL_ONLY = ("llama",)

@@ -1,4 +1,4 @@
-"""Coefficients of kernels/bfloat16_functions.py: ``python -m benchmarks.fitting.bfloat16 [NAME ...]``.
+"""Coefficients of kernels/math/bfloat16_functions.py: ``python -m benchmarks.fitting.bfloat16 [NAME ...]``.
 
 A short polynomial of least error rounds a few of the 65,536 arguments wrongly, those whose results lie next to the
 middle of two bfloat16. From there coefficients are changed at random, a change is kept if no more arguments are wrong
@@ -17,8 +17,8 @@ import mpmath as mp
 import numpy as np
 
 from benchmarks.fitting.minimax import fitted, fitted_quotient
-from ttnn_jit.kernels import bfloat16_functions
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.math import bfloat16_functions
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.specs.target import Numerics
 
 Numbers = tuple[Any, ...]

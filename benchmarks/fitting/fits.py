@@ -55,7 +55,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class PiecewiseFit:
-    """Sixteen polynomials, in the order of kernels/piecewise.py.
+    """Sixteen polynomials, in the order of kernels/math/piecewise.py.
 
     Attributes:
         constant: ``module.NAME`` of the committed tables.

@@ -15,7 +15,7 @@ from ttnn_jit import testing, ttnn
 from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.compiler.report import Report
 from ttnn_jit.ops import OVERLOADS
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.programs.program import Program
 
 COMMON = "By keyword every operation takes besides"
 """How what is said of every operation begins."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.kernels.llvm.builder import Builder
+from ttnn_jit.kernels.llvm.llvm_module import FunctionText, ModuleText
 from ttnn_jit.kernels.llvm.types import VOID, Type
 from ttnn_jit.kernels.llvm.values import Body, Value, text_of
-from ttnn_jit.kernels.llvm_module import FunctionText, ModuleText
 from ttnn_jit.process.dataclass import dataclass
 
 

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import I1, I8, I32, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import (
     FALSE,
@@ -27,7 +28,6 @@ from ttnn_jit.kernels.llvm.values import (
     literal,
     operand,
 )
-from ttnn_jit.kernels.llvm_module import ModuleText
 
 Operand = Value | int
 _NOTHING = literal("", VOID)

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.instructions import Operand
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Body, Value, i64
-from ttnn_jit.kernels.llvm_module import ModuleText
 
 _PARAMETERS = (Parameter("pointers", PTR, "noalias readonly"), Parameter("params", PTR, "noalias readonly"))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
-from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.language.kinds import as_float32
 
 
 class Value(str):

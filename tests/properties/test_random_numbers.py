@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module, verify
-from ttnn_jit.ops.random_numbers import RAND, RANDN, RESOLUTION, threefry, within
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.interpreters.tile_interpreter import interpret
+from ttnn_jit.ops.selection.random_numbers import RAND, RANDN, RESOLUTION, threefry, within
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 F32, TILE = ttnn.float32, ttnn.TILE_LAYOUT
 

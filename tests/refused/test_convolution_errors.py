@@ -11,7 +11,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, DTypeError
-from ttnn_jit.specs.hardware_config import FieldError
+from ttnn_jit.specs.configs.hardware_config import FieldError
 
 SIZES = {"in_channels": 8, "out_channels": 6, "batch_size": 1, "input_height": 5, "input_width": 5}
 CALL = {**SIZES, "kernel_size": (3, 3), "stride": (1, 1), "padding": (1, 1)}

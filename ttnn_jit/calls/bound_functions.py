@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, Chang
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
 from ttnn_jit.guards.bound_objects import bound_to
-from ttnn_jit.runtime.generated import STALE
+from ttnn_jit.runtime.native.generated import STALE
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,7 +8,7 @@ from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames, warn_the_user
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.ttnn.plain_python import as_callers_kind, foreign_operands
+from ttnn_jit.ttnn.calling.plain_python import as_callers_kind, foreign_operands
 
 
 class FallbackJitFunction(JitFunction):

@@ -20,8 +20,8 @@ from ttnn_jit.dispatch.observers import observe_new_class
 from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
 from ttnn_jit.foreign.pytrees import LEAF
 from ttnn_jit.runtime.families import Family, WarmCall
-from ttnn_jit.runtime.generated import STALE, define
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.tensors.tensor import Tensor
 
 T = TypeVar("T", bound=WarmCalls)
 

@@ -19,7 +19,7 @@ from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
-from ttnn_jit.ttnn.plain_python import foreign_operands
+from ttnn_jit.ttnn.calling.plain_python import foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
@@ -76,7 +76,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
             return None
-        from ttnn_jit.runtime.warm_caller import warm_caller
+        from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
         guard, family, target = guard_text(function, reads), where.family, where.target
         return warm_caller(

@@ -16,7 +16,7 @@ from ttnn_jit.foreign.container_items import is_named_tuple, is_record
 from ttnn_jit.foreign.pytrees import LEAF, TreeDef
 from ttnn_jit.foreign.values import has_own_attributes, own_attributes
 from ttnn_jit.runtime.families import WarmCall
-from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.native.generated import STALE, define
 
 
 class Missing(enum.Enum):

@@ -28,9 +28,9 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
-from ttnn_jit.runtime.random_state import placed
+from ttnn_jit.runtime.programs.random_state import placed
 from ttnn_jit.specs.options import USER_PASSES
-from ttnn_jit.ttnn.mesh import mesh_among, on_every_device
+from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report

@@ -5,7 +5,7 @@
         return 30.0 * math.tanh(x / 30.0)
 
 The function is traced where that is possible (ops/tile_trace.py), and is then compiled as a built-in operation is;
-otherwise numba compiles it to scalar code (kernels/scalar_call.py). Either way it is one op with one rounding.
+otherwise numba compiles it to scalar code (kernels/numba/scalar_call.py). Either way it is one op with one rounding.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ttnn_jit.guards.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 if TYPE_CHECKING:
-    from ttnn_jit.ops.tile_body import TileBody
+    from ttnn_jit.ops.language.tile_body import TileBody
 
 
 class TileOperation(TtnnOperation):
@@ -82,9 +82,9 @@ class TileOperation(TtnnOperation):
 
     def _declare(self) -> None:
         # The scan is the frontend's, which loads the compiler; that and the tracer: not before they are needed.
-        from ttnn_jit.frontend.code_scan import scan
-        from ttnn_jit.frontend.read_recorder import ReadRecorder
-        from ttnn_jit.ops.user_operation import declare
+        from ttnn_jit.frontend.calls.code_scan import scan
+        from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
+        from ttnn_jit.ops.families.user_operation import declare
 
         recorder = ReadRecorder()
         scan(self.func, recorder)
@@ -106,7 +106,7 @@ class TileOperation(TtnnOperation):
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
         from uuid import uuid4
 
-        from ttnn_jit.ops.tile_body import ScalarFunction
+        from ttnn_jit.ops.language.tile_body import ScalarFunction
         from ttnn_jit.ops.tile_trace import UntraceableError, trace
 
         try:
@@ -161,7 +161,7 @@ def _refuse_outside(function: types.FunctionType) -> None:
     name = function.__name__
     flags = function.__code__.co_flags
     if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        from ttnn_jit.frontend.language import no_plain_function
+        from ttnn_jit.frontend.python.language import no_plain_function
 
         message, instead = no_plain_function(name, is_async=not flags & inspect.CO_GENERATOR)
         raise CompileError(f"tile operation {message}", location=definition_of(function.__code__), help=instead)
@@ -181,7 +181,7 @@ def _refuse_instructions(
         if opname in {"LOAD_GLOBAL", "LOAD_NAME"} and argument in _ONCE and argument not in shadowed:
             found = f"`{argument}` would act once, when it is compiled", _ON_FLOATS
         if found is not None:
-            from ttnn_jit.frontend.code_scan import place_of
+            from ttnn_jit.frontend.calls.code_scan import place_of
 
             message, instead = found
             raise CompileError(
@@ -197,7 +197,7 @@ def _refuse_changing(name: str, function: types.FunctionType) -> None:
     """
     found = changing_function(function)
     if found is not None:
-        from ttnn_jit.frontend.code_scan import place_of
+        from ttnn_jit.frontend.calls.code_scan import place_of
 
         called, code, instruction = found
         raise CompileError(

@@ -17,7 +17,7 @@ from ttnn_jit.runtime.families import WarmCall
 
 if TYPE_CHECKING:
     from ttnn_jit.dispatch.arguments import Arguments
-    from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.programs.program import Program
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
 

@@ -1,8 +1,9 @@
 """A kernel's body as Python loops, and what numba makes of them: the second backend.
 
 The source computes the scheduled module op by op, one element at a time, with functions from libm
-(`ttnn_jit.kernels.scalar_math`); it shares no vectors, chunks or math functions with the LLVM backend. numba compiles
-it without fast math or contraction. Only the LLVM text of numba's result is used, and assembled like that of other
+(`ttnn_jit.kernels.numba.scalar_math`); it shares no vectors, chunks or math functions with the LLVM backend. numba
+compiles it without fast math or contraction. Only the LLVM text of numba's result is used, and assembled like that of
+other
 kernels: stored programs need no numba, and calls cost the same for both backends.
 """
 
@@ -12,20 +13,20 @@ import hashlib
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.bodies.numba_steps import in_loops
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
-from ttnn_jit.codegen.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
-from ttnn_jit.codegen.nest_stage import NestStage
-from ttnn_jit.codegen.numba_contraction import chain
-from ttnn_jit.codegen.numba_module import PythonSource
-from ttnn_jit.codegen.numba_steps import in_loops
-from ttnn_jit.codegen.numba_sweeps import SweepWriter
-from ttnn_jit.codegen.packing import packing_source
-from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.kernels.python_scalar import INDENT, PythonScalar
+from ttnn_jit.codegen.reading.packing import packing_source
+from ttnn_jit.codegen.reading.routine_kernels import routine_source
+from ttnn_jit.codegen.schedules.host_plan import HostPlan
+from ttnn_jit.codegen.schedules.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
+from ttnn_jit.codegen.schedules.nest_stage import NestStage
+from ttnn_jit.codegen.writing.numba_contraction import chain
+from ttnn_jit.codegen.writing.numba_module import PythonSource
+from ttnn_jit.codegen.writing.numba_sweeps import SweepWriter
+from ttnn_jit.kernels.numba.python_scalar import INDENT, PythonScalar
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
 def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, PythonSource]]:
@@ -44,7 +45,7 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
 
 @memoized(maxsize=1024)
 def kernel_source(kernel: Kernel) -> PythonSource:
-    """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
+    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the words."""
     match kernel:
         case Routine():
             return PythonSource(routine_source(kernel))
@@ -71,9 +72,11 @@ class _SourceWriter:
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
-        imports.append(f"from ttnn_jit.kernels.scalar_math import {', '.join(sorted(self._builder.imported))}")
+        imports.append(f"from ttnn_jit.kernels.numba.scalar_math import {', '.join(sorted(self._builder.imported))}")
         if self._builder.functions:
-            imports.insert(-1, f"from ttnn_jit.kernels.scalar_call import {', '.join(sorted(self._builder.functions))}")
+            imports.insert(
+                -1, f"from ttnn_jit.kernels.numba.scalar_call import {', '.join(sorted(self._builder.functions))}"
+            )
         text = "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
         return PythonSource(text, any(function.is_local for function in self._builder.functions.values()))
 

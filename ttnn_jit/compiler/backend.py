@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.launch_bounds import signature_of
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.plans.launch_bounds import signature_of
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from ttnn_jit.codegen.host.host_plan import HostPlan
-    from ttnn_jit.kernels.llvm_module import KernelModules
+    from ttnn_jit.codegen.schedules.host_plan import HostPlan
+    from ttnn_jit.kernels.llvm.llvm_module import KernelModules
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Code:
         if not self.texts:
             yield dict
             return
-        from ttnn_jit.codegen.kernel_images import KernelImages
+        from ttnn_jit.codegen.images.kernel_images import KernelImages
 
         signatures = {launch.kernel: signature_of(launch, self.plan.buffers) for launch in self.plan.each_launch}
         images = KernelImages(self.texts, self.modules, signatures, self.isa)
@@ -58,7 +58,7 @@ class Code:
 
     def assembly(self) -> str:
         """What runs, as the assembler has it."""
-        from ttnn_jit.codegen.assemble import assembly
+        from ttnn_jit.codegen.images.assemble import assembly
 
         return "\n".join(assembly(modules.whole, self.isa) for modules in self.modules().values())
 

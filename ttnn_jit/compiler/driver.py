@@ -5,7 +5,7 @@
 3. *content*: in memory and on disk, by what the module says (stored_programs.py);
 4. the *passes* to the scheduled module (transforms/pipeline.py);
 5. *codegen*: a backend reads the scheduled module; the last pass makes the host program of it (backends.py, codegen/);
-6. *assembly*: the images of the kernels (backend.py, codegen/assemble.py);
+6. *assembly*: the images of the kernels (backend.py, codegen/images/assemble.py);
 7. the program is kept, for the next compile's 1 and 3.
 """
 
@@ -20,8 +20,8 @@ from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
 from ttnn_jit.process.compile_lock import compiles
-from ttnn_jit.runtime.native import host_cpu
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.native.native import host_cpu
+from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.options import CompileOptions, Environment
 from ttnn_jit.specs.target_rules import check_target_rules
 
@@ -92,7 +92,7 @@ def _compiled(
     keep_texts: bool,
 ) -> Program:
     """Stages 4 to 6, of which the last, LLVM's, goes on in threads of its own beside the passes behind codegen."""
-    from ttnn_jit.dialects.editing import discard
+    from ttnn_jit.dialects.writing.editing import discard
 
     texts: dict[str, str] = {}
 
@@ -147,8 +147,8 @@ def _host_program(
     module: ModuleOp, code: Code, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> Sequence[Mapping[str, Any]]:
     """The passes behind codegen, which make the host program of the module: the descriptors of its launches."""
-    from ttnn_jit.codegen.descriptors import program_descriptors
     from ttnn_jit.codegen.host.host_text import host_text
+    from ttnn_jit.codegen.reading.descriptors import program_descriptors
     from ttnn_jit.transforms import pipeline
 
     launches = host_text(code.host) if observer else ""  # of ops that the passes change
@@ -208,7 +208,7 @@ def compile_scheduled(module: ModuleOp) -> Program:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    from ttnn_jit.codegen.descriptors import program_descriptors
+    from ttnn_jit.codegen.reading.descriptors import program_descriptors
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.transforms import pipeline
 

@@ -13,8 +13,8 @@ from ttnn_jit.compiler.stored_programs import current_fingerprint, manifest_on_d
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
-from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.run_log import run_lines
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.programs.run_log import run_lines
 from ttnn_jit.specs.options import DUMP_FOLDER, CompileOptions, Environment
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import OversizedProgramError
-from ttnn_jit.runtime.l1 import circular_buffer_bytes, core_bytes, in_l1
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.memory.l1 import circular_buffer_bytes, core_bytes, in_l1
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], modu
     """Refuse a program whose results, values between kernels and circular buffers no empty device has the L1 for.
 
     Args:
-        plan: Its buffers, of which those are counted that a call leases (runtime/caller.py).
+        plan: Its buffers, of which those are counted that a call leases (runtime/programs/caller.py).
         descriptors: Of its kernels' launches.
         module: Its host program, which knows places.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.compiler.backend import Backend, Code
 from ttnn_jit.kernels import isa as instruction_sets
-from ttnn_jit.runtime.native import host_cpu
+from ttnn_jit.runtime.native.native import host_cpu
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

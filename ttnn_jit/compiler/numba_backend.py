@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.compiler.backend import Backend, Code
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.runtime.native import host_cpu
+from ttnn_jit.runtime.native.native import host_cpu
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from ttnn_jit.codegen.numba_module import PythonSource
-    from ttnn_jit.kernels.llvm_module import KernelModules
+    from ttnn_jit.codegen.writing.numba_module import PythonSource
+    from ttnn_jit.kernels.llvm.llvm_module import KernelModules
 
 
 def numba_backend() -> Backend:
@@ -33,7 +33,7 @@ def _program(module: ModuleOp) -> Code:
 
 
 def _modules(sources: Mapping[str, PythonSource]) -> dict[str, KernelModules]:
-    from ttnn_jit.codegen.numba_module import numba_module
-    from ttnn_jit.kernels.llvm_module import KernelModules
+    from ttnn_jit.codegen.writing.numba_module import numba_module
+    from ttnn_jit.kernels.llvm.llvm_module import KernelModules
 
     return {name: KernelModules.of(numba_module(name, source)) for name, source in sources.items()}

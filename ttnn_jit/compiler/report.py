@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
-    from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-    from ttnn_jit.codegen.steps import KernelBody
+    from ttnn_jit.codegen.bodies.steps import KernelBody
+    from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -232,7 +232,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
     """The report of a module that ``d2m-insert-dst-register-access`` left, and of what the host runs for it."""
     from xdsl.dialects.func import FuncOp
 
-    from ttnn_jit.codegen.kernel_reader import read_kernels
+    from ttnn_jit.codegen.reading.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.argument_notes import hidden_inputs_of
     from ttnn_jit.dialects.d2m import GenericOp
@@ -276,7 +276,7 @@ def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
 
 
 def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
-    from ttnn_jit.codegen.host.in_place import written_in_place
+    from ttnn_jit.codegen.fusion.in_place import written_in_place
 
     in_place = {each.argument for each in written_in_place(host)}
     yield from ((argument, argument in in_place) for argument, _ in host.updates)
@@ -290,7 +290,7 @@ def _launch(launch: HostLaunch) -> LaunchReport:
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:
-    from ttnn_jit.codegen.init_calls import init_calls
+    from ttnn_jit.codegen.reading.init_calls import init_calls
     from ttnn_jit.dialects.d2m import ViewLayoutOp
     from ttnn_jit.dialects.locations import locations_of
     from ttnn_jit.ops import COPY

@@ -11,13 +11,13 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
-from ttnn_jit.specs.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

@@ -23,9 +23,9 @@ from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
 from ttnn_jit.guards.reads import Read
 from ttnn_jit.runtime.families import FamilyMark, has_family, mark_of
-from ttnn_jit.runtime.native import load_launch_code
-from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.run_log import ops_text
+from ttnn_jit.runtime.native.native import load_launch_code
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.programs.run_log import ops_text
 from ttnn_jit.specs.options import Environment
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -105,7 +105,7 @@ class StoredPrograms:
 
     def texts_kept(self) -> AbstractContextManager[None]:
         """Have what numba makes found and kept on disk, within the block."""
-        from ttnn_jit.codegen.numba_module import texts_kept_by
+        from ttnn_jit.codegen.writing.numba_module import texts_kept_by
 
         return texts_kept_by(self._manifest.native_code if self._manifest and self._key else None)
 
@@ -143,7 +143,7 @@ def request_key(request: Request) -> Key | None:
 
 def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, Any]) -> Key:
     """What the program says, locations aside; `notes` are those that it is stored with."""
-    from ttnn_jit.dialects.content import content_of
+    from ttnn_jit.dialects.text.content import content_of
 
     module = hashlib.sha256(json.dumps(content_of(lowered.module)).encode()).hexdigest()
     return Key.here(PROGRAM, {"module": module, **notes}, request.options, request.target)
@@ -170,7 +170,7 @@ NOT_STORABLE = "not storable"
 
 def notes_of(lowered: FrontendResult) -> dict[str, Any]:
     """What a program must say besides its code to be found again, as JSON values."""
-    from ttnn_jit.dialects.content import operation_names
+    from ttnn_jit.dialects.text.content import operation_names
 
     return {
         "structure": _storable_structure(lowered),

@@ -1,10 +1,10 @@
 """The dialects ttcore, ttnn, ttir and d2m, their text exactly as MLIR has it, and locations.
 
-They are printed as tt-mlir prints them. The ops of operations are derived from the declarations
-(`dialects/derive.py`, `dialects/declared_ops.py`). A module holds functions that may call each other; public ones are
-entry points, each a program by itself (`dialects/functions.py`). `dialects/creation.py`, `dialects/editing.py` and
-`dialects/direct_access.py` make, move and read ops for a fraction of what xDSL takes. Text is looked over once before
-xDSL parses it (`dialects/text_scan.py`), and ops that name no location lie where the text has them;
+They are printed as tt-mlir prints them. The ops of operations are derived from the declarations (`dialects/derive.py`,
+`dialects/declared_ops.py`). A module holds functions that may call each other; public ones are entry points, each a
+program by itself (`dialects/functions.py`). `dialects/writing/creation.py`, `dialects/writing/editing.py` and
+`dialects/writing/direct_access.py` make, move and read ops for a fraction of what xDSL takes. Text is looked over once
+before xDSL parses it (`dialects/spelling/text_scan.py`), and ops that name no location lie where the text has them;
 `dialects/verifier.py` also checks what passes rely on and xDSL does not (`dialects/foreign_rules.py`).
 """
 
@@ -24,8 +24,8 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
 from ttnn_jit.dialects.declared_ops import operation_of
-from ttnn_jit.dialects.parsing import parse_module_text
-from ttnn_jit.dialects.printer import op_text
+from ttnn_jit.dialects.text.parsing import parse_module_text
+from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttcore import TTCore, set_system_desc, system_desc_of
 from ttnn_jit.dialects.ttir import TTIR
 from ttnn_jit.dialects.ttnn import TTNN

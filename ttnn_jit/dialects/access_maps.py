@@ -14,9 +14,21 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.affine_text import affine_expression_text
-from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.index_expressions import Add, Const, Dim, Expr, FloorDiv, Mod, Mul, divided, remainder, times, total
+from ttnn_jit.dialects.spelling.affine_text import affine_expression_text
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.index_expressions import (
+    Add,
+    Const,
+    Dim,
+    Expr,
+    FloorDiv,
+    Mod,
+    Mul,
+    divided,
+    remainder,
+    times,
+    total,
+)
 
 
 def map_of(access: Access) -> AffineMap:

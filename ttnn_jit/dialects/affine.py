@@ -18,9 +18,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.direct_access import op_definition
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.dialects.writing.direct_access import op_definition
 
 INDEX = IndexType()
 Index = SSAValue | int

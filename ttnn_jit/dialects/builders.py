@@ -30,10 +30,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
-from ttnn_jit.dialects.creation import SEGMENTS, create, empty_block, region_of, segments
-from ttnn_jit.dialects.direct_access import read_directly
-from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
+from ttnn_jit.dialects.writing.creation import SEGMENTS, create, empty_block, region_of, segments
+from ttnn_jit.dialects.writing.direct_access import read_directly
+from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):

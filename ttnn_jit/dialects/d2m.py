@@ -24,8 +24,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.access_maps import access_of, map_of
-from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
 from ttnn_jit.dialects.d2m_reductions import (
     AccumulatingOp,
@@ -38,10 +36,12 @@ from ttnn_jit.dialects.d2m_reductions import (
 )
 from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
 from ttnn_jit.dialects.derive import derive
-from ttnn_jit.dialects.direct_access import op_definition
-from ttnn_jit.dialects.nullary import NullaryOp
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import BareKeywordAttr, TileType
-from ttnn_jit.specs.access import Access
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.dialects.writing.nullary import NullaryOp
+from ttnn_jit.specs.access.access import Access
 
 __all__ = [
     "BCAST_TYPES",

@@ -29,12 +29,12 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.creation import SEGMENTS, QuickOperation, segments
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
-from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr
+from ttnn_jit.dialects.writing.creation import SEGMENTS, QuickOperation, segments
+from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.specs.tiles import tile_extents
 
 

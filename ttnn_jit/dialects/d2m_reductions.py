@@ -20,12 +20,12 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import DeclaredOp
-from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.layout import dense_type
 from ttnn_jit.dialects.properties import read_precision
 from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
@@ -97,8 +97,8 @@ class TileReduceOp(AccumulatingOp):
     """``"d2m.tile_reduce_sum"(%tile, %one, %acc) <{reduce_dim = #d2m<reduce_dim R>}>``.
 
     The elements of a row, or of a column, join the accumulator's; without ``reduce_dim`` each joins that in its own
-    place. The order in which they do is that of ops/reduction.py, over all tiles of the reduction loop. The second
-    operand, by which elements are multiplied, is 1.
+    place. The order in which they do is that of ops/families/reduction.py, over all tiles of the reduction loop. The
+    second operand, by which elements are multiplied, is 1.
     """
 
     operation: ops.Reduction
@@ -127,7 +127,7 @@ class TileReduceOp(AccumulatingOp):
 class TileContractOp(AccumulatingOp):
     """``"d2m.tile_matmul"(%a, %b, %acc)``: the products of a's rows and b's columns join the accumulator.
 
-    The order in which they do is that of ops/contraction.py; ``compute_config`` says how exactly.
+    The order in which they do is that of ops/families/contraction.py; ``compute_config`` says how exactly.
     """
 
     operation: ops.Contraction

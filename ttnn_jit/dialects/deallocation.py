@@ -7,8 +7,8 @@ from xdsl.ir import OpResult
 from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.direct_access import op_definition
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.dialects.writing.direct_access import op_definition
 
 
 @op_definition

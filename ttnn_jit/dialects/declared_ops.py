@@ -12,12 +12,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.properties import placed_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
-from ttnn_jit.ops.movement import Background
-from ttnn_jit.specs.access import Part
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.ops.families.movement import Background
+from ttnn_jit.specs.access.access import Part
 from ttnn_jit.specs.tensor_spec import DataType
 
 

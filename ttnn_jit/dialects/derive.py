@@ -14,7 +14,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import (
     CompositeOp,
     ContractionOp,
@@ -26,8 +25,9 @@ from ttnn_jit.dialects.declared_ops import (
     TensorElementwiseOp,
     TypecastOp,
 )
-from ttnn_jit.ops import opaque, user_operation
+from ttnn_jit.dialects.writing.creation import QuickOperation
 from ttnn_jit.ops.declared import DECLARED
+from ttnn_jit.ops.families import opaque, user_operation
 
 
 class OpClasses(dict[ops.Operation, type[DeclaredOp]]):

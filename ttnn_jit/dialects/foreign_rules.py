@@ -14,8 +14,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.argument_notes import verify_updates
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import system_desc_of
 
 

@@ -1,6 +1,6 @@
 """Builds functions of the ttnn and the ttir dialect by the declarations of operations, and modules of functions.
 
-What a frontend adds to that, such as the rules of ``@jit``, it adds on top (frontend/module_builder.py).
+What a frontend adds to that, such as the rules of ``@jit``, it adds on top (frontend/writing/module_builder.py).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ttnn_jit.diagnostics.errors import CompileError, LayoutError, OperandDTypeE
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import ttir, ttnn
 from ttnn_jit.dialects.argument_notes import ArgumentNotes, argument_attributes
-from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.derive import OpClasses
-from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import call_chain_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, set_system_desc
-from ttnn_jit.ops.decomposition import Decomposed, Ops, Value
-from ttnn_jit.ops.decomposition import Operand as Called
-from ttnn_jit.ops.kinds import as_float32
-from ttnn_jit.ops.operation import CAST_HELP, OperandSpec
+from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
+from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.ops.families.decomposition import Decomposed, Ops, Value
+from ttnn_jit.ops.families.decomposition import Operand as Called
+from ttnn_jit.ops.language.kinds import as_float32
+from ttnn_jit.ops.language.operation import CAST_HELP, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc

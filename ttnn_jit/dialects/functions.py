@@ -13,8 +13,8 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.ops.public_names import names_within_a_slip
 
 MAX_OPERATIONS = 100_000

@@ -19,10 +19,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import LayoutError
-from ttnn_jit.dialects.affine_text import affine_map_text
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
-from ttnn_jit.specs.sharding import folded_2d
+from ttnn_jit.specs.cores.sharding import folded_2d
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     CoreRange,

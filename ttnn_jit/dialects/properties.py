@@ -26,9 +26,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
-from ttnn_jit.dialects.creation import SEGMENTS, segments
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
+from ttnn_jit.dialects.writing.creation import SEGMENTS, segments
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import Layout

@@ -107,7 +107,7 @@ class DataTypeAttr(KeywordAttr):
             return found
         raise DTypeError(
             f"{self.data} is a format of memory: nothing computes with it, and ttnn has no name for it",
-            help="convert it to float32 (ttnn_jit.kernels.stored_elements)",
+            help="convert it to float32 (ttnn_jit.kernels.block_floats.stored_elements)",
         )
 
     @property

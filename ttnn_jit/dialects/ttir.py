@@ -12,9 +12,9 @@ from xdsl.traits import Pure
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
-from ttnn_jit.dialects.direct_access import op_definition
-from ttnn_jit.dialects.filling import FillingOp
-from ttnn_jit.dialects.nullary import NullaryOp
+from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.dialects.writing.filling import FillingOp
+from ttnn_jit.dialects.writing.nullary import NullaryOp
 
 __all__ = [
     "OP_OF",

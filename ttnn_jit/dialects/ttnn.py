@@ -19,12 +19,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.builders import number_attr
-from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.deallocation import DeallocateOp
 from ttnn_jit.dialects.declared_ops import TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
-from ttnn_jit.dialects.direct_access import op_definition
-from ttnn_jit.dialects.filling import FillingOp
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -39,6 +36,9 @@ from ttnn_jit.dialects.ttnn_attributes import (
     layout_attr,
     shape_attr,
 )
+from ttnn_jit.dialects.writing.creation import QuickOperation
+from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.dialects.writing.filling import FillingOp
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = [

@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.affine_text import affine_map_text
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import AliasedKeywordAttr, DimensionsAttr, GridAttr, KeywordAttr, parse_keyword
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, ShardOrientation, TensorMemoryLayout
 

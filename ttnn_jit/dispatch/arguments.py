@@ -28,7 +28,7 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.families import TTNN, Family, family_of
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,

@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
 from ttnn_jit.ops.traced_calls import classes_of_calls, with_elements
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
 
 _TENSOR_METHODS = ("cpu", "to", "to_torch")
 """Methods of tensors that are operations too."""

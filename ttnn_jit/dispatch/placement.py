@@ -14,7 +14,7 @@ from ttnn_jit.ops import are_numbers
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.families import TTNN, Family
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 

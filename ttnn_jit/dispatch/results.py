@@ -10,8 +10,8 @@ from ttnn_jit.foreign.pytrees import NOTHING, flatten
 from ttnn_jit.runtime.families import Family
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.program import Program
-    from ttnn_jit.runtime.warm_caller import Rebuild
+    from ttnn_jit.runtime.programs.program import Program
+    from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
 def runner_for(family: Family, program: Program, rebuild: Rebuild | None) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
 """A call whose program is in memory goes straight to the function that runs it: the fast path of calls of any kind.
 
-That function is one of `ttnn_jit.runtime.warm_caller`. Here it is found by the metadata of all arguments; jitted
-functions of plain parameters have a shorter way to it in front (`ttnn_jit.calls.fast_path`). Whatever is not found, or
-does not apply any more, takes the slow path.
+That function is one of `ttnn_jit.runtime.programs.warm_caller`. Here it is found by the metadata of all arguments;
+jitted functions of plain parameters have a shorter way to it in front (`ttnn_jit.calls.fast_path`). Whatever is not
+found, or does not apply any more, takes the slow path.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
 from ttnn_jit.runtime.families import WarmCall
-from ttnn_jit.runtime.generated import STALE, define
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
 def not_warm(*_: object) -> Any:

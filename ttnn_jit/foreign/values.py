@@ -53,12 +53,12 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _OWN_ROOMS = frozenset(
     f"ttnn_jit.specs.{name}"
     for name in (
-        "compute_config",
-        "conv_configs",
-        "cores",
-        "memory_config",
-        "program_configs",
-        "sharding",
+        "configs.compute_config",
+        "configs.conv_configs",
+        "cores.cores",
+        "cores.memory_config",
+        "configs.program_configs",
+        "cores.sharding",
         "target",
         "tensor_spec",
     )

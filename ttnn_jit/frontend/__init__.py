@@ -1,20 +1,22 @@
 """Python functions to modules of the TTNN dialect: two separate paths with one result.
 
-There are two frontends: an interpreter of the function's AST (`frontend/ast_frontend.py`, `frontend/interpreter.py`),
-or a trace of it with proxy tensors (`frontend/capture.py`, `frontend/proxy.py`), of what a `FrontendRequest` asks for
-(`frontend/frontend_request.py`). Both write through `frontend/module_builder.py`, and give the same text and the same
+There are two frontends: an interpreter of the function's AST (`frontend/ast_frontend.py`,
+`frontend/python/interpreter.py`), or a trace of it with proxy tensors (`frontend/capture.py`,
+`frontend/tensors/proxy.py`), of what a `FrontendRequest` asks for (`frontend/writing/frontend_request.py`). Both write
+through `frontend/writing/module_builder.py`, and give the same text and the same
 locations: it has the rules of ``@jit`` (where results lie, what a kernel runs, what is refused), over a
 `FunctionBuilder` (`dialects/function_builder.py`), which builds any function of ttnn or ttir by the declarations and
 knows none of them. What Python's own functions do, and which may be called, is one table
-(`frontend/python_functions.py`; `frontend/builtin_functions.py` holds what asks the values it is given). Functions of
-the host API that programs may call, such as `zeros`, are written over that protocol too, which for them also makes,
-draws, lays out and frees tensors (`ops/host_ops.py`): eager ones (`ttnn/eager_ops.py`) or a program's
-(`frontend/creations.py`). A call belongs to the program of a tensor or a device among its arguments, and in a trace
-to that (`ops/traced_calls.py`). Tensors that a function finds by a path become arguments behind its own
-(`frontend/hidden_inputs.py`); so does what this package keeps between calls, the count of draws
-(`guards/package_state.py`, `runtime/random_state.py`). A tensor may lie in the memory of another
-(`frontend/views.py`, `ops/view_rules.py`): a write gives what it lies in a new value (`frontend/writes.py`), and
-makes that a result of the function, which says so of the argument (`dialects/argument_notes.py`).
+(`frontend/calls/python_functions.py`; `frontend/calls/builtin_functions.py` holds what asks the values it is given).
+Functions of the host API that programs may call, such as `zeros`, are written over that protocol too, which for them
+also makes, draws, lays out and frees tensors (`ops/host_ops.py`): eager ones (`ttnn/calling/eager_ops.py`) or a
+program's (`frontend/tensors/creations.py`). A call belongs to the program of a tensor or a device among its arguments,
+and in a trace to that (`ops/traced_calls.py`). Tensors that a function finds by a path become arguments behind its own
+(`frontend/tensors/hidden_inputs.py`); so does what this package keeps between calls, the count of draws
+(`guards/package_state.py`, `runtime/programs/random_state.py`). A tensor may lie in the memory of another
+(`frontend/tensors/views.py`, `ops/movement/view_rules.py`): a write gives what it lies in a new value
+(`frontend/tensors/writes.py`), and makes that a result of the function, which says so of the argument
+(`dialects/argument_notes.py`).
 """
 
 from __future__ import annotations
@@ -27,15 +29,15 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
-from ttnn_jit.frontend.frontend_request import FrontendRequest
-from ttnn_jit.frontend.function_source import SourceError
-from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.requested_results import activated, results_of
-from ttnn_jit.frontend.result import FrontendResult
-from ttnn_jit.frontend.result_layout import ResultLayout
-from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.reads.function_source import SourceError
+from ttnn_jit.frontend.tensors.requested_results import activated, results_of
+from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
+from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.frontend.writing.result import FrontendResult
+from ttnn_jit.frontend.writing.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec

@@ -13,25 +13,13 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.container_items import fields_of, is_record, items_of
 from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.frontend.attributes import attribute_value
-from ttnn_jit.frontend.cached_functions import tell_forgotten
-from ttnn_jit.frontend.call_expressions import call_value, callback
-from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
-from ttnn_jit.frontend.frontend_request import FrontendRequest
-from ttnn_jit.frontend.function_source import FunctionSource, function_source
-from ttnn_jit.frontend.hidden_inputs import HiddenInputs
-from ttnn_jit.frontend.interpreter import Interpreter, Rules
-from ttnn_jit.frontend.module_builder import ModuleBuilder, SpecBuilder
-from ttnn_jit.frontend.parameters import bind_parameters
-from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.python_functions import compute, computed
-from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
-from ttnn_jit.frontend.result import FrontendResult
-from ttnn_jit.frontend.spans import location_of_span, span_of_node
-from ttnn_jit.frontend.statements import execute, generate
-from ttnn_jit.frontend.structure import result_of
-from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.frontend.tensor_identities import (
+from ttnn_jit.frontend.calls.cached_functions import tell_forgotten
+from ttnn_jit.frontend.calls.call_expressions import call_value, callback
+from ttnn_jit.frontend.calls.python_functions import compute, computed
+from ttnn_jit.frontend.python.attributes import attribute_value
+from ttnn_jit.frontend.python.interpreter import Interpreter, Rules
+from ttnn_jit.frontend.python.parameters import bind_parameters
+from ttnn_jit.frontend.python.tensor_identities import (
     IdentityAskedError,
     one_for_each_object,
     path_of_tensor,
@@ -39,7 +27,19 @@ from ttnn_jit.frontend.tensor_identities import (
     tell_objects,
     tensors_of,
 )
+from ttnn_jit.frontend.reads.function_source import FunctionSource, function_source
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder, items_by_path
+from ttnn_jit.frontend.reads.spans import location_of_span, span_of_node
+from ttnn_jit.frontend.syntax.expressions import EXPRESSIONS, refuse_expression
+from ttnn_jit.frontend.syntax.statements import execute, generate
+from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+from ttnn_jit.frontend.tensors.structure import result_of
+from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, SpecBuilder
+from ttnn_jit.frontend.writing.result import FrontendResult
 from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 

@@ -20,29 +20,29 @@ from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
-from ttnn_jit.frontend.code_scan import asks_identity, is_known_by_key, scan
-from ttnn_jit.frontend.creations import create
-from ttnn_jit.frontend.emitter import Emitter
-from ttnn_jit.frontend.frontend_request import FrontendRequest
-from ttnn_jit.frontend.hidden_inputs import HiddenInputs
-from ttnn_jit.frontend.interpreter import failure_text
-from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
-from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.read_recorder import ReadRecorder
-from ttnn_jit.frontend.result import FrontendResult
-from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.frontend.structure import result_of
-from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.frontend.tensor_identities import (
+from ttnn_jit.frontend.calls.code_scan import asks_identity, is_known_by_key, scan
+from ttnn_jit.frontend.python.interpreter import failure_text
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
+from ttnn_jit.frontend.python.tensor_identities import (
     IN_ONE_MEMORY,
     PASS_ONE,
     one_for_each_object,
     tell_objects,
     tensors_of,
 )
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
+from ttnn_jit.frontend.reads.spans import location_of_span
+from ttnn_jit.frontend.tensors.creations import create
+from ttnn_jit.frontend.tensors.emitter import Emitter
+from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+from ttnn_jit.frontend.tensors.structure import result_of
+from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.traced_tensors import tensors_traced
 from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.frontend.writing.result import FrontendResult
 from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.ops import Operation

@@ -13,10 +13,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.frontend.creations import create
-from ttnn_jit.frontend.emitter import Emitter
-from ttnn_jit.frontend.movement_methods import movement_of_torch
-from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
+from ttnn_jit.frontend.python.wrapped_functions import wrapped_attribute
+from ttnn_jit.frontend.tensors.creations import create
+from ttnn_jit.frontend.tensors.emitter import Emitter
+from ttnn_jit.frontend.tensors.movement_methods import movement_of_torch
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.traced_calls import tracing, with_elements
 

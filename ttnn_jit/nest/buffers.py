@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
+from ttnn_jit.ops.families.reduction import BLOCK, CHAINS, SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 

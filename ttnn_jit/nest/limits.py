@@ -14,10 +14,10 @@ ENTRIES = 1 << 16
 """Of a lookup table: one for every bfloat16."""
 
 STEPS = (-1, 2)
-"""From one element that is read to the next, of those that a copy has vectors for (kernels/stepping_loops.py)."""
+"""From one element that is read to the next, of those that a copy has vectors for (kernels/loops/stepping_loops.py)."""
 
 MANY_STREAMS_BLOCK = 1 << 13
-"""Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/choices.py: `loop fission`)."""
+"""Elements of a block of many streams from memory: 32 KB of float32 each (choices.py: `loop fission`)."""
 
 CHAIN_BLOCK = 1 << 10
 """Elements of a block of a chain: small enough that what crosses stages stays in the first cache."""

@@ -1,16 +1,18 @@
 """The registry of operations: what every other room derives its own part from.
 
-An operation is declared once: elementwise ones in `ops/unary.py`, `ops/activations.py`, `ops/predicates.py`,
-`ops/binary.py` and `ops/ternary.py`, those that move elements in `ops/data_movement.py` and `ops/padding.py`, what
-the IR writes as calls of those in `ops/rearrangements.py` and `ops/heads.py`, those that reduce in
-`ops/reductions.py`, products of matrices in `ops/contractions.py`, what is written in terms of others in
-`ops/moments.py`, `ops/normalizations.py`, `ops/channel_norms.py`, `ops/products.py` (`linear` too),
-`ops/softmaxes.py`, `ops/rotary.py` and `ops/attention.py`, loops of their own in `ops/routines.py`,
-`ops/selections.py` and `ops/cache_routines.py`, and draws of random elements in `ops/random_numbers.py`
+An operation is declared once: elementwise ones in `ops/elementwise/unary.py`, `ops/elementwise/activations.py`,
+`ops/elementwise/predicates.py`, `ops/elementwise/binary.py` and `ops/elementwise/ternary.py`, those that move elements
+in `ops/movement/data_movement.py` and `ops/movement/padding.py`, what the IR writes as calls of those in
+`ops/movement/rearrangements.py` and `ops/movement/heads.py`, those that reduce in `ops/reduction/reductions.py`,
+products of matrices in `ops/contraction/contractions.py`, what is written in terms of others in
+`ops/reduction/moments.py`, `ops/normalization/normalizations.py`, `ops/normalization/channel_norms.py`,
+`ops/contraction/products.py` (`linear` too), `ops/normalization/softmaxes.py`, `ops/attention/rotary.py` and
+`ops/attention/attention.py`, loops of their own in `ops/selection/routines.py`, `ops/selection/selections.py` and
+`ops/attention/cache_routines.py`, and draws of random elements in `ops/selection/random_numbers.py`
 (docs/adding_an_operation.md). What is written in terms of others says so by its `decompose`, over one protocol
-(`ops/decomposition.py`): a *composite* has an op in the dialects, which TTIR decomposes, in float32 and rounded once;
-a *macro operation*, gradients among them (`ops/backward.py`), is written by the frontend as the operations that it
-calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, or ops of TTIR.
+(`ops/families/decomposition.py`): a *composite* has an op in the dialects, which TTIR decomposes, in float32 and
+rounded once; a *macro operation*, gradients among them (`ops/gradients/backward.py`), is written by the frontend as the
+operations that it calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, or ops of TTIR.
 """
 
 from __future__ import annotations
@@ -22,21 +24,21 @@ from typing import Any
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binary import FILL
-from ttnn_jit.ops.binding import BoundCall, bind
-from ttnn_jit.ops.contraction import Contraction
-from ttnn_jit.ops.data_movement import RESHAPE, SLICE, indexed
-from ttnn_jit.ops.decomposition import BY_NAME, Composite, MacroOperation
-from ttnn_jit.ops.elementwise import Elementwise, Forms, Laws
-from ttnn_jit.ops.kinds import Number, are_numbers
-from ttnn_jit.ops.movement import Movement
-from ttnn_jit.ops.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declaration, Operation, Probe
-from ttnn_jit.ops.parameter import Parameter
-from ttnn_jit.ops.part_writes import SLICE_WRITE
-from ttnn_jit.ops.reduction import Reduction
-from ttnn_jit.ops.routine import Routine
-from ttnn_jit.ops.sequences import RELAYOUT
-from ttnn_jit.ops.typecast import Typecast
+from ttnn_jit.ops.elementwise.binary import FILL
+from ttnn_jit.ops.elementwise.typecast import Typecast
+from ttnn_jit.ops.families.contraction import Contraction
+from ttnn_jit.ops.families.decomposition import BY_NAME, Composite, MacroOperation
+from ttnn_jit.ops.families.elementwise import Elementwise, Forms, Laws
+from ttnn_jit.ops.families.movement import Movement
+from ttnn_jit.ops.families.reduction import Reduction
+from ttnn_jit.ops.families.routine import Routine
+from ttnn_jit.ops.language.binding import BoundCall, bind
+from ttnn_jit.ops.language.kinds import Number, are_numbers
+from ttnn_jit.ops.language.operation import OPERATOR_METHODS, REFLECTED_METHODS, Declaration, Operation, Probe
+from ttnn_jit.ops.language.parameter import Parameter
+from ttnn_jit.ops.movement.data_movement import RESHAPE, SLICE, indexed
+from ttnn_jit.ops.movement.part_writes import SLICE_WRITE
+from ttnn_jit.ops.movement.sequences import RELAYOUT
 from ttnn_jit.specs.tensor_spec import DataType
 
 __all__ = [
@@ -90,20 +92,20 @@ __all__ = [
 ]
 
 CALLABLE = (
-    "unary activations predicates binary ternary bitwise special_functions typecast data_movement padding part_writes "
-    "reductions contractions moments gated_units losses softmaxes normalizations rotary channel_norms products "
-    "sparse_products routines scans selections rearrangements folds heads attention cached_attention kv_caches "
-    "further_reductions integer_division elementwise_calls"
+    "elementwise.unary elementwise.activations elementwise.predicates elementwise.binary elementwise.ternary elementwise.bitwise elementwise.special_functions elementwise.typecast movement.data_movement movement.padding movement.part_writes "
+    "reduction.reductions contraction.contractions reduction.moments elementwise.gated_units reduction.losses normalization.softmaxes normalization.normalizations attention.rotary normalization.channel_norms contraction.products "
+    "contraction.sparse_products selection.routines reduction.scans selection.selections movement.rearrangements movement.folds movement.heads attention.attention attention.cached_attention attention.kv_caches "
+    "reduction.further_reductions elementwise.integer_division elementwise.elementwise_calls"
 )
 """The modules, of this room, of operations that may be called."""
 
 IN_PROGRAMS = (
-    "sequences cache_routines integer_reductions windows convolutions transposed_convolutions pools pool_places "
-    "random_numbers embedding_gradient resampling rescaling"
+    "movement.sequences attention.cache_routines reduction.integer_reductions movement.windows convolution.convolutions convolution.transposed_convolutions convolution.pools convolution.pool_places "
+    "selection.random_numbers selection.embedding_gradient convolution.resampling convolution.rescaling"
 )
 """The modules of operations that functions of the host API stand for; read when a program is compiled."""
 
-GRADIENTS = "backward_binary backward_unary backward_structured"
+GRADIENTS = "gradients.backward_binary gradients.backward_unary gradients.backward_structured"
 """The modules of gradients; read when one is asked for."""
 
 
@@ -148,7 +150,7 @@ EAGER = {
     for name, overloads in OVERLOADS.items()
     if name not in IN_PLACE and not isinstance(overloads[0], Typecast)
 }
-"""Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
+"""Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (transfers.py)."""
 
 SPELLINGS = {name: operation.name for operation in OPERATIONS for name in operation.spellings}
 """Further names that eager ttnn has for a function -> the name that `@jit` takes."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.ops.activation_names import function_named, function_of_type
-from ttnn_jit.ops.binding import BoundCall, bind
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.language.activation_names import function_named, function_of_type
+from ttnn_jit.ops.language.binding import BoundCall, bind
+from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -49,7 +49,7 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
     Raises:
         ArgumentError: ttnn has the operation, and it is not here.
     """
-    from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
+    from ttnn_jit.specs.configs.unary_op_type import UnaryOpType, UnaryWithParam
 
     if isinstance(activation, UnaryOpType):
         activation = UnaryWithParam(activation)

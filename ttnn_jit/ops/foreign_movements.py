@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
-from ttnn_jit.ops.decomposition import MacroOperation, Ops, Value
-from ttnn_jit.ops.movement import OPERAND, Extents
-from ttnn_jit.ops.padding_methods import Written, padded, padded_to_tile, unpadded, unpadded_from_tile
-from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
-from ttnn_jit.ops.part_writes import fits
-from ttnn_jit.ops.rearrangements import EXPAND
-from ttnn_jit.ops.ternary import WHERE
+from ttnn_jit.ops.elementwise.ternary import WHERE
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.families.movement import OPERAND, Extents
+from ttnn_jit.ops.language.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
+from ttnn_jit.ops.movement.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from ttnn_jit.ops.movement.padding_methods import Written, padded, padded_to_tile, unpadded, unpadded_from_tile
+from ttnn_jit.ops.movement.part_writes import fits
+from ttnn_jit.ops.movement.rearrangements import EXPAND
 from ttnn_jit.process.dataclass import dataclass
 
 

@@ -1,8 +1,8 @@
 """Functions of the host API that programs may call, and the protocol over which they are written.
 
 A body says by `ops` what it makes, draws, lays out and frees. Who calls gives it: outside programs that is
-`ttnn_jit/ttnn/eager_ops.py`, in a program `ttnn_jit/frontend/creations.py`. Operations and other such functions it
-calls by their names: an argument that belongs to a program says so itself (ops/traced_calls.py).
+`ttnn_jit/ttnn/calling/eager_ops.py`, in a program `ttnn_jit/frontend/tensors/creations.py`. Operations and other such
+functions it calls by their names: an argument that belongs to a program says so itself (ops/traced_calls.py).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, own_attribute
-from ttnn_jit.ops.decomposition import Ops
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.families.decomposition import Ops
+from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Tensor = TypeVar("Tensor")
 Draws: TypeAlias = Callable[[Tensor, Tensor, MemoryConfig | None], Tensor]
-"""From the state of a generator (ops/random_numbers.py), and where the result lies, to that."""
+"""From the state of a generator (ops/selection/random_numbers.py), and where the result lies, to that."""
 
 
 OPS = "_ops"

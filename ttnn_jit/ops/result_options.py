@@ -12,10 +12,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of, activations_of
-from ttnn_jit.ops.binding import BoundCall
-from ttnn_jit.ops.elementwise import Elementwise
-from ttnn_jit.ops.operation import Operation
-from ttnn_jit.ops.parameter import (
+from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.language.binding import BoundCall
+from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.language.parameter import (
     ACTIVATIONS,
     COMPUTE_CONFIG,
     CONFIG,
@@ -29,7 +29,7 @@ from ttnn_jit.ops.parameter import (
 )
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import shown
-from ttnn_jit.specs.memory_config import TensorMemoryLayout
+from ttnn_jit.specs.cores.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, MemoryConfig, TensorSpec, checked
 
 RESULT_PARAMETERS = (
@@ -239,8 +239,8 @@ class ResultOptions:
             return None
         if not chosen.names_no_cores:
             return lambda _: chosen
-        from ttnn_jit.specs.core_sets import core_for_each, with_cores
-        from ttnn_jit.specs.cores import CoreRange, CoreRangeSet
+        from ttnn_jit.specs.cores.core_sets import core_for_each, with_cores
+        from ttnn_jit.specs.cores.cores import CoreRange, CoreRangeSet
 
         own = first.memory_config
         is_alike = (own.memory_layout, own.buffer_type) == (chosen.memory_layout, chosen.buffer_type)

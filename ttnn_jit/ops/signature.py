@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Container, Iterator, Sequence
 
-from ttnn_jit.ops.decomposition import MacroOperation
-from ttnn_jit.ops.operation import Operation
-from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.families.decomposition import MacroOperation
+from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 
 KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)

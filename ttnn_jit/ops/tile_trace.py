@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OVERLOADS, Elementwise, bind
-from ttnn_jit.ops.kinds import Number, as_float32
-from ttnn_jit.ops.rebind import rebind
-from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
+from ttnn_jit.ops.language.kinds import Number, as_float32
+from ttnn_jit.ops.language.rebind import rebind
+from ttnn_jit.ops.language.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
 MAX_RUNS = 64  # of one function, to take every branch both ways

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.ops.host_ops import interpreted_in_programs
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
-from ttnn_jit.runtime.captured_memory import CapturedMemory
-from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
+from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
+from ttnn_jit.runtime.memory.captured_memory import CapturedMemory
+from ttnn_jit.runtime.memory.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.checks import check_kind, check_whole_number
-from ttnn_jit.specs.memory_config import check_memory_of_device
+from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.native_call import NativeCall
-    from ttnn_jit.runtime.recorder import Recorder, Trace
-    from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceId, SubDeviceManagerId
+    from ttnn_jit.runtime.native.native_call import NativeCall
+    from ttnn_jit.runtime.native.recorder import Recorder, Trace
+    from ttnn_jit.specs.cores.sub_devices import SubDevice, SubDeviceId, SubDeviceManagerId
 
 ONE_DEVICE_HELP = (
     "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only,"
@@ -169,7 +169,7 @@ class Device:
 
     def create_sub_device_manager(self, sub_devices: Sequence[SubDevice], _: int = 0) -> SubDeviceManagerId:
         """The number of a division of the chip into parts; the second argument is the L1 that is set aside for them."""
-        from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceManagerId
+        from ttnn_jit.specs.cores.sub_devices import SubDevice, SubDeviceManagerId
 
         for each in sub_devices:
             check_kind(each, SubDevice, "a part of create_sub_device_manager")
@@ -177,7 +177,7 @@ class Device:
 
     def load_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
         """Divide the chip; a CPU runs programs in order all the same."""
-        from ttnn_jit.specs.sub_devices import SubDeviceManagerId
+        from ttnn_jit.specs.cores.sub_devices import SubDeviceManagerId
 
         check_kind(manager, SubDeviceManagerId, "a division of the chip")
 
@@ -190,7 +190,7 @@ class Device:
 
     def set_sub_device_stall_group(self, sub_device_ids: Sequence[SubDeviceId]) -> None:
         """Wait for the work of these parts alone; every call returns when its own is done."""
-        from ttnn_jit.specs.sub_devices import SubDeviceId
+        from ttnn_jit.specs.cores.sub_devices import SubDeviceId
 
         for each in sub_device_ids:
             check_kind(each, SubDeviceId, "a part of set_sub_device_stall_group")

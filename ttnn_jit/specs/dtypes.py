@@ -71,8 +71,9 @@ class Storage(enum.Enum):
             and stored by cutting.
         TRUTH: An element is a byte, 1 of what is not zero and else 0.
         BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
-            compute with them: they are packed and unpacked as a whole (kernels/block_floats.py).
-        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them (kernels/stored_elements.py).
+            compute with them: they are packed and unpacked as a whole (kernels/block_floats/block_floats.py).
+        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them
+            (kernels/block_floats/stored_elements.py).
     """
 
     WHOLE = "whole"

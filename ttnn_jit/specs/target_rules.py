@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError, ShapeError
-from ttnn_jit.specs.memory_config import TensorMemoryLayout
+from ttnn_jit.specs.cores.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, MemoryConfig, ShardOrientation, TensorSpec
 

@@ -16,9 +16,8 @@ from typing import ClassVar
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.checks import check_kind
-from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
-from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.memory_config import (
+from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
+from ttnn_jit.specs.cores.memory_config import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
     BufferType,
@@ -29,7 +28,7 @@ from ttnn_jit.specs.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
-from ttnn_jit.specs.sharding import (
+from ttnn_jit.specs.cores.sharding import (
     check_sharding,
     dense_strides,
     legacy_shard_spec,
@@ -37,6 +36,7 @@ from ttnn_jit.specs.sharding import (
     round_up,
     sharded_over,
 )
+from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 __all__ = [
@@ -358,7 +358,7 @@ def checked(spec: TensorSpec) -> TensorSpec:
     """`spec`, if its shards hold the tensor.
 
     Raises:
-        GridError: They do not: see `ttnn_jit.specs.sharding.check_sharding`.
+        GridError: They do not: see `ttnn_jit.specs.cores.sharding.check_sharding`.
     """
     check_sharding(spec.padded_shape, spec.memory_config, tiled=spec.layout is Layout.TILE)
     return spec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.specs.sharding import folded_to
+from ttnn_jit.specs.cores.sharding import folded_to
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 

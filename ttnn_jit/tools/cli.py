@@ -130,7 +130,7 @@ def _command(room: str, name: str = "main") -> Callable[[argparse.Namespace], in
 
 def _query(options: argparse.Namespace) -> int:
     if options.host:
-        from ttnn_jit.runtime.native import host_cpu
+        from ttnn_jit.runtime.native.native import host_cpu
 
         host = host_cpu()
         features = sorted(feature[1:] for feature in host.features.split(",") if feature.startswith("+"))

@@ -16,10 +16,10 @@ from ttnn_jit.ops import ABSENT, ALIASES, IN_PLACE, OVERLOADS
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
 from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.tools import markdown
-from ttnn_jit.ttnn import devices
-from ttnn_jit.ttnn.host_function import HostFunction, declaration_of
-from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
-from ttnn_jit.ttnn.names_on_demand import declared_functions
+from ttnn_jit.ttnn.calling.host_function import HostFunction, declaration_of
+from ttnn_jit.ttnn.devices import devices
+from ttnn_jit.ttnn.namespace.lazy_names import WITHOUT_EFFECT
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 
 COLUMNS = ("name", "here", "meaning, or reason")
 

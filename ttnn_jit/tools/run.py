@@ -17,12 +17,12 @@ from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, from_torch
-from ttnn_jit.runtime.tensor_words import store_elements
-from ttnn_jit.runtime.torch_elements import torch_tensor
+from ttnn_jit.runtime.elements.tensor_words import store_elements
+from ttnn_jit.runtime.elements.torch_elements import torch_tensor
+from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 from ttnn_jit.tools.opt import read_module
@@ -173,7 +173,7 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    from ttnn_jit.codegen.tile_interpreter import interpret
+    from ttnn_jit.interpreters.tile_interpreter import interpret
 
     function = the_function(module)
     arrays = list(map(_as_array, inputs, _argument_specs(function)))

@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from ttnn_jit import __version__
-from ttnn_jit.ttnn.stand_in import register_as_ttnn
+from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
        python -m ttnn_jit -m MODULE [ARGUMENTS...]

@@ -9,8 +9,8 @@ from ttnn_jit.dialects import ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.inline import leave_entry_point
-from ttnn_jit.transforms.inline_kernels import inline_kernels
+from ttnn_jit.transforms.passes.inline import leave_entry_point
+from ttnn_jit.transforms.passes.inline_kernels import inline_kernels
 
 
 def schedule(module: ModuleOp, after: str | None = None, entry: str | None = None) -> None:

@@ -11,10 +11,10 @@ import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
 from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
-from ttnn_jit.ttnn.gradients import GRADIENTS
-from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
-from ttnn_jit.ttnn.mirrored_modules import MIRRORED
-from ttnn_jit.ttnn.names_on_demand import declared_functions
+from ttnn_jit.ttnn.functions.gradients import GRADIENTS
+from ttnn_jit.ttnn.namespace.lazy_names import MODULE_OF, SUBMODULES
+from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
 _HEAD_OF_NAMES = "# Written by `make docs` from lazy_names.py and host_functions.py; a test proves it current.\n"
@@ -49,12 +49,12 @@ def _operations() -> Iterator[str]:
     names = {name: operation for name, operation in _NAMES.items() if "." not in name}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
-    yield "from ttnn_jit.ops.losses import LossReductionMode"
+    yield "from ttnn_jit.ops.reduction.losses import LossReductionMode"
     yield "from ttnn_jit.specs.dtypes import DataType"
-    yield "from ttnn_jit.specs.memory_config import MemoryConfig"
+    yield "from ttnn_jit.specs.cores.memory_config import MemoryConfig"
     yield "from ttnn_jit.specs.tensor_spec import Layout"
-    yield "from ttnn_jit.runtime.tensor import Tensor"
-    yield "from ttnn_jit.ttnn.eager_operation import TtnnOperation\n"
+    yield "from ttnn_jit.runtime.tensors.tensor import Tensor"
+    yield "from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation\n"
     yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
     yield "class Keywords(TypedDict, total=False):"
     yield from (f"    {keyword.name}: {keyword.annotation}" for keyword in KEYWORDS)
@@ -85,17 +85,17 @@ def _submodule(home: str) -> Iterator[str]:
     """A submodule of ttnn: its operations, and what else it has."""
     module = import_module(f"ttnn_jit.ttnn.{home}")
     own = {name.rpartition(".")[2]: _class_name(_NAMES[name]) for name in _NAMES if name.rpartition(".")[0] == home}
-    yield from (f"from ttnn_jit.ttnn.eager_functions import {each}" for each in sorted(set(own.values())))
+    yield from (f"from ttnn_jit.ttnn.calling.eager_functions import {each}" for each in sorted(set(own.values())))
     for name in sorted(set(module.__all__) - set(own)):
         value = getattr(module, name)
-        source = "ttnn_jit.ttnn.eager_functions" if name in _NAMES else value.__module__
+        source = "ttnn_jit.ttnn.calling.eager_functions" if name in _NAMES else value.__module__
         yield f"from {source} import {name} as {name}"
     yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted(module.__all__)), "]", ""]
     yield from (f"{name}: {each}" for name, each in sorted(own.items()))
 
 
 def _host_functions() -> Iterator[str]:
-    found = declared_functions() | dict.fromkeys(GRADIENTS, "ttnn_jit.ttnn.gradients")
+    found = declared_functions() | dict.fromkeys(GRADIENTS, "ttnn_jit.ttnn.functions.gradients")
     yield '_NAMES = """\\'
     for module in sorted({*found.values()}):
         yield " ".join([f"{module}:", *sorted(name for name, home in found.items() if home == module)])
@@ -112,7 +112,7 @@ def _lazy_names() -> Iterator[str]:
         names = sorted(name for name, home in module_of.items() if home == module)
         yield from (f"from {module} import {name} as {name}" for name in names)
     yield from (f"from ttnn_jit.ttnn import {name} as {name}" for name in SUBMODULES if name not in MIRRORED)
-    yield from ["from ttnn_jit.ttnn.mirrored_modules import MirroredModule", ""]
+    yield from ["from ttnn_jit.ttnn.namespace.mirrored_modules import MirroredModule", ""]
     yield from (f"{name}: MirroredModule" for name in SUBMODULES if name in MIRRORED)
     yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*module_of, *SUBMODULES])), "]", ""]
     yield "MODULE_OF: dict[str, str]"
@@ -127,7 +127,7 @@ _OF_ANY_OBJECT = ("__eq__", "__ne__")
 
 def _operators() -> Iterator[str]:
     yield "from collections.abc import Sequence\n"
-    yield "from ttnn_jit.runtime.tensor import Tensor\n"
+    yield "from ttnn_jit.runtime.tensors.tensor import Tensor\n"
     yield "class TensorOperators:"
     for operation in OPERATIONS:
         if operation.operator:

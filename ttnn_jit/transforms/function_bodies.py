@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffect, NoMemoryEffect, is_side_effect_free
 
-from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append, detach, discard, ops_of
 from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.dialects.writing.creation import empty_block
+from ttnn_jit.dialects.writing.editing import append, detach, discard, ops_of
 from ttnn_jit.process.memoized import memoized
 
 

@@ -32,12 +32,12 @@ from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
-from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
-from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
-from ttnn_jit.transforms.equal_kernels import ShareEqualKernels
-from ttnn_jit.transforms.inline import Inline
+from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
+from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
+from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.passes.ttcore_register_device import TTCoreRegisterDevice
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
-from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 
 Observer = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""

@@ -10,10 +10,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
-from ttnn_jit.dialects.creation import remade
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
-from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
+from ttnn_jit.dialects.writing.creation import remade
+from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, DataType

@@ -9,49 +9,51 @@
 Names and semantics are those of Tenstorrent's ttnn as far as they are here; a name that is not raises AttributeError.
 Operations are attributes too (``ttnn.exp``), made from their declarations in `ttnn_jit.ops`.
 
-An eager operation (`ttnn/eager_operation.py`) binds its arguments by `ops/binding.py`, and what is asked of its
-result (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both frontends do: one
-value, `ResultOptions`, which says what the result is, reaches the key, and is written into the IR
-(`frontend/requested_results.py`). The operation is a program of one op, with the same tile body, hence the same bits,
-and calls like it go straight there (`ttnn/eager_warm_calls.py`). A call with tensors of a mesh is that call on each
-device (`ttnn/mesh.py`). What runs on the host, and what prepares the arguments of operations, is a Python function in
-a file of its subject: `from_torch` in `ttnn/torch_conversion.py`, `zeros` in `ttnn/tensor_creation.py`,
-`to_memory_config` in `ttnn/transfers.py`, `load_tensor` in `ttnn/tensor_files.py`, `conv2d` in `ttnn/convolving.py`,
-`prepare_conv_weights` in `ttnn/prepared_weights.py`, and so for collectives, pools, traces, devices. Its signature is
-its declaration, or the fields of a dataclass are, which related functions share (`ttnn/shared_parameters.py`,
-`ttnn/convolution_arguments.py`), and `@host_function` says the rest (`ttnn/host_function.py`): a table of `Parameter`
-objects is read from the annotations (`ttnn/host_parameters.py`), which binds and refuses arguments where a look at
-their classes does not do (`ttnn/direct_calls.py`), and of which support tables and tests are made
-(docs/adding_an_operation.md). Names load when they are asked for: one table, made by `make docs`, says which file has
-which function (`ttnn/host_functions.py`), one where configs and enumerations stand, and why some have no effect
-(`ttnn/lazy_names.py`), another which modules of ttnn have no file here and where their names are
-(`ttnn/mirrored_modules.py`); the configs among them are fields with rules (`specs/program_configs.py`,
-`specs/compute_config.py` and `specs/conv_configs.py` of `specs/`, over its `specs/hardware_config.py`), whose fields
-users assign: what is kept of one is a copy (`specs/open_values.py`). `ttnn/stand_in.py`, once `python -m ttnn_jit`,
-`register_as_ttnn` or the pytest plugin asks for it, makes `import ttnn` find us where no real one is installed, in
-child processes by `ttnn/on_pythonpath/ttnn.py` (docs/from_ttnn.md). Hooks, `ttnn.tracer` and `ttnn.graph` observe
+An eager operation (`ttnn/calling/eager_operation.py`) binds its arguments by `ops/language/binding.py`, and what is
+asked of its result (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both
+frontends do: one value, `ResultOptions`, which says what the result is, reaches the key, and is written into the IR
+(`frontend/tensors/requested_results.py`). The operation is a program of one op, with the same tile body, hence the same
+bits, and calls like it go straight there (`ttnn/calling/eager_warm_calls.py`). A call with tensors of a mesh is that
+call on each device (`ttnn/calling/mesh.py`). What runs on the host, and what prepares the arguments of operations, is a
+Python function in a file of its subject: `from_torch` in `ttnn/tensors/torch_conversion.py`, `zeros` in
+`ttnn/tensors/tensor_creation.py`, `to_memory_config` in `ttnn/tensors/transfers.py`, `load_tensor` in
+`ttnn/tensors/tensor_files.py`, `conv2d` in `ttnn/functions/convolving.py`, `prepare_conv_weights` in
+`ttnn/functions/prepared_weights.py`, and so for collectives, pools, traces, devices. Its signature is its declaration,
+or the fields of a dataclass are, which related functions share (`ttnn/calling/shared_parameters.py`,
+`ttnn/functions/convolution_arguments.py`), and `@host_function` says the rest (`ttnn/calling/host_function.py`): a
+table of `Parameter` objects is read from the annotations (`ttnn/calling/host_parameters.py`), which binds and refuses
+arguments where a look at their classes does not do (`ttnn/calling/direct_calls.py`), and of which support tables and
+tests are made (docs/adding_an_operation.md). Names load when they are asked for: one table, made by `make docs`, says
+which file has which function (`ttnn/namespace/host_functions.py`), one where configs and enumerations stand, and why
+some have no effect (`ttnn/namespace/lazy_names.py`), another which modules of ttnn have no file here and where their
+names are (`ttnn/namespace/mirrored_modules.py`); the configs among them are fields with rules
+(`specs/configs/program_configs.py`, `specs/configs/compute_config.py` and `specs/configs/conv_configs.py` of `specs/`,
+over its `specs/configs/hardware_config.py`), whose fields users assign: what is kept of one is a copy
+(`specs/open_values.py`). `ttnn/namespace/stand_in.py`, once `python -m ttnn_jit`, `register_as_ttnn` or the pytest
+plugin asks for it, makes `import ttnn` find us where no real one is installed, in child processes by
+`ttnn/on_pythonpath/ttnn.py` (docs/from_ttnn.md). Hooks, `ttnn.tracer` and `ttnn.graph` observe
 operations (`dispatch/observers.py`): classes of calls have another ``__call__``, and functions of the host API other
-code, for as long as somebody does. Comparison mode is one of them (`ttnn/comparison_mode.py`): what may lie between
-an operation and its golden says `ttnn/comparison_tolerances.py`.
+code, for as long as somebody does. Comparison mode is one of them (`ttnn/observing/comparison_mode.py`): what may lie
+between an operation and its golden says `ttnn/observing/comparison_tolerances.py`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops.losses import LossReductionMode
+from ttnn_jit.ops.reduction.losses import LossReductionMode
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.l1 import MemoryView
+from ttnn_jit.runtime.memory.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.runtime.tensor_text import set_printoptions
-from ttnn_jit.specs.memory_config import (
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor_text import set_printoptions
+from ttnn_jit.specs.cores.memory_config import (
     L1_BLOCK_SHARDED_MEMORY_CONFIG,
     L1_HEIGHT_SHARDED_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
     L1_WIDTH_SHARDED_MEMORY_CONFIG,
 )
-from ttnn_jit.specs.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -73,12 +75,14 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
 )
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions, lazy_names
-from ttnn_jit.ttnn.eager_functions import (
+from ttnn_jit.ttnn import _ttnn, cluster, device
+from ttnn_jit.ttnn.calling import eager_functions
+from ttnn_jit.ttnn.calling.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
-from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
+from ttnn_jit.ttnn.calling.eager_operation import get_fallback_function, get_golden_function
+from ttnn_jit.ttnn.namespace import lazy_names
+from ttnn_jit.ttnn.namespace.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
@@ -151,8 +155,8 @@ __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 
 if TYPE_CHECKING:  # a type checker reads the stubs, and says itself which names are missing
-    from ttnn_jit.ttnn.eager_functions import *  # noqa: F403 - one name per operation
-    from ttnn_jit.ttnn.lazy_names import *  # noqa: F403 - one name per line of the stub
+    from ttnn_jit.ttnn.calling.eager_functions import *  # noqa: F403 - one name per operation
+    from ttnn_jit.ttnn.namespace.lazy_names import *  # noqa: F403 - one name per line of the stub
 else:
 
     def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
+from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED, mirrored
 
 __path__: list[str] = []
 

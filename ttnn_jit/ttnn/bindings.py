@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.checks import check_kind
-from ttnn_jit.ttnn.devices import get_num_devices
-from ttnn_jit.ttnn.host_shards import MeshCoordinate
+from ttnn_jit.ttnn.devices.devices import get_num_devices
+from ttnn_jit.ttnn.meshes.host_shards import MeshCoordinate
 
 DEFAULT_L1_SMALL_SIZE = 0
 """Bytes of each core's L1 that are set apart for small tensors."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
 
 
 class ClusterType(enum.Enum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DataType
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here

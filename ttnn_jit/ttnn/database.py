@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ttnn_jit.ttnn.names_on_demand import names_of
-from ttnn_jit.ttnn.report_database import DATABASE as SQLITE_DB_PATH
-from ttnn_jit.ttnn.report_database import SETTINGS as CONFIG_PATH
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.observing.report_database import DATABASE as SQLITE_DB_PATH
+from ttnn_jit.ttnn.observing.report_database import SETTINGS as CONFIG_PATH
 
 __all__ = ["CONFIG_PATH", "DEVICE_IDS_IN_DATABASE", "SQLITE_CONNECTION", "SQLITE_DB_PATH"]
 

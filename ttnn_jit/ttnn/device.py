@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here

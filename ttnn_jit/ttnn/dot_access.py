@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
 
 __all__ = ["DotAccessDict", "make_dot_access_dict"]
 

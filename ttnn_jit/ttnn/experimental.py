@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ttnn_jit.ttnn.eager_functions import functions_of, view
-from ttnn_jit.ttnn.names_on_demand import host_functions_of, names_of
-from ttnn_jit.ttnn.transfers import typecast
+from ttnn_jit.ttnn.calling.eager_functions import functions_of, view
+from ttnn_jit.ttnn.namespace.names_on_demand import host_functions_of, names_of
+from ttnn_jit.ttnn.tensors.transfers import typecast
 
 _OWN = {**functions_of("experimental"), **host_functions_of("experimental")}
 globals().update(_OWN)

@@ -1,34 +1,34 @@
 # Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
-from ttnn_jit.ttnn.eager_functions import _ExperimentalAttnMatmul
-from ttnn_jit.ttnn.eager_functions import _ExperimentalConcatenateHeads
-from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeads
-from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeadsFromSeparateTensors
-from ttnn_jit.ttnn.eager_functions import _ExperimentalGroupAttnMatmul
-from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
-from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
-from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
-from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
-from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsFalcon7B
-from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedFillCache
-from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedUpdateCache
-from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbedding
-from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingHf
-from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlama
-from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
-from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
-from ttnn_jit.ttnn.collectives import all_gather_async as all_gather_async
-from ttnn_jit.ttnn.convolutions_3d import conv3d as conv3d
-from ttnn_jit.ttnn.channel_orders import convert_to_chw as convert_to_chw
-from ttnn_jit.ttnn.channel_orders import convert_to_hwc as convert_to_hwc
-from ttnn_jit.ttnn.random_tensors import dropout as dropout
-from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
-from ttnn_jit.ttnn.minimal_products import minimal_matmul as minimal_matmul
-from ttnn_jit.ttnn.collectives import neighbor_pad_async as neighbor_pad_async
-from ttnn_jit.ttnn.fused_caches import paged_fused_update_cache as paged_fused_update_cache
-from ttnn_jit.ttnn.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
-from ttnn_jit.ttnn.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
-from ttnn_jit.ttnn.transfers import typecast as typecast
-from ttnn_jit.ttnn.eager_functions import view as view
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalAttnMatmul
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalConcatenateHeads
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalCreateQkvHeads
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalCreateQkvHeadsFromSeparateTensors
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalGroupAttnMatmul
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalNlpConcatHeads
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalNlpConcatHeadsDecode
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalNlpCreateQkvHeads
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalNlpCreateQkvHeadsFalcon7B
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalPagedFillCache
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalPagedUpdateCache
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbedding
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingHf
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingLlama
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
+from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
+from ttnn_jit.ttnn.meshes.collectives import all_gather_async as all_gather_async
+from ttnn_jit.ttnn.functions.convolutions_3d import conv3d as conv3d
+from ttnn_jit.ttnn.tensors.channel_orders import convert_to_chw as convert_to_chw
+from ttnn_jit.ttnn.tensors.channel_orders import convert_to_hwc as convert_to_hwc
+from ttnn_jit.ttnn.tensors.random_tensors import dropout as dropout
+from ttnn_jit.ttnn.functions.fast_reduce import fast_reduce_nc as fast_reduce_nc
+from ttnn_jit.ttnn.functions.minimal_products import minimal_matmul as minimal_matmul
+from ttnn_jit.ttnn.meshes.collectives import neighbor_pad_async as neighbor_pad_async
+from ttnn_jit.ttnn.functions.fused_caches import paged_fused_update_cache as paged_fused_update_cache
+from ttnn_jit.ttnn.functions.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
+from ttnn_jit.ttnn.meshes.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
+from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
+from ttnn_jit.ttnn.calling.eager_functions import view as view
 
 __all__ = [
     "all_gather_async",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.lazy_names import NO_LINKS
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 
 __all__ = [
     "FabricConfig",

@@ -13,12 +13,12 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
 from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, open_devices
-from ttnn_jit.runtime.recorder import NothingRuns
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.native.recorder import NothingRuns
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
-from ttnn_jit.ttnn.operation_graph import own_tensors_in, text_of_argument
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.observing.operation_graph import own_tensors_in, text_of_argument
 
 __all__ = ["RunMode", *declared_names_of("graph")]  # noqa: PLE0604 - the names are the declarations'
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.ttnn.eager_functions import functions_of
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.calling.eager_functions import functions_of
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
 
 _OPERATIONS = functions_of("kv_cache")
 globals().update(_OPERATIONS)

@@ -11,13 +11,12 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.process.progress import LONG, counted
-from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.mesh_mappers import TensorToMesh
-from ttnn_jit.ttnn.model_parameters import (
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.models.model_parameters import (
     Conv2dArgs,
     ConvTranspose2dArgs,
     MaxPool2dArgs,
@@ -26,9 +25,10 @@ from ttnn_jit.ttnn.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
-from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
-from ttnn_jit.ttnn.torch_conversion import check_torch, from_torch
-from ttnn_jit.ttnn.transfers import to_device
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.tensors.mesh_mappers import TensorToMesh
+from ttnn_jit.ttnn.tensors.torch_conversion import check_torch, from_torch
+from ttnn_jit.ttnn.tensors.transfers import to_device
 
 if TYPE_CHECKING:
     import torch

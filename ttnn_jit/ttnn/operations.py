@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.ttnn import moreh
-from ttnn_jit.ttnn.mirrored_modules import MIRRORED, mirrored
-from ttnn_jit.ttnn.names_on_demand import unknown_name
+from ttnn_jit.ttnn.functions import moreh
+from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED, mirrored
+from ttnn_jit.ttnn.namespace.names_on_demand import unknown_name
 
 __all__ = ["moreh"]
 __path__: list[str] = []

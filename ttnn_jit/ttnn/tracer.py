@@ -10,9 +10,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
-from ttnn_jit.ttnn.host_function import host_function
-from ttnn_jit.ttnn.names_on_demand import declared_names_of, names_of
-from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.observing.operation_graph import OperationGraph, tensors_in
 
 __all__ = ["OperationGraph", *declared_names_of("tracer")]  # noqa: PLE0604 - the names are the declarations'
 

@@ -1,12 +1,12 @@
 # Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
-from ttnn_jit.ttnn.eager_functions import _TransformerAttentionSoftmax
-from ttnn_jit.ttnn.eager_functions import _TransformerChunkedScaledDotProductAttention
-from ttnn_jit.ttnn.eager_functions import _TransformerConcatenateHeads
-from ttnn_jit.ttnn.eager_functions import _TransformerJointScaledDotProductAttention
-from ttnn_jit.ttnn.eager_functions import _TransformerPagedScaledDotProductAttentionDecode
-from ttnn_jit.ttnn.eager_functions import _TransformerScaledDotProductAttention
-from ttnn_jit.ttnn.eager_functions import _TransformerScaledDotProductAttentionDecode
-from ttnn_jit.ttnn.eager_functions import _TransformerSplitQueryKeyValueAndSplitHeads
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerAttentionSoftmax
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerChunkedScaledDotProductAttention
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerConcatenateHeads
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerJointScaledDotProductAttention
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerPagedScaledDotProductAttentionDecode
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerScaledDotProductAttention
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerScaledDotProductAttentionDecode
+from ttnn_jit.ttnn.calling.eager_functions import _TransformerSplitQueryKeyValueAndSplitHeads
 
 __all__ = [
     "attention_softmax",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.ttnn.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import names_of
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - which has all but one of the names

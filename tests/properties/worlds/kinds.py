@@ -11,7 +11,7 @@ from unittest import mock
 import torch
 
 from ttnn_jit.foreign.values import ABSENT
-from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.guards import reads
 from ttnn_jit.guards.reads import (
     ATTRIBUTE_STEP,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.choices import CHOICES, scheduled, turned_off
+from benchmarks.kernels.choices import CHOICES, scheduled, turned_off
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.kernels.isa import AVX512
 
@@ -17,7 +17,7 @@ def kernels_of(case):
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_that_is_turned_off_gives_another_kernel_of_one_of_its_programs(name, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.last_cache_bytes", lambda: 32 << 20)
+    monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.last_cache_bytes", lambda: 32 << 20)
     choice = CHOICES[name]
     ours = list(map(kernels_of, choice.cases))
     with turned_off(choice):

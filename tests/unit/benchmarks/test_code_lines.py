@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.checkouts import ROOT
-from benchmarks.code_lines import code_lines, lines_of_rooms, report
+from benchmarks.checkouts.checkouts import ROOT
+from benchmarks.checkouts.code_lines import code_lines, lines_of_rooms, report
 
 
 @pytest.mark.parametrize(

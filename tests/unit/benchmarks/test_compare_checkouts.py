@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import compare_checkouts, harness
-from benchmarks.checkouts import UnknownCheckoutError, checkout, importable
-from benchmarks.compare_checkouts import Row, median_interval, rows_of
-from benchmarks.process import Process
+from benchmarks.checkouts import compare_checkouts
+from benchmarks.checkouts.checkouts import UnknownCheckoutError, checkout, importable
+from benchmarks.checkouts.compare_checkouts import Row, median_interval, rows_of
+from benchmarks.harness import harness
+from benchmarks.harness.process import Process
 
 ROOT = Path(__file__).parents[3]
 
@@ -138,7 +139,7 @@ def test_what_is_neither_a_checkout_nor_a_revision_is_refused_by_name(tmp_path):
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A repository of two commits, whose package says which one it is."""
-    from benchmarks import checkouts
+    from benchmarks.checkouts import checkouts
 
     (tmp_path / "repository" / "ttnn_jit").mkdir(parents=True)
     folder = tmp_path / "repository"
@@ -172,7 +173,7 @@ def test_a_process_imports_the_checkout_and_the_benchmarks_from_here(tmp_path):
     (tmp_path / "ttnn_jit").mkdir()
     (tmp_path / "ttnn_jit" / "__init__.py").write_text("number = 7\n")
     with importable(tmp_path) as folder:
-        command = [sys.executable, "-c", "import ttnn_jit, benchmarks.programs; print(ttnn_jit.number)"]
+        command = [sys.executable, "-c", "import ttnn_jit, benchmarks.harness.programs; print(ttnn_jit.number)"]
         assert subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout == "7\n"
 
 

@@ -16,7 +16,7 @@ from benchmarks.fitting.bfloat16 import SEARCHES, Search
 from benchmarks.fitting.derived import CHOSEN, DERIVED, computed, interval, table
 from benchmarks.fitting.fits import FITS, Fit, PiecewiseFit, committed_constant
 from benchmarks.fitting.minimax import fitted
-from ttnn_jit.kernels.primitives import Table
+from ttnn_jit.kernels.math.primitives import Table
 
 POLYNOMIALS = [fit for fit in FITS if isinstance(fit, Fit)]
 TABLES = [fit for fit in FITS if isinstance(fit, PiecewiseFit)]

@@ -7,12 +7,12 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from benchmarks import harness
-from benchmarks.contenders import Case
-from benchmarks.harness import Benchmark, Step, spread
-from benchmarks.process import Process, ProcessFailedError
-from benchmarks.roofline import operations_in
-from benchmarks.tables import ratios
+from benchmarks.harness import harness
+from benchmarks.harness.contenders import Case
+from benchmarks.harness.harness import Benchmark, Step, spread
+from benchmarks.harness.process import Process, ProcessFailedError
+from benchmarks.harness.tables import ratios
+from benchmarks.kernels.roofline import operations_in
 from ttnn_jit import jit, ttnn
 
 

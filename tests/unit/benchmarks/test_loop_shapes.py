@@ -5,10 +5,10 @@ from unittest import mock
 
 import pytest
 
-from benchmarks.loop_shapes import LOOP_SHAPES
+from benchmarks.harness.loop_shapes import LOOP_SHAPES
 from ttnn_jit.codegen.host import host_program
-from ttnn_jit.codegen.kernel import Copy, Kernel, LoopNest, Loops, Move
-from ttnn_jit.runtime import panels
+from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest, Loops, Move
+from ttnn_jit.runtime.native import panels
 
 CASES = [(shape, dtype) for shape in LOOP_SHAPES for dtype in shape.dtypes]
 

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import replay, replay_programs
-from benchmarks.checkouts import importable
-from benchmarks.process import Process
-from benchmarks.replay_rendering import called, hashes, render
+from benchmarks.checkouts import replay, replay_programs
+from benchmarks.checkouts.checkouts import importable
+from benchmarks.checkouts.replay_rendering import called, hashes, render
+from benchmarks.harness.process import Process
 from tests.copies import package_with_own
 from ttnn_jit import jit
-from ttnn_jit.codegen import llvm_kernel
-from ttnn_jit.kernels import llvm_module
+from ttnn_jit.codegen.writing import llvm_kernel
+from ttnn_jit.kernels.llvm import llvm_module
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.tensor_spec import DataType
 

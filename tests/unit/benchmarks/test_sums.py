@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchmarks.accuracy import sums
-from ttnn_jit.ops.reduction import roundings
+from ttnn_jit.ops.families.reduction import roundings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "accuracy.md").read_text()
 CASES = list(sums.cases())

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from benchmarks import attention, convolution, matmul, movement, reductions, turns
+from benchmarks.harness import turns
+from benchmarks.kernels import attention, convolution, matmul, movement, reductions
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,9 @@ from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.key import Key, Versions, compiler_identity, differences, typed_text
 from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.guards.fingerprints import NoStableIdentityError
-from ttnn_jit.runtime.native import HostCpu, host_cpu
+from ttnn_jit.runtime.native.native import HostCpu, host_cpu
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.options import CompileOptions
-from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardStrategy, TensorSpec
 

@@ -16,9 +16,9 @@ from tests.unit.runtime.kernels import object_code
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore, store_of
 from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import Manifest
-from ttnn_jit.runtime import native
-from ttnn_jit.runtime.image import Image
-from ttnn_jit.runtime.launch_symbols import CALL_SYMBOL
+from ttnn_jit.runtime.native import native
+from ttnn_jit.runtime.native.image import Image
+from ttnn_jit.runtime.native.launch_symbols import CALL_SYMBOL
 from ttnn_jit.specs.options import Environment
 
 

@@ -12,7 +12,7 @@ from tests.unit.codegen.programs import emulate_kernel, host_isa, logical, objec
 from tests.unit.kernels.emulated import is_foreign
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
-from ttnn_jit.runtime.panels import factors_of, with_flag, without_flag
+from ttnn_jit.runtime.native.panels import factors_of, with_flag, without_flag
 
 
 def hosts():

@@ -11,23 +11,23 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from tests.unit.kernels.emulated import Machine, is_foreign
-from ttnn_jit.codegen import llvm_kernel
-from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.bodies.steps import KernelBody
 from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import GeneratedProgram, generate
-from ttnn_jit.codegen.kernel import LoopNest, Loops
-from ttnn_jit.codegen.llvm_kernel import LlvmKernel
-from ttnn_jit.codegen.steps import KernelBody
-from ttnn_jit.codegen.vector_loop import Tier
-from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.codegen.images.assemble import assemble
+from ttnn_jit.codegen.schedules.kernel import LoopNest, Loops
+from ttnn_jit.codegen.schedules.vector_loop import Tier
+from ttnn_jit.codegen.writing import llvm_kernel
+from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
-from ttnn_jit.kernels.llvm_module import KernelModules
+from ttnn_jit.kernels.llvm.llvm_module import KernelModules
 from ttnn_jit.ops import OVERLOADS
-from ttnn_jit.runtime.buffer import ALIGNMENT
-from ttnn_jit.runtime.launches import Launch, runs_of
-from ttnn_jit.runtime.native import kernel_address
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.memory.buffer import ALIGNMENT
+from ttnn_jit.runtime.native.native import kernel_address
+from ttnn_jit.runtime.plans.launches import Launch, runs_of
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec

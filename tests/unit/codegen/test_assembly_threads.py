@@ -7,11 +7,11 @@ import threading
 import pytest
 
 from tests.unit.codegen.programs import host_isa
-from ttnn_jit.codegen import assembly_threads
-from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.assembly_threads import SHARED_CHARACTERS, AssemblyThreads
+from ttnn_jit.codegen.images import assembly_threads
+from ttnn_jit.codegen.images.assemble import assemble
+from ttnn_jit.codegen.images.assembly_threads import SHARED_CHARACTERS, AssemblyThreads
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
 
 COUNT = 5
 

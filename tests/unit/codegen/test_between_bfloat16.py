@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.codegen.programs import host_isa, kernel_of, scheduled
-from ttnn_jit.codegen.body_analysis import between_bfloat16
-from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.steps import Apply, KernelBody
+from ttnn_jit.codegen.bodies.body_analysis import between_bfloat16
+from ttnn_jit.codegen.bodies.steps import Apply, KernelBody
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16

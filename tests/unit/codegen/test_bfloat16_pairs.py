@@ -8,7 +8,7 @@ import pytest
 from tests.unit.codegen.programs import assert_same_bits, native, scheduled
 from tests.unit.kernels.test_bits_agree import runnable_isas
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, kernel_of, native, scheduled
 from tests.unit.kernels.test_bits_agree import runnable_isas
-from ttnn_jit.codegen.kernel_reader import read_kernels
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.kernels.isa import AVX512, HostIsa
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec

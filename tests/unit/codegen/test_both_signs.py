@@ -5,11 +5,11 @@ import pytest
 
 from tests.unit.codegen.programs import kernel_of, scheduled
 from tests.unit.codegen.test_llvm_kernel import hot_loop
-from ttnn_jit.codegen.assemble import assembly
-from ttnn_jit.codegen.body_analysis import both_signs
-from ttnn_jit.codegen.kernel_reader import read_kernels
+from ttnn_jit.codegen.bodies.body_analysis import both_signs
+from ttnn_jit.codegen.images.assemble import assembly
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

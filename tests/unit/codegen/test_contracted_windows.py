@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host import copy_blocks
+from ttnn_jit.codegen.blocking import copy_blocks
 
 DEVICE = ttnn.open_device(device_id=0, target="cpu")
 

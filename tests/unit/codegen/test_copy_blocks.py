@@ -9,7 +9,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host import copy_blocks
+from ttnn_jit.codegen.blocking import copy_blocks
 
 TARGETS = ["wormhole_b0", "cpu"]
 CHANNELS = 4

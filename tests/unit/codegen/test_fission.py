@@ -12,14 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, kernel_of, native, scheduled
-from ttnn_jit.codegen import steps
-from ttnn_jit.codegen.host import fission, host_steps, lookup
-from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
+from ttnn_jit.codegen.blocking import fission, lookup
+from ttnn_jit.codegen.blocking.fission import (
+    MAX_STAGE_INPUTS,
+    MAX_STAGE_INSTRUCTIONS,
+    MIN_INSTRUCTIONS_PER_CUT,
+    fission_of,
+)
+from ttnn_jit.codegen.bodies import steps
+from ttnn_jit.codegen.bodies.steps import Apply, Load, SizeClass
+from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import host_plan
-from ttnn_jit.codegen.kernel import Loops
-from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.steps import Apply, Load, SizeClass
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
+from ttnn_jit.codegen.schedules.kernel import Loops
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -190,10 +196,10 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     "rows", [32, MANY_STREAMS_BLOCK // 32, MANY_STREAMS_BLOCK // 32 + 32], ids=["less", "one block", "more"]
 )
 def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.exceeds_last_cache", lambda *_: True)
-    monkeypatch.setattr("ttnn_jit.codegen.bound_kernel.POOLED_RESULT_BYTES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.host.lookup.lookup_candidates", lambda _: ())
+    monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.exceeds_last_cache", lambda *_: True)
+    monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.POOLED_RESULT_BYTES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.bodies.steps.ENTRIES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.blocking.lookup.lookup_candidates", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
     module = scheduled(specs, [*ladder(12, "multiply"), ("sigmoid", 22)], target=target)

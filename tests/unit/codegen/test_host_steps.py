@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import FunctionType
 from tests.unit.codegen.programs import assert_same_bits, host_isa, native, scheduled
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS, forget_loops
-from ttnn_jit.codegen.kernel import LoopNest, Loops
-from ttnn_jit.codegen.llvm_kernel import kernel_of
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.codegen.schedules.kernel import LoopNest, Loops
+from ttnn_jit.codegen.writing.llvm_kernel import kernel_of
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.dialects import verify
-from ttnn_jit.kernels.tile_loop import TileLoop
+from ttnn_jit.interpreters.tile_interpreter import interpret
+from ttnn_jit.kernels.loops.tile_loop import TileLoop
 from ttnn_jit.nest.buffers import BufferKind
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ttnn_jit.codegen import numba_module as module
-from ttnn_jit.codegen.numba_module import PythonSource, numba_module, texts_kept_by
+from ttnn_jit.codegen.writing import numba_module as module
+from ttnn_jit.codegen.writing.numba_module import PythonSource, numba_module, texts_kept_by
 
 SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\n"
 
@@ -62,7 +62,7 @@ def test_nothing_is_kept_beyond_the_block():
 
 
 HEAD = """# {comment}
-from ttnn_jit.kernels.scalar_math import called
+from ttnn_jit.kernels.numba.scalar_math import called
 
 @called
 def {name}(number):

@@ -7,12 +7,12 @@ from collections import defaultdict
 import pytest
 
 from tests.unit.codegen.programs import host_isa, lowered
-from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.writing import llvm_kernel
 from ttnn_jit.frontend import lower_operation
-from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
 from ttnn_jit.ops import OPERATIONS, Routine
-from ttnn_jit.runtime.launch_bounds import signature_of
+from ttnn_jit.runtime.plans.launch_bounds import signature_of
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec

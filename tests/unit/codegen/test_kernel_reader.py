@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, native, scheduled
-from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Store
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.codegen.bodies.steps import Apply, Cast, Constant, Load, Store
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, print_module
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec

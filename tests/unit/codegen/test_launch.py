@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from ttnn_jit.codegen.launch import (
+from ttnn_jit.codegen.schedules.launch import (
     BLOCK,
     LEAST_BLOCKED_STRIDE,
     MOST_APART,

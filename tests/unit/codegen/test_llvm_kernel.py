@@ -7,14 +7,14 @@ from functools import cache
 import pytest
 
 from tests.unit.codegen.programs import host_isa, kernel_of, scheduled
-from ttnn_jit.codegen.assemble import assemble, assembly
-from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.blocking.tiers import Tier
+from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.host.host_program import generate
-from ttnn_jit.codegen.host.tiers import Tier
-from ttnn_jit.codegen.kernel_reader import read_kernels
+from ttnn_jit.codegen.images.assemble import assemble, assembly
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
-from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
 from ttnn_jit.ops import ELEMENTWISE, Elementwise
 from ttnn_jit.ops.declared import DECLARED
 from ttnn_jit.specs.dtypes import FLOATS

@@ -25,12 +25,12 @@ from tests.unit.codegen.programs import (
 from tests.unit.codegen.test_llvm_kernel import STACK_STORE
 from tests.unit.kernels.emulated import Machine
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.assemble import assemble, assembly
+from ttnn_jit.codegen.bodies.steps import SizeClass
 from ttnn_jit.codegen.host.host_program import generate, host_plan, program_plan
-from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.steps import SizeClass
+from ttnn_jit.codegen.images.assemble import assemble, assembly
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
-from ttnn_jit.runtime.host_costs import HOST_COSTS
+from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16

@@ -9,7 +9,7 @@ import torch
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.host.host_program import generate
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, kernel_of, native, scheduled
-from ttnn_jit.codegen.body_analysis import propagates_nan
-from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.codegen.bodies.body_analysis import propagates_nan
+from ttnn_jit.codegen.reading.kernel_reader import read_kernels
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import host_isa, native, run_plan, scheduled
-from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.codegen.host.host_text import host_text
-from ttnn_jit.codegen.kernel import LoopNest, Loops
-from ttnn_jit.codegen.llvm_kernel import kernel_of
-from ttnn_jit.codegen.nest_stage import NestStage
+from ttnn_jit.codegen.images.assemble import assemble
 from ttnn_jit.codegen.numba_kernel import numba_program
-from ttnn_jit.codegen.numba_module import numba_module
+from ttnn_jit.codegen.schedules.kernel import LoopNest, Loops
+from ttnn_jit.codegen.schedules.nest_stage import NestStage
+from ttnn_jit.codegen.writing.llvm_kernel import kernel_of
+from ttnn_jit.codegen.writing.numba_module import numba_module
 from ttnn_jit.kernels.isa import AVX2
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.types import FLOAT

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.properties.test_backends_agree import by_numba
+from tests.properties.texts.test_backends_agree import by_numba
 from tests.unit.codegen.programs import bfloat16, native, scheduled
 from tests.unit.kernels import block_float_codec as codec
-from ttnn_jit.codegen.tile_interpreter import interpret
-from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host import padded_reads
+from ttnn_jit.codegen.fusion import padded_reads
 
 TARGETS = ["wormhole_b0", "cpu"]
 

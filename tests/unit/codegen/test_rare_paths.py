@@ -10,17 +10,17 @@ import ttnn_jit
 from tests.unit.codegen.programs import scheduled
 from tests.unit.codegen.test_llvm_kernel import hot_loop, kernel_in
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import llvm_kernel
-from ttnn_jit.codegen.assemble import assembly
+from ttnn_jit.codegen.images.assemble import assembly
+from ttnn_jit.codegen.writing import llvm_kernel
 from ttnn_jit.compiler import driver
-from ttnn_jit.kernels import contracting_loops
-from ttnn_jit.kernels.contracting_packing import Packing
-from ttnn_jit.kernels.contracting_unpacking import Unpacking
+from ttnn_jit.kernels.contraction import contracting_loops
+from ttnn_jit.kernels.contraction.contracting_packing import Packing
+from ttnn_jit.kernels.contraction.contracting_unpacking import Unpacking
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT
-from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
+from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPEC = TensorSpec((40, 33), DataType.FLOAT32, Layout.ROW_MAJOR)

@@ -9,7 +9,7 @@ import pytest
 
 import ttnn_jit
 from tests.unit.codegen.programs import scheduled
-from ttnn_jit.codegen import assembly_threads, kernel_images
+from ttnn_jit.codegen.images import assembly_threads, kernel_images
 from ttnn_jit.compiler import backends
 from ttnn_jit.compiler.llvm_backend import llvm_backend
 from ttnn_jit.compiler.numba_backend import numba_backend

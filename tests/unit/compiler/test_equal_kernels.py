@@ -10,7 +10,7 @@ from ttnn_jit.compiler.request import FunctionRequest
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
-from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
+from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 
 SPEC = TensorSpec((64, 96), DataType.BFLOAT16, Layout.TILE)
 TARGETS = ("cpu", "wormhole_b0")

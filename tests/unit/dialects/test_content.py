@@ -6,8 +6,9 @@ from tests.expressions import evaluate, expressions
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import FunctionRequest
-from ttnn_jit.dialects import parse_module, print_module, printer, verify
-from ttnn_jit.dialects.content import content_of
+from ttnn_jit.dialects import parse_module, print_module, verify
+from ttnn_jit.dialects.text import printer
+from ttnn_jit.dialects.text.content import content_of
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS

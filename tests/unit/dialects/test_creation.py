@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import OptionalDef
 
 from ttnn_jit.dialects import context
-from ttnn_jit.dialects.creation import QuickOperation, create, empty_block, region_of
+from ttnn_jit.dialects.writing.creation import QuickOperation, create, empty_block, region_of
 
 XDSL_CLASSES = [
     LinalgGenericOp,

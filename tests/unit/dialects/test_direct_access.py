@@ -9,7 +9,7 @@ from xdsl.irdl import AttrSizedOperandSegments, OptionalDef, VariadicDef
 from xdsl.irdl.operations import get_accessors_from_op_def
 
 from ttnn_jit.dialects import context
-from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.writing.creation import create
 
 CLASSES = [
     cls

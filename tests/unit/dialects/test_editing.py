@@ -8,8 +8,8 @@ from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Block, Region
 
-from ttnn_jit.dialects.creation import create
-from ttnn_jit.dialects.editing import (
+from ttnn_jit.dialects.writing.creation import create
+from ttnn_jit.dialects.writing.editing import (
     append,
     detach,
     erase,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, verify
 from ttnn_jit.dialects.functions import entry_points
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.tools.stage_of_module import schedule
-from ttnn_jit.transforms import inline
-from ttnn_jit.transforms.inline import leave_entry_point
+from ttnn_jit.transforms.passes import inline
+from ttnn_jit.transforms.passes.inline import leave_entry_point
 
 HEAD = """#dram = #ttnn.buffer_type<dram>
 #l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>

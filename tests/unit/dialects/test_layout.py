@@ -7,8 +7,8 @@ from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects import parse_module
 from ttnn_jit.dialects.layout import dtype_of, layout_attribute, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
-from ttnn_jit.specs.memory_config import L1_MEMORY_CONFIG
-from ttnn_jit.specs.sharding import create_sharded_memory_config
+from ttnn_jit.specs.cores.memory_config import L1_MEMORY_CONFIG
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     BufferType,

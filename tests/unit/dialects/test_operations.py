@@ -13,7 +13,7 @@ from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import grid_attr, tile_type
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
-from ttnn_jit.transforms.kernel_ops import KernelShape, kernel_op
+from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, kernel_op
 
 SPEC = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE)
 TENSOR = tensor_type(SPEC)

@@ -6,7 +6,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module
 from ttnn_jit.dialects.builders import tile_memref
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.parsing import SourceText
+from ttnn_jit.dialects.text.parsing import SourceText
 from ttnn_jit.dialects.ttcore import tile_type
 from ttnn_jit.specs.tensor_spec import DataType
 

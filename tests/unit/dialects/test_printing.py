@@ -9,8 +9,8 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xdsl.parser import Parser
 
 from ttnn_jit.dialects import context, parse_module, print_module, verify
-from ttnn_jit.dialects.affine_text import affine_map_text
-from ttnn_jit.dialects.float_text import float_text
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
+from ttnn_jit.dialects.spelling.float_text import float_text
 
 LISTINGS = Path(__file__).parent / "listings"
 

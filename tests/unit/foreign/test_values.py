@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.ops.parameter import FLOAT
+from ttnn_jit.ops.language.parameter import FLOAT
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 

@@ -12,7 +12,7 @@ from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 # Frames of this module are not the user's.
-__name__ = "ttnn_jit.ttnn.stand_in"
+__name__ = "ttnn_jit.ttnn.namespace.stand_in"
 
 
 class StandInOperation:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.frontend.stand_in import BF16, lowered, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.frontend.function_source import SourceError, function_source
+from ttnn_jit.frontend.reads.function_source import SourceError, function_source
 
 ADD_ONE, ADD_TWO = (lambda x: x + 1), (lambda x: x + 2)  # two on one line
 NESTED = lambda n: lambda x: x + n  # noqa: E731

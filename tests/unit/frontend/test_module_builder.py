@@ -7,7 +7,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, print_module, system_desc_of
 from ttnn_jit.frontend import lower_operation
 from ttnn_jit.ops import ELEMENTWISE, OVERLOADS
-from ttnn_jit.specs.sharding import create_sharded_memory_config
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardStrategy, TensorSpec
 
 COSH = """\

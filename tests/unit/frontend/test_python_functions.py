@@ -10,8 +10,8 @@ import pytest
 from tests.unit.frontend.stand_in import BF16, lowered, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.foreign.values import is_python_class
-from ttnn_jit.frontend.code_scan import is_known_in_a_trace
-from ttnn_jit.frontend.python_functions import FUNCTIONS, METHODS, is_pure
+from ttnn_jit.frontend.calls.code_scan import is_known_in_a_trace
+from ttnn_jit.frontend.calls.python_functions import FUNCTIONS, METHODS, is_pure
 
 
 class Thing:

@@ -401,7 +401,7 @@ def test_fields_and_values_need_no_more_than_the_object(graph_capture):
 
 @BOTH
 def test_a_tensor_being_compiled_is_a_tensor_to_isinstance(graph_capture):
-    from ttnn_jit.runtime.tensor import Tensor
+    from ttnn_jit.runtime.tensors.tensor import Tensor
 
     result = lowered(lambda x: ttnn.exp(x) if isinstance(x, Tensor) else x, BF16, graph_capture=graph_capture)
     assert "ttnn.exp" in str(result.module)

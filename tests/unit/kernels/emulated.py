@@ -20,7 +20,7 @@ from unicorn.arm64_const import (
     UC_ARM64_REG_X4,
 )
 
-from ttnn_jit.runtime.image import Image
+from ttnn_jit.runtime.native.image import Image
 
 _CODE, _STACK, _HEAP = 0x10_0000, 0x4000_0000, 0x8000_0000
 _STACK_BYTES = _PAGE = 0x10_0000

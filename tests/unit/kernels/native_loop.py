@@ -15,12 +15,12 @@ import numpy as np
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT, I64, PTR, type_of
 from ttnn_jit.kernels.llvm.values import Value
-from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.runtime.executable import mapped
-from ttnn_jit.runtime.image import Image, image_of
+from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
+from ttnn_jit.runtime.native.executable import mapped
+from ttnn_jit.runtime.native.image import Image, image_of
 
 Build = Callable[[LlvmVector, list[Value]], Value]
 

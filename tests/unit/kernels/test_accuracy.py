@@ -12,8 +12,8 @@ from benchmarks.accuracy.sample import hard_places
 from tests.unit.kernels.native_loop import host_isa, native, native_function
 from tests.unit.kernels.references import FLOAT64, correctly_rounded_bfloat16, ulps
 from ttnn_jit.kernels.llvm.values import Value
-from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.specs.target import Numerics
 
 INF, NAN = math.inf, math.nan

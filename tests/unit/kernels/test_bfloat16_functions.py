@@ -10,7 +10,7 @@ import pytest
 from tests.unit.kernels.native_loop import host_isa, native
 from tests.unit.kernels.test_bits_agree import runnable_isas
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.target import Numerics
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.unit.kernels.native_loop import assembly, host_isa, loop_text, native, native_function
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
-from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.kernels.vector_math import VectorMath
+from ttnn_jit.kernels.math.vector_math import VectorMath
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import Operation, operations_on
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels import scalar_math
-from ttnn_jit.kernels.compiled_routine import compiled, written_in_rows
+from ttnn_jit.kernels.numba import scalar_math
+from ttnn_jit.kernels.numba.compiled_routine import compiled, written_in_rows
 
 LOAD = "@called\ndef load(element):\n    return {kind}(element)\n"
 

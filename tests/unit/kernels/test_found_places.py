@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.unit.kernels.native_loop import host_isa, machine
-from ttnn_jit.kernels.found_places import FoundPlaces
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
-from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.loops.found_places import FoundPlaces
 from ttnn_jit.specs.dtypes import DataType
 
 NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8: np.uint8}

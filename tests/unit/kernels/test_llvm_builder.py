@@ -15,12 +15,12 @@ from tests.unit.kernels.native_loop import host_isa, machine
 from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR
 from ttnn_jit.kernels.llvm.values import Work, i64, integer, usual_instructions, zero
-from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.loop_constants import constants_of
-from ttnn_jit.runtime.executable import mapped
-from ttnn_jit.runtime.image import Image, image_of
+from ttnn_jit.kernels.loops.loop_constants import constants_of
+from ttnn_jit.runtime.native.executable import mapped
+from ttnn_jit.runtime.native.image import Image, image_of
 
 
 def native(text: str, name: str, arguments: int):

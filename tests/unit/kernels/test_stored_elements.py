@@ -15,11 +15,11 @@ from tests.unit.kernels import block_float_codec as codec
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dialects.ttcore import DataTypeAttr, TileType, TTCore
-from ttnn_jit.kernels.stored_elements import decoded, encoded
+from ttnn_jit.kernels.block_floats.stored_elements import decoded, encoded
+from ttnn_jit.layout_specification.layout_text import layout_text, parse_layout
+from ttnn_jit.layout_specification.tensor_layout import TensorLayout, collapsed_map
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
-from ttnn_jit.specs.layout_text import layout_text, parse_layout
 from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
-from ttnn_jit.specs.tensor_layout import TensorLayout, collapsed_map
 from ttnn_jit.tools.cli import main
 
 BLOCKS = [stored for stored in StoredFormat if stored.is_block_float]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops.activations import hardsigmoid
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
+from ttnn_jit.ops.elementwise.activations import hardsigmoid
 
 
 def test_hardsigmoid_has_the_bits_of_the_quotient() -> None:

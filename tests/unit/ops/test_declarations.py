@@ -18,10 +18,11 @@ from ttnn_jit.dialects import InvalidModule, parse_module, print_module, ttnn, v
 from ttnn_jit.dialects.derive import derive_opaque
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import PROPERTY_TYPES, properties_of, statics_of
-from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import opaque, parameter
-from ttnn_jit.ops.kinds import IntKind, as_float32
-from ttnn_jit.ops.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, integers
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
+from ttnn_jit.ops.families import opaque
+from ttnn_jit.ops.language import parameter
+from ttnn_jit.ops.language.kinds import IntKind, as_float32
+from ttnn_jit.ops.language.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, integers
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms import pipeline
@@ -206,7 +207,7 @@ def test_ops_on_types_of_other_compilers_are_parsed_verified_and_printed(type_):
 
 
 def test_what_is_ttnns_and_not_the_functions_stands_in_its_help_and_no_elementwise_function_has_any():
-    """Chips have the functions of every target (tests/properties/test_accuracy.py compares the bits)."""
+    """Chips have the functions of every target (tests/properties/accuracy/test_accuracy.py compares the bits)."""
     imitating = [each for each in ops.OPERATIONS if each.imitations]
     assert {each.name for each in imitating} >= {"matmul", "linear", "transformer.scaled_dot_product_attention"}
     for operation in imitating:

@@ -12,17 +12,17 @@ from ttnn_jit import ttnn
 from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops import OPERATIONS, OVERLOADS, MacroOperation
-from ttnn_jit.ops.data_movement import CONCAT
-from ttnn_jit.ops.decomposition import Composite, SpecOps, Value
-from ttnn_jit.ops.movement import OPERAND
-from ttnn_jit.ops.unary import OPERATIONS as UNARY
+from ttnn_jit.ops.elementwise.unary import OPERATIONS as UNARY
+from ttnn_jit.ops.families.decomposition import Composite, SpecOps, Value
+from ttnn_jit.ops.families.movement import OPERAND
+from ttnn_jit.ops.movement.data_movement import CONCAT
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
-from ttnn_jit.transforms.ttir_decompose_composites import DecompositionBuilder
-from ttnn_jit.ttnn.eager_ops import EagerOps
-from ttnn_jit.ttnn.gradients import GRADIENTS
+from ttnn_jit.transforms.passes.ttir_decompose_composites import DecompositionBuilder
+from ttnn_jit.ttnn.calling.eager_ops import EagerOps
+from ttnn_jit.ttnn.functions.gradients import GRADIENTS
 
 _GRADIENTS = [each for function in GRADIENTS.values() for each in function.__ttnn_overloads__]
 MACROS = [each for each in (*OPERATIONS, *_GRADIENTS) if isinstance(each, MacroOperation)]

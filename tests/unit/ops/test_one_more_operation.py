@@ -20,7 +20,7 @@ import sys
 import torch
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.ops import OVERLOADS
 

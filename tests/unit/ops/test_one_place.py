@@ -19,7 +19,7 @@ FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relati
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
     ("dialects/d2m.py", "tile_typecast"): "the op of tiles, which every pass may write",
-    ("frontend/code_scan.py", "add"): "the method of sets",
+    ("frontend/calls/code_scan.py", "add"): "the method of sets",
     ("ttnn/experimental.py", "typecast"): "the function of the host API, under ttnn's other name",
     ("ttnn/experimental.py", "view"): "the eager function, under ttnn's other name",
     **{
@@ -42,20 +42,20 @@ OTHER_MEANINGS = {
         )
     },
     ("tools/opt.py", "all"): "every pass",
-    ("ttnn/mirrored_modules.py", "matmul"): "a module of ttnn's",
+    ("ttnn/namespace/mirrored_modules.py", "matmul"): "a module of ttnn's",
     **{
-        ("ttnn/moreh.py", word): "moreh's function of that name"
+        ("ttnn/functions/moreh.py", word): "moreh's function of that name"
         for word in ("cumsum", "layer_norm", "mean", "norm", "softmax", "sum")
     },
-    ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
-    ("frontend/python_functions.py", "copy"): "the method of containers",
-    ("runtime/tensor.py", "copy"): "the function that is being called, as an error names it",
-    ("frontend/python_functions.py", "add"): "the method of sets",
-    ("frontend/python_functions.py", "reverse"): "the method of lists",
-    ("frontend/python_functions.py", "sort"): "the method of lists",
-    ("frontend/unseen_code.py", "reverse"): "the method of lists",
+    ("frontend/python/language.py", "add"): "the operation that every namespace of ttnn has",
+    ("frontend/calls/python_functions.py", "copy"): "the method of containers",
+    ("runtime/tensors/tensor.py", "copy"): "the function that is being called, as an error names it",
+    ("frontend/calls/python_functions.py", "add"): "the method of sets",
+    ("frontend/calls/python_functions.py", "reverse"): "the method of lists",
+    ("frontend/calls/python_functions.py", "sort"): "the method of lists",
+    ("frontend/python/unseen_code.py", "reverse"): "the method of lists",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
-    ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
+    ("runtime/native/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
     **{
         (f"runtime/{file}.py", word): "a predicate of LLVM"
         for file, words in (("helper_ir", ("eq", "ne")), ("launch_ir", ("eq",)))

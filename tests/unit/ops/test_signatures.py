@@ -17,12 +17,12 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import ELEMENTWISE, OVERLOADS
-from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
+from ttnn_jit.ops.language.parameter import TENSOR_PER_CHANNEL
 from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.tools.stubs import stubs
-from ttnn_jit.ttnn import eager_functions
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.calling import eager_functions
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 EVERY = pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda operation: operation.ttnn_name)

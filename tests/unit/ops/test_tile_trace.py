@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import operations_on
-from ttnn_jit.ops.tile_body import TracedBody
+from ttnn_jit.ops.language.tile_body import TracedBody
 from ttnn_jit.ops.tile_trace import MAX_RUNS, UntraceableError, trace
 from ttnn_jit.specs.dtypes import FLOATS
 

@@ -6,10 +6,10 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from ttnn_jit.runtime.image import image_of
-from ttnn_jit.runtime.launch_bounds import Signature
-from ttnn_jit.runtime.native import host_cpu
-from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
+from ttnn_jit.runtime.native.image import image_of
+from ttnn_jit.runtime.native.native import host_cpu
+from ttnn_jit.runtime.plans.launch_bounds import Signature
+from ttnn_jit.runtime.programs.program import Launch, Program, ProgramPlan
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, TensorSpec
 
 TEXT = """

@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
-from ttnn_jit.runtime import buffer
-from ttnn_jit.runtime.buffer import BIG_BYTES, HOST_POOL, HUGE_PAGE, SMALL_IDLE_BYTES, BufferPool, class_bytes
+from ttnn_jit.runtime.memory import buffer
+from ttnn_jit.runtime.memory.buffer import BIG_BYTES, HOST_POOL, HUGE_PAGE, SMALL_IDLE_BYTES, BufferPool, class_bytes
 
 MB = 1 << 20
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.runtime.tensor import elements_of
+from ttnn_jit.runtime.tensors.tensor import elements_of
 
 TYPES = {torch.int32: ttnn.int32, torch.uint8: ttnn.uint8, torch.int64: ttnn.uint32, torch.int16: ttnn.uint16}
 SHAPES = st.sampled_from([(), (0,), (1,), (7,), (3, 40), (2, 3, 33), (1, 20_000)])

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from ttnn_jit.runtime.entry import entry
-from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.entry import entry
+from ttnn_jit.runtime.native.structures import LaunchEntry, LaunchTable
 
 
 def table_of(kernel, operands):

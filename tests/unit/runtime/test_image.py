@@ -13,11 +13,11 @@ from elftools.elf.elffile import ELFFile
 
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.runtime.executable import mapped
-from ttnn_jit.runtime.image import PAGE_BYTES, Image, image_of
-from ttnn_jit.runtime.launch_ir import launch_text
-from ttnn_jit.runtime.launch_symbols import BUILTIN_SYMBOLS, COPY_SYMBOL, HostThreads
-from ttnn_jit.runtime.native import elf_triple, host_cpu
+from ttnn_jit.runtime.native.executable import mapped
+from ttnn_jit.runtime.native.image import PAGE_BYTES, Image, image_of
+from ttnn_jit.runtime.native.launch_ir import launch_text
+from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, COPY_SYMBOL, HostThreads
+from ttnn_jit.runtime.native.native import elf_triple, host_cpu
 
 TRIPLES = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 MAC_TRIPLES = ("x86_64-apple-darwin23.0.0", "arm64-apple-macosx14.0.0")

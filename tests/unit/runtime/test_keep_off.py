@@ -9,16 +9,16 @@ import threading
 import llvmlite.binding as llvm
 import pytest
 
-from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.runtime.helper_ir import (
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.runtime.native.helper_ir import (
     CPU_MASK_BYTES,
     KEEP_OFF_SYMBOL,
     helper_functions,
 )
-from ttnn_jit.runtime.image import image_of
-from ttnn_jit.runtime.launch_symbols import HostThreads
-from ttnn_jit.runtime.native import kernel_address
-from ttnn_jit.runtime.structures import Pool
+from ttnn_jit.runtime.native.image import image_of
+from ttnn_jit.runtime.native.launch_symbols import HostThreads
+from ttnn_jit.runtime.native.native import kernel_address
+from ttnn_jit.runtime.native.structures import Pool
 
 
 def helper_text(architecture, threads):

@@ -9,10 +9,10 @@ import pytest
 
 from ttnn_jit.diagnostics.errors import L1CapacityError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.l1 import L1Account, circular_buffer_bytes
-from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
-from ttnn_jit.specs.memory_config import BufferType, ShardStrategy
-from ttnn_jit.specs.sharding import create_sharded_memory_config
+from ttnn_jit.runtime.memory.l1 import L1Account, circular_buffer_bytes
+from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
+from ttnn_jit.specs.cores.memory_config import BufferType, ShardStrategy
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, NdShardSpec, TensorSpec
 

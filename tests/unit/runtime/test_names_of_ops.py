@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.run_log import named_ops, ops_text
+from ttnn_jit.runtime.programs.run_log import named_ops, ops_text
 
 
 @given(st.lists(st.sampled_from(["ttnn.add", "ttnn.exp", "ttnn.full", "ttnn.slice_static"])))

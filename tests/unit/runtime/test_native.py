@@ -7,9 +7,9 @@ import weakref
 import pytest
 
 from tests.unit.codegen.programs import host_isa
-from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.kernels.llvm_module import LlvmModule
-from ttnn_jit.runtime import executable, native
+from ttnn_jit.codegen.images.assemble import assemble
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
+from ttnn_jit.runtime.native import executable, native
 
 IN_A_TORN_ADDRESS_SPACE = """
 import ctypes

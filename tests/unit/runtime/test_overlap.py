@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.overlap import meet
+from ttnn_jit.runtime.memory.overlap import meet
 
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda each: (each[0], sum(each))), max_size=6)
 

@@ -16,13 +16,13 @@ from ttnn_jit.diagnostics.errors import (
     InternalError,
     ProgramFormatError,
 )
-from ttnn_jit.runtime import native
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.entry import entry
-from ttnn_jit.runtime.native_call import RELEASE_GIL_BYTES, link
-from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
-from ttnn_jit.runtime.tensor import from_torch
-from ttnn_jit.runtime.torch_elements import torch_tensor
+from ttnn_jit.runtime.elements.torch_elements import torch_tensor
+from ttnn_jit.runtime.native import native
+from ttnn_jit.runtime.native.entry import entry
+from ttnn_jit.runtime.native.native_call import RELEASE_GIL_BYTES, link
+from ttnn_jit.runtime.programs.program import Launch, Program, ProgramPlan
+from ttnn_jit.runtime.tensors.tensor import from_torch
 from ttnn_jit.specs.target import PRESETS
 
 SPEC = row_major(6, 7)
@@ -80,7 +80,7 @@ def test_the_kernels_of_a_call_follow_each_other_in_one_native_call(tensor, monk
     calls = []
     linked = link(minus_three_x().plan, minus_three_x().objects)
     monkeypatch.setattr(
-        "ttnn_jit.runtime.native_call.link",
+        "ttnn_jit.runtime.native.native_call.link",
         lambda *_: replace(linked, function=lambda *a: (calls.append(1), linked.function(*a))[1]),
     )
     minus_three_x()(tensor, tensor)
@@ -245,7 +245,7 @@ def test_tiled_sharded_and_strided_specs_survive():
 
 
 def _specs():
-    from ttnn_jit.specs.sharding import create_sharded_memory_config
+    from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
     from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardOrientation, ShardStrategy, TensorSpec
 
     yield tiled(3, 32, 64)

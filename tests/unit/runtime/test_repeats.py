@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.unit.codegen.programs import unrolled
 from tests.unit.runtime.kernels import object_code, row_major
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.runtime.launches import MOST_AROUND, launch_to_json
-from ttnn_jit.runtime.plan import Launch, ProgramPlan, Repeat
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.plans.launches import MOST_AROUND, launch_to_json
+from ttnn_jit.runtime.plans.plan import Launch, ProgramPlan, Repeat
+from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 X, Y, BLOCK = 0, 1, 2

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
+from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json
 from ttnn_jit.specs.tensor_spec import (
     BufferType,
     CoreCoord,

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from ttnn_jit.runtime.structures import LaunchEntry, Pool, Structure, address, apart, number
+from ttnn_jit.runtime.native.structures import LaunchEntry, Pool, Structure, address, apart, number
 
 
 def test_fields_follow_each_other_and_what_is_apart_shares_its_lines_with_none():

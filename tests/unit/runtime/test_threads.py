@@ -18,14 +18,14 @@ import torch
 from tests.programs import add_mul_exp_sigmoid, cosh
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.host import host_program
-from ttnn_jit.codegen.kernel import Copy, Move, Repack
+from ttnn_jit.codegen.schedules.kernel import Copy, Move, Repack
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime import chunks
-from ttnn_jit.runtime.chunks import chunks_of
-from ttnn_jit.runtime.host_costs import HOST_COSTS
-from ttnn_jit.runtime.launches import Launch
-from ttnn_jit.runtime.structures import Pool
-from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
+from ttnn_jit.runtime.native import chunks
+from ttnn_jit.runtime.native.chunks import chunks_of
+from ttnn_jit.runtime.native.structures import Pool
+from ttnn_jit.runtime.native.threads import HELPERS, HelperPool, thread_count
+from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
+from ttnn_jit.runtime.plans.launches import Launch
 from ttnn_jit.specs.options import requested_threads
 
 SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
@@ -111,8 +111,8 @@ def test_a_copy_serves_every_part_of_a_row_that_a_thread_may_get(set_threads, na
 ON_A_HOST_WITHOUT_POSIX_THREADS = """
 import numpy
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_symbols import HostThreads
-from ttnn_jit.runtime.launch_ir import launch_text
+from ttnn_jit.runtime.native.launch_symbols import HostThreads
+from ttnn_jit.runtime.native.launch_ir import launch_text
 
 native.HOST_THREADS = HostThreads.NONE
 assert "pthread" not in launch_text("x86_64", HostThreads.NONE)

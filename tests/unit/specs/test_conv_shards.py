@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.conv_shards import ConvolutionShards, most_parts
-from ttnn_jit.specs.sharding import check_sharding, round_up, shard_cores
+from ttnn_jit.specs.configs.conv_shards import ConvolutionShards, most_parts
+from ttnn_jit.specs.cores.sharding import check_sharding, round_up, shard_cores
 
 HEIGHT, WIDTH, BLOCK = (
     ttnn.TensorMemoryLayout.HEIGHT_SHARDED,

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
-from ttnn_jit.specs.affine_map import AffineMap
-from ttnn_jit.specs.device_layout import DeviceLayout, PhysicalCore, distribution, locate
+from ttnn_jit.layout_specification.affine_map import AffineMap
+from ttnn_jit.layout_specification.device_layout import DeviceLayout, PhysicalCore, distribution, locate
+from ttnn_jit.layout_specification.layout_text import device_text, parse_device, parse_layout
+from ttnn_jit.layout_specification.tensor_layout import TensorLayout, collapsed_map
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.layout_text import device_text, parse_device, parse_layout
-from ttnn_jit.specs.tensor_layout import TensorLayout, collapsed_map
 
 TILE = (32, 32)
 TWO_BY_TWO = "(d0, d1, d2) -> (d0 * 2 + (d1 floordiv 8) * 2 + d2 floordiv 8, d1, d2 mod 8)"

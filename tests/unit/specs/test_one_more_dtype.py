@@ -18,7 +18,7 @@ USE = """
 import torch
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 
 INT8 = ttnn.DataType.INT8

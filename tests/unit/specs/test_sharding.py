@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
-from ttnn_jit.specs.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
-from ttnn_jit.specs.memory_config import (
+from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
+from ttnn_jit.specs.cores.memory_config import (
     BufferType,
     MemoryConfig,
     NdShardSpec,
@@ -16,8 +16,8 @@ from ttnn_jit.specs.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
-from ttnn_jit.specs.shard_distribution import ShardDistributionStrategy, ShardMode
-from ttnn_jit.specs.sharding import (
+from ttnn_jit.specs.cores.shard_distribution import ShardDistributionStrategy, ShardMode
+from ttnn_jit.specs.cores.sharding import (
     check_sharding,
     create_sharded_memory_config,
     get_maximal_block_sharding_grid,

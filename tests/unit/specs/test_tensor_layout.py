@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.dialects.access_maps import map_of
-from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.layout import layout_attribute
-from ttnn_jit.specs.access import Access
-from ttnn_jit.specs.affine_map import AffineMap
-from ttnn_jit.specs.dtypes import BLOCK_FLOATS, SCALARS, DataType
-from ttnn_jit.specs.layout_text import layout_text, parse_layout, parse_tensor, tensor_text
-from ttnn_jit.specs.tensor_layout import (
+from ttnn_jit.dialects.spelling.affine_text import affine_map_text
+from ttnn_jit.layout_specification.affine_map import AffineMap
+from ttnn_jit.layout_specification.layout_text import layout_text, parse_layout, parse_tensor, tensor_text
+from ttnn_jit.layout_specification.tensor_layout import (
     MemorySpace,
     OutOfBounds,
     TensorLayout,
     collapsed_map,
     joined_text,
 )
+from ttnn_jit.layout_specification.ttnn_terms import TTNNTensorSpec, mesh_slices, ttnn_spec
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.dtypes import BLOCK_FLOATS, SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
-from ttnn_jit.specs.ttnn_terms import TTNNTensorSpec, mesh_slices, ttnn_spec
 
 TILE = (32, 32)
 

@@ -3,7 +3,7 @@
 from xdsl.traits import is_side_effect_free
 
 from ttnn_jit.dialects import context
-from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.writing.creation import create
 from ttnn_jit.transforms.function_bodies import has_no_effects
 
 

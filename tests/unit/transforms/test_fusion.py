@@ -21,7 +21,7 @@ from ttnn_jit.dialects.locations import locations_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.partition import FusionNode, Predicate, partition
+from ttnn_jit.transforms.kernels.partition import FusionNode, Predicate, partition
 
 FUSED = "d2m-generic-fusion"
 CHIP = PRESETS["wormhole_b0"]

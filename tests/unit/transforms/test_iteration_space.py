@@ -2,8 +2,8 @@ import pytest
 
 from tests.unit.transforms.ttnn_modules import F32, Graph, kernels, lowered, row_major, tiled
 from ttnn_jit.dialects import print_module
-from ttnn_jit.transforms.blocks import block_tiles, dst_tiles
-from ttnn_jit.transforms.iteration_space import TileAccess, TileBroadcast, core_grid, iteration_space
+from ttnn_jit.transforms.kernels.blocks import block_tiles, dst_tiles
+from ttnn_jit.transforms.kernels.iteration_space import TileAccess, TileBroadcast, core_grid, iteration_space
 
 
 def _access(operand, result):

@@ -17,8 +17,8 @@ from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import MathFidelity
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
-from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
+from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
+from ttnn_jit.transforms.passes.ttcore_register_device import TTCoreRegisterDevice
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-from ttnn_jit.transforms.schedule import schedule, tiles_needed
-from ttnn_jit.transforms.slots import assign_slots
-from ttnn_jit.transforms.tile_graph import TileGraph
+from ttnn_jit.transforms.kernels.schedule import schedule, tiles_needed
+from ttnn_jit.transforms.kernels.slots import assign_slots
+from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 ADD_TREE_8_TO_1 = TileGraph(8, ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13)), 14)
 COSH = TileGraph(2, ((0,), (1,), (3,), (2, 4), (5,)), 6)

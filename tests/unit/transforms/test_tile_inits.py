@@ -7,7 +7,7 @@ from tests.unit.transforms.ttnn_modules import (
     unary_chain,
 )
 from ttnn_jit.dialects import print_module
-from ttnn_jit.transforms.inline_kernels import inline_kernels
+from ttnn_jit.transforms.passes.inline_kernels import inline_kernels
 
 
 def runs(graph, what):

@@ -14,12 +14,12 @@ from ttnn_jit.dialects import d2m, set_system_desc, ttnn, verify
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.properties import properties_of
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.options import CompileOptions
-from ttnn_jit.specs.sharding import create_sharded_memory_config
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreGrid, DataType, Layout, ShardStrategy, TensorSpec
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.kernel_body import generics, operation_names
+from ttnn_jit.transforms.kernels.kernel_body import generics, operation_names
 
 BF16 = DataType.BFLOAT16
 F32 = DataType.FLOAT32

@@ -10,9 +10,9 @@ import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
-from ttnn_jit.frontend.language import ROOMS_OF_VALUES
-from ttnn_jit.ttnn.host_function import declaration_of
-from ttnn_jit.ttnn.names_on_demand import declared_functions
+from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
+from ttnn_jit.ttnn.calling.host_function import declaration_of
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 
 ONE_OBJECT = {
     "divide": "div", "sub": "subtract", "sub_": "subtract_", "mul": "multiply", "mul_": "multiply_", "div_": "divide_",

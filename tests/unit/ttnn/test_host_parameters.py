@@ -17,9 +17,9 @@ import pytest
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError
-from ttnn_jit.ttnn.host_function import declaration_of
-from ttnn_jit.ttnn.host_parameters import kind_of
-from ttnn_jit.ttnn.names_on_demand import declared_functions
+from ttnn_jit.ttnn.calling.host_function import declaration_of
+from ttnn_jit.ttnn.calling.host_parameters import kind_of
+from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 
 FUNCTIONS = {name: declaration_of(attrgetter(name)(ttnn)) for name in declared_functions()}
 PARAMETERS = [(name, each) for name, function in FUNCTIONS.items() for each in function.parameters]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.ttnn import model_preprocessing as preprocessing
-from ttnn_jit.ttnn.model_parameters import ModuleArgs, ParameterDict, ParameterList, make_parameter_dict
+from ttnn_jit.ttnn.models.model_parameters import ModuleArgs, ParameterDict, ParameterList, make_parameter_dict
 
 BF16 = ttnn.bfloat16
 

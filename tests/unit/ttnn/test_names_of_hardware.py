@@ -17,8 +17,8 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.foreign.values import is_atom
 from ttnn_jit.guards.fingerprints import fingerprint
-from ttnn_jit.specs.hardware_config import check_config
-from ttnn_jit.ttnn.lazy_names import HOMES, MODULE_OF, SUBMODULES, WITHOUT_EFFECT
+from ttnn_jit.specs.configs.hardware_config import check_config
+from ttnn_jit.ttnn.namespace.lazy_names import HOMES, MODULE_OF, SUBMODULES, WITHOUT_EFFECT
 
 GRID = ttnn.CoreCoord(8, 8)
 MEMBERS = [

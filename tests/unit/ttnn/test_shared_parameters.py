@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.ttnn.host_function import declaration_of, host_function
-from ttnn_jit.ttnn.shared_parameters import takes
+from ttnn_jit.ttnn.calling.host_function import declaration_of, host_function
+from ttnn_jit.ttnn.calling.shared_parameters import takes
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
 
 FLOAT32, ROWS, TILES = ttnn.float32, ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT
 DTYPES = st.sampled_from([ttnn.bfloat16, ttnn.float32, ttnn.int32, ttnn.uint32, ttnn.uint16, ttnn.uint8])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ttnn.tensor_files import TensorFileError
+from ttnn_jit.ttnn.tensors.tensor_files import TensorFileError
 
 DTYPES = [ttnn.bfloat16, ttnn.float32, ttnn.int32, ttnn.uint32, ttnn.uint16, ttnn.uint8]
 BLOCK = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)

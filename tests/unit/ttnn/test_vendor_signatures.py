@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from ttnn_jit import ttnn
-from ttnn_jit.ops.parameter import IGNORED
+from ttnn_jit.ops.language.parameter import IGNORED
 from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS, HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
-from ttnn_jit.ttnn.eager_operation import TtnnOperation
-from ttnn_jit.ttnn.host_function import declaration_of
-from ttnn_jit.ttnn.host_parameters import HostParameter
+from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.calling.host_function import declaration_of
+from ttnn_jit.ttnn.calling.host_parameters import HostParameter
 
 FOLDER = Path(__file__).parents[2] / "vendor"
 REQUIRED = inspect.Parameter.empty

@@ -38,7 +38,7 @@ def test_every_call_gives_the_bits_of_the_first(device):
 def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(ttnn.exp, x)
-    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.bind", None)
+    monkeypatch.setattr("ttnn_jit.ttnn.calling.eager_operation.bind", None)
     monkeypatch.setattr("ttnn_jit.dispatch.warm_calls.atom_key", None)
     assert torch.equal(ttnn.to_torch(ttnn.exp(x)), ttnn.to_torch(first))
 
@@ -57,7 +57,7 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
 def test_a_warm_call_with_numbers_or_keywords_does_not_ask_for_a_declaration(device, call, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(call, x)
-    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.bind", None)
+    monkeypatch.setattr("ttnn_jit.ttnn.calling.eager_operation.bind", None)
     again = call(x)
     assert again.spec is first.spec
     assert torch.equal(again.to_torch(), first.to_torch())

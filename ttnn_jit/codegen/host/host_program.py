@@ -10,28 +10,28 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel
-from ttnn_jit.codegen.host.buffer_reuse import buffer_of
-from ttnn_jit.codegen.host.host_plan import Again, HostLaunch, HostPlan, Rounds
+from ttnn_jit.codegen.fusion.buffer_reuse import buffer_of
+from ttnn_jit.codegen.fusion.in_place import written_in_place
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
-from ttnn_jit.codegen.host.in_place import written_in_place
-from ttnn_jit.codegen.host_kernels import kernels_of
-from ttnn_jit.codegen.kernel_reader import launches_of
-from ttnn_jit.codegen.launch import LaunchLoops
-from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.codegen.loops import refusal, refuse_packed
-from ttnn_jit.codegen.module_reader import ModuleReader
-from ttnn_jit.codegen.plan_value import PlanValue
+from ttnn_jit.codegen.reading.host_kernels import kernels_of
+from ttnn_jit.codegen.reading.kernel_reader import launches_of
+from ttnn_jit.codegen.reading.module_reader import ModuleReader
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
+from ttnn_jit.codegen.schedules.host_plan import Again, HostLaunch, HostPlan, Rounds
+from ttnn_jit.codegen.schedules.launch import LaunchLoops
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.region_loops import refusal, refuse_packed
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.progress import LONG, counted
-from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.launches import Launch, Repeat
-from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.plans.launches import Launch, Repeat
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
 @dataclass(frozen=True)

@@ -9,31 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ttnn_jit.codegen.contracting import epilogue
-from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
-from ttnn_jit.codegen.host.compute_at import convert_in_loops
-from ttnn_jit.codegen.host.copy_blocks import block_copies
-from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
-from ttnn_jit.codegen.host.fission import fission_of, keeps_pairs
-from ttnn_jit.codegen.host.host_plan import HostPlan
-from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
-from ttnn_jit.codegen.host.loop_fusion import join_loops
-from ttnn_jit.codegen.host.padded_reads import read_without_padding
-from ttnn_jit.codegen.host.register_moves import move_in_registers
-from ttnn_jit.codegen.host.score_blocks import block_scores
-from ttnn_jit.codegen.host.storage_formats import unpack_in_products
-from ttnn_jit.codegen.host.sweeps import swept
-from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
-from ttnn_jit.codegen.nest_stage import NestStage
-from ttnn_jit.codegen.stages import Stage
-from ttnn_jit.codegen.steps import KernelBody, SizeClass
-from ttnn_jit.codegen.sweep import Sweep
-from ttnn_jit.codegen.vector_loop import vector_loop
+from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
+from ttnn_jit.codegen.blocking.copy_blocks import block_copies
+from ttnn_jit.codegen.blocking.fission import fission_of, keeps_pairs
+from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
+from ttnn_jit.codegen.blocking.score_blocks import block_scores
+from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
+from ttnn_jit.codegen.blocking.tiers import tier_of
+from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
+from ttnn_jit.codegen.fusion.common_shapes import meet_in_one_shape
+from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
+from ttnn_jit.codegen.fusion.loop_fusion import join_loops
+from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
+from ttnn_jit.codegen.fusion.register_moves import move_in_registers
+from ttnn_jit.codegen.fusion.sweeps import swept
+from ttnn_jit.codegen.reading.contracting import epilogue
+from ttnn_jit.codegen.schedules.host_plan import HostPlan
+from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
+from ttnn_jit.codegen.schedules.nest_stage import NestStage
+from ttnn_jit.codegen.schedules.stages import Stage
+from ttnn_jit.codegen.schedules.sweep import Sweep
+from ttnn_jit.codegen.schedules.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.ops.reduction import CHAINS
+from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.runtime.host_costs import HOST_COSTS
+from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 
 HostStep = Callable[[HostPlan], HostPlan]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.codegen.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Copy, LoopNest, Loops, Repack, Routine
-from ttnn_jit.codegen.launch import LaunchLoops
-from ttnn_jit.codegen.plan_value import PlanValue
-from ttnn_jit.codegen.steps_text import steps_text
-from ttnn_jit.codegen.sweep import Sweep
+from ttnn_jit.codegen.bodies.steps_text import steps_text
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.kernel import Copy, LoopNest, Loops, Repack, Routine
+from ttnn_jit.codegen.schedules.launch import LaunchLoops
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.codegen.schedules.sweep import Sweep
 from ttnn_jit.nest.buffers import Buffer
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
-from ttnn_jit.runtime.overlap import has_common_elements, overlap
+from ttnn_jit.runtime.memory.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
+from ttnn_jit.runtime.memory.overlap import has_common_elements, overlap
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.panels import Factor
-    from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.native.panels import Factor
+    from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 WarmCall = Callable[..., Any]
 """Runs a program on the tensors of one call, or returns `STALE`."""
@@ -25,8 +25,8 @@ class Family(ABC):
     """One kind of tensors: how it is recognised, its metadata compared, its memory found, a result made of it.
 
     Tensors of a call are of one family, and so are its results. What a warm call does is stated as lines of the
-    function that `ttnn_jit.runtime.warm_caller` writes. In these, for the number ``i`` of a buffer of the plan: ``ai``
-    is the argument, ``Si`` the spec, ``bi`` the `Buffer`, ``pi`` the address and ``ri`` the result.
+    function that `ttnn_jit.runtime.programs.warm_caller` writes. In these, for the number ``i`` of a buffer of the
+    plan: ``ai`` is the argument, ``Si`` the spec, ``bi`` the `Buffer`, ``pi`` the address and ``ri`` the result.
 
     Attributes:
         title: What errors call such tensors.
@@ -165,7 +165,7 @@ class Family(ABC):
         """The statement that gives ``pi`` of the argument `index`."""
 
     def factors(self, _program: Runnable) -> Mapping[int, Factor]:
-        """The inputs of a program that may be in panels (runtime/panels.py)."""
+        """The inputs of a program that may be in panels (runtime/native/panels.py)."""
         return {}
 
     def admit(self, _index: int) -> Iterable[str]:

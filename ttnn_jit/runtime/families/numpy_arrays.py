@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
-from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.runtime.elements.tensor_words import floats_of_words, numpy_array
 from ttnn_jit.runtime.families.family import ForeignFamily
-from ttnn_jit.runtime.tensor_words import floats_of_words, numpy_array
+from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     import numpy
 
-    from ttnn_jit.runtime.plan import ProgramPlan
+    from ttnn_jit.runtime.plans.plan import ProgramPlan
 
     Array = numpy.ndarray[Any, Any]
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
-from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.runtime.elements.torch_elements import torch_tensor, torch_wrapper
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
-from ttnn_jit.runtime.generated import STALE, define
-from ttnn_jit.runtime.torch_elements import torch_tensor, torch_wrapper
+from ttnn_jit.runtime.memory.buffer import Buffer
+from ttnn_jit.runtime.native.generated import STALE, define
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     import torch
 
-    from ttnn_jit.runtime.plan import ProgramPlan
+    from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
 class TorchTensors(ForeignFamily):

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.buffer import address_of
 from ttnn_jit.runtime.families.family import Family
-from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.panels import Factor, factors_of
-from ttnn_jit.runtime.tensor import Tensor, write_elements
+from ttnn_jit.runtime.memory.buffer import address_of
+from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.native.panels import Factor, factors_of
+from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.plan import ProgramPlan
-    from ttnn_jit.runtime.runnable import Runnable
+    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
 class TtnnTensors(Family):

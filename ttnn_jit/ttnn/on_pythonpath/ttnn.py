@@ -21,7 +21,7 @@ try:
                 f"ttnn_jit), or take {_here} off PYTHONPATH",
                 name="ttnn",
             )
-        from ttnn_jit.ttnn.stand_in import register_as_ttnn
+        from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
         register_as_ttnn()
     importlib.import_module("ttnn")

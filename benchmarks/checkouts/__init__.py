@@ -1,0 +1,1 @@
+"""Checkouts beside each other: what they compile, how fast, and in how many lines."""

@@ -1,0 +1,1 @@
+"""What benchmarks stand on: steps, processes, turns, programs, tables and plots."""

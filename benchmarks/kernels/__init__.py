@@ -1,0 +1,1 @@
+"""How fast kernels are, against peers and against what the machine can do."""

@@ -1,0 +1,1 @@
+"""What programs cost: compiled, called, in memory, in traces, as whole models."""

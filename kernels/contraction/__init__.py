@@ -1,0 +1,1 @@
+"""Products: what is packed, the microkernel, and the loops around it."""

@@ -1,0 +1,1 @@
+"""Loops over elements: one file for each shape."""

@@ -1,0 +1,65 @@
+"""Rows that indices name, copied: numba takes half a second for such a loop, LLVM ten milliseconds.
+
+Bound: the bytes of the rows that are read, and of the result.
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.elements import widened
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import I64, Type, type_of
+from ttnn_jit.kernels.llvm.values import Value, i64
+from ttnn_jit.specs.dtypes import DataType
+
+_TOGETHER = 16  # elements of a row that are copied at a time, where both rows are dense
+
+
+def gathering_text(name: str, index: DataType, element: DataType, rank: int, module: ModuleText) -> str:
+    """A kernel (kernels/llvm/kernel_function.py) over indices, a table and the result.
+
+    The innermost loop goes along a row, the next one along the rows of the table, of which one is taken for an index:
+    the nearest, where there is none of its number.
+
+    Args:
+        name: Its symbol.
+        index: Element type of the indices; of floats it is their integer part.
+        element: Of the table and of the result.
+        rank: Number of the outermost loop.
+        module: What it declares.
+    """
+    given, kind = type_of(f"i{8 * index.itemsize}"), type_of(f"i{8 * element.itemsize}")
+    b = KernelFunction(name, module, (given, kind, kind), rank)
+    streams, width, count = b.streams(), b.extent(0, "width"), b.extent(1, "count")
+    rows, across, step = b.stride(1, 1, "rows"), b.stride(1, 0, "across"), b.stride(2, 0, "step")
+    last = b.sub(count, 1, "last")
+    is_dense = b.bit_and(b.compare("eq", across, 1), b.compare("eq", step, 1), "is.dense")
+    together = b.select(is_dense, b.bit_and(width, -_TOGETHER), 0, "together")
+    with b.outer_loops(streams, innermost=2) as (indices, table, result):
+        number = _number(b, index, b.load(given, indices, hint="given"))
+        first = b.select(b.compare("slt", number, 0), 0, number)
+        nearest = b.select(b.compare("sgt", first, last), last, first, "row.number")
+        source = b.element(table, kind, b.mul(nearest, rows), "source")
+        with b.while_loop("blocks", ("b", i64(0))) as blocks:
+            (at,) = blocks.values
+            blocks.leave_unless(b.compare("slt", at, together))
+            _copy(b, kind.times(_TOGETHER), b.element(source, kind, at), b.element(result, kind, at))
+            blocks.again(b.add(at, _TOGETHER))
+        with b.while_loop("rest", ("r", at)) as rest:
+            (at,) = rest.values
+            rest.leave_unless(b.compare("slt", at, width))
+            _copy(b, kind, b.element(source, kind, b.mul(at, across)), b.element(result, kind, b.mul(at, step)))
+            rest.again(b.add(at, 1))
+    return b.ended()
+
+
+def _number(b: KernelFunction, index: DataType, given: Value) -> Value:
+    """The index that an element is."""
+    if index.is_upper_half:
+        return b.intrinsic(I64, "llvm.fptosi.sat.i64.f32", widened(b, given), hint="number")
+    return b.convert("sext" if index.compute.is_signed else "zext", given, I64, "number")
+
+
+def _copy(b: KernelFunction, moved: Type, source: Value, target: Value) -> None:
+    align = moved.bits // 8
+    b.store(b.load(moved, source, align), target, align)

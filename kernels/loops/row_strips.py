@@ -1,0 +1,63 @@
+"""A loop that runs a kernel of rows for a row of tiles after the other, block floats among its streams.
+
+What is read of a row of tiles is unpacked to memory on the stack, the kernel runs over its rows, and what is written is
+packed from there: its sweeps meet elements, and no launch of its own takes a whole tensor through memory.
+
+Bound: the bytes of the streams, packed as they are, or the instructions of kernels/block_floats/packing_loops.py and of
+    the kernel.
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.instructions import Operand
+from ttnn_jit.kernels.llvm.kernel_function import KernelFunction, NestedCall
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import I8, array
+from ttnn_jit.kernels.loops.repackings import Repackings
+from ttnn_jit.nest.limits import MOST_COLUMNS
+from ttnn_jit.nest.streams import Stream
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+
+@dataclass(frozen=True)
+class RowStrips:
+    """A kernel (kernels/llvm/kernel_function.py) over rows of tiles.
+
+    Loop 0 walks columns and loop 1 rows, up to 32; block floats move by whole tiles along the loops around these.
+
+    Attributes:
+        name: Its symbol.
+        streams: The kernel's.
+        scratches: What is kept of those of block floats, in their order.
+        rank: Loops around the innermost one, at least 1.
+        rows: Symbol of the function over rows, of rank 1, whose streams are these, unpacked.
+        repackings: By stream of block floats, the function that unpacks it, or packs it (`PackingLoops`).
+        module: What it declares.
+    """
+
+    name: str
+    streams: tuple[Stream, ...]
+    scratches: tuple[Stream, ...]
+    rank: int
+    rows: str
+    repackings: dict[int, str]
+    module: ModuleText
+
+    def text(self) -> str:
+        """The function."""
+        units = [array(stream.dtype.stride_bytes, I8) for stream in self.streams]
+        b = KernelFunction(self.name, self.module, units, self.rank)
+        columns = b.umin(b.extent(0), MOST_COLUMNS, "columns")
+        tiles = b.unsigned_div(b.add(columns, TILE_WIDTH - 1), TILE_WIDTH, "tiles")
+        pitch = b.mul(tiles, TILE_WIDTH, "pitch")
+        repackings = Repackings(b, self.streams, self.scratches, self.repackings, MOST_COLUMNS, pitch, tiles)
+        words: list[Operand] = [columns, b.umin(b.extent(1), TILE_HEIGHT, "rows")]
+        for k, _ in enumerate(self.streams):
+            words += (1, pitch) if k in self.repackings else (b.stride(k, 0), b.stride(k, 1))
+        rows = NestedCall(b, self.rows, len(self.streams), words)
+        with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as at:
+            repackings.unpack(at)
+            rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(at)))
+            repackings.pack(at)
+        return b.ended()

@@ -1,0 +1,1 @@
+"""Vector math: every function that an `emit` may use, each as one algorithm over primitives."""

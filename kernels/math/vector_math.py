@@ -1,0 +1,47 @@
+"""Vector math: every function that an `emit` may use, each as one algorithm over primitives.
+
+Because a backend provides the primitives alone, and those are exactly defined, all backends give the same bits:
+AVX-512, AVX2 with FMA, NEON and numpy.
+
+Errors are measured in docs/accuracy.md and bounded where operations are declared. The basic functions (exp, log, sin,
+cos, tanh, sigmoid, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and
+the last denormal, and correctly rounded for every bfloat16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.kernels.math.bessel import Bessel
+from ttnn_jit.kernels.math.bfloat16_functions import Bfloat16Functions
+from ttnn_jit.kernels.math.conversions import Conversions
+from ttnn_jit.kernels.math.dot_product import DotProduct
+from ttnn_jit.kernels.math.error_function import ErrorFunction
+from ttnn_jit.kernels.math.gamma import Gamma
+from ttnn_jit.kernels.math.hyperbolic import Hyperbolic
+from ttnn_jit.kernels.math.inverse_trigonometry import InverseTrigonometry
+from ttnn_jit.kernels.math.quotient import Quotient
+from ttnn_jit.kernels.math.word_math import DoubleWordMath, IntegerMath, TruthMath
+from ttnn_jit.specs.dtypes import ComputeType
+
+
+class VectorMath(
+    Conversions,
+    ErrorFunction,
+    Hyperbolic,
+    InverseTrigonometry,
+    Gamma,
+    Bessel,
+    Quotient,
+    Bfloat16Functions,
+    DotProduct,
+):
+    """All of ops.emit.Emit, and the conversions between element types."""
+
+    def arithmetic(self, compute: ComputeType) -> Any:
+        """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
+        if compute.is_truth:
+            return TruthMath(self)
+        if compute.is_double_word:
+            return DoubleWordMath(self)
+        return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

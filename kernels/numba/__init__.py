@@ -1,0 +1,1 @@
+"""What numba compiles: bodies, routines and users' functions as Python source, and the way from that to LLVM text."""

@@ -1,0 +1,40 @@
+"""The loops of routines (ops/families/routine.py), as numba compiles them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ttnn_jit.ops import Routine
+from ttnn_jit.ops.declared import DECLARED
+
+
+def compiled(name: str, *elements: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop of the routine of that name in TTIR, for numba's code to call.
+
+    Args:
+        name: The routine's.
+        elements: What its `loop` takes: what makes a number of an element, and an element of a number, or what writes
+            a row of them.
+    """
+    (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
+    return _looped(loop, *elements)
+
+
+@cache
+def _looped(loop: Callable[..., Callable[..., None]], *elements: Callable[..., Any]) -> Callable[..., Any]:
+    from ttnn_jit.kernels.numba import scalar_math
+
+    dispatcher: Callable[..., Any] = scalar_math.loop(loop(*elements))
+    return dispatcher
+
+
+def written_in_rows(load: Callable[[Any], Any], store: Callable[[Any], Any]) -> Callable[..., None]:
+    """``write`` of a routine that writes rows (ops/families/routine.py), element by element; it is not compiled."""
+
+    def write(result, matrix, row, down, along, source, first, step, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        for i in range(width):
+            result[matrix + row * down + i * along] = store(load(source[first + i * step]))
+
+    return write

@@ -1,0 +1,20 @@
+"""The function through which native code calls what numba compiled: numba's own gives its results by address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import I32, PTR, VOID, Type
+
+
+def numba_entry(name: str, symbol: str, parameters: Sequence[Parameter], result: Type = VOID) -> str:
+    """The function `name`, which gives back what numba's function `symbol` does.
+
+    Numba's takes where to put the result, where to put an exception, then the arguments; nothing raises one.
+    """
+    f = FunctionBuilder(name, ModuleText(), parameters, result)
+    found, error = f.alloca(PTR if result is VOID else result, hint="result"), f.alloca(PTR, hint="error")
+    f.call(I32, f'"{symbol}"', found, error, *f.parameters)
+    return f.ended(None if result is VOID else f.load(result, found))

@@ -1,0 +1,1 @@
+"""The backends of vector math: LLVM instructions of vectors, and numpy arrays."""

@@ -1,0 +1,198 @@
+"""Vector math as LLVM instructions: that of float32, and bfloat16 words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ttnn_jit.kernels.llvm.types import BFLOAT, I8, I16, I64, Type, type_of
+from ttnn_jit.kernels.llvm.values import Value, i32, integer, integers, poison, zero
+from ttnn_jit.kernels.math.bfloat16_powers import MANTISSA_BITS, Bfloat16Power
+from ttnn_jit.kernels.vectors.llvm_float import LlvmFloat
+from ttnn_jit.kernels.vectors.lookup_table import results
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
+
+
+class LlvmVector(LlvmFloat):
+    """Writes instructions on ``<lanes x float>``, bfloat16 words among them, into a body of its own or another's.
+
+    Use::
+
+        module = ModuleText()
+        b = LlvmVector(isa, module)               # or LlvmVector(isa, module, function.body)
+        x = b.load_bf16(words)                    # or any value of type <lanes x float>
+        y = b.round_to(b.exp(x), DataType.BFLOAT16, Numerics.DEVICE)
+        words = b.store_bf16(y, Numerics.DEVICE)  # <lanes x i16>
+        module.text()                             # goes beside it, once per module
+
+    A rare path (sin and cos of huge arguments) ends the basic block and begins another.
+
+    The text relies on no IR pass and calls nothing but intrinsics that the target has as instructions, and functions
+    of `module`.
+    """
+
+    def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
+        """As `VectorMath.round_to`, by the instruction of avx512_bf16 where the host has it."""
+        if dtype.is_upper_half and self.isa.avx512_bf16:
+            return self.load_bf16(self.converted((value,), numerics))
+        rounded: Value = super().round_to(value, dtype, numerics)
+        return rounded
+
+    def cut(self, words: Value, dtype: DataType) -> Value:
+        """The elements of `dtype` that the low bits of `words` are: ``<lanes x i8>``, for one."""
+        return self.narrow(words, type_of(dtype.traits.llvm, self.isa.lanes))
+
+    def add_products(self, total: Value, left: Value, right: Value) -> Value:
+        """See `DotProduct.add_products`: one instruction where the processor has it."""
+        if not self.isa.avx512_bf16:
+            added: Value = super().add_products(total, left, right)
+            return added
+        pairs = [self.bitcast(each, BFLOAT.times(2 * self.isa.lanes)) for each in (left, right)]
+        return self.intrinsic(self._float, "llvm.x86.avx512bf16.dpbf16ps.512", total, *pairs)
+
+    def load_bf16(self, words: Value) -> Value:
+        """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""
+        return self.from_bits(self.shift_left(self.zext(words, self._int), 16))
+
+    def store_bf16(self, value: Value, numerics: Numerics) -> Value:
+        """The bfloat16 words, ``<lanes x i16>``, of `value` rounded."""
+        if self.isa.avx512_bf16:
+            return self.converted((value,), numerics)
+        return self.high_words((self.round_bfloat16(value, numerics),))
+
+    @property
+    def _words(self) -> Type:
+        """The bfloat16 words of two vectors."""
+        return I16.times(2 * self.isa.lanes)
+
+    def high_words(self, values: Sequence[Value]) -> Value:
+        """The upper halves of one or two values, one's after the other's: ``<n x i16>``."""
+        halves = [self.bitcast(each, self._words) for each in values]
+        return self.shuffled(halves, range(1, len(values) * self._words.lanes, 2))
+
+    def shuffled(self, parts: Sequence[Value], order: Sequence[int]) -> Value:
+        """The lanes of one or two vectors in another order."""
+        return self.shuffle(parts[0], parts[1] if len(parts) > 1 else None, order)
+
+    def upper_lanes(self, value: Value, width: int) -> Value:
+        """`value` with the lanes from `width` on as the first ones."""
+        return self.shuffle(value, None, [(lane + width) % self.isa.lanes for lane in range(self.isa.lanes)])
+
+    def halves(self, words: Value) -> tuple[Value, Value]:
+        """The float32 values of the even and of the odd ones of bfloat16 `words`, ``<2 lanes x i16>``."""
+        pairs = self.bitcast(words, self._int)
+        even, odd = self.shift_left(pairs, 16), self.int_and(pairs, self.int_const(-0x1_0000))
+        return self.from_bits(even), self.from_bits(odd)
+
+    def interleaved_high_words(self, even: Value, odd: Value) -> Value:
+        """The words, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
+        low = self.shift_right_zero(self.bits(even), 16)
+        return self.bitcast(self.int_or(low, self.bits(odd)), self._words)
+
+    def looked_up(self, words: Value) -> Value:
+        """The entries of the module's table (kernels/vectors/lookup_table.py) for words, a multiple of 4 of them."""
+        # Extracted four at a time and separated by shifts.
+        count = words.type.lanes
+        result, table = poison(words.type), results(self)
+        indices = self.bitcast(words, I64.times(count // 4))
+        for k in range(count):
+            if k % 4 == 0:
+                four = self.extract(indices, k // 4)
+            index = self.bit_and(self.shift_right_zero(four, 16 * (k % 4)), 0xFFFF)
+            result = self.insert(result, self.load(I16, self.element(table, I16, index)), k)
+        return result
+
+    def bfloat16_power(
+        self, words: Value, form: Bfloat16Power, name: str, body: Callable[[LlvmVector, Value], Value]
+    ) -> Value:
+        """The nearest bfloat16 to a power of each word, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
+
+        Args:
+            words: What is raised to the power.
+            form: The power.
+            name: Names the body, in generated text.
+            body: Computes the results of words among which are others than normal numbers with normal results.
+        """
+        kind, root = self._words, form.root
+        bias = integer(form.bias, kind)
+        argument = self.add(bias, words) if form.sign > 0 else self.sub(bias, words)
+        found = self._byte_of(form.mantissas, argument)
+        exponent = argument if root == 1 else self.shift_right_zero(argument, 1)
+        upper = self.bit_and(exponent, integer(-1 << MANTISSA_BITS, kind))
+        lower = self.bit_and(found, integer((1 << MANTISSA_BITS) - 1, kind))
+        result = self.bit_or(upper, lower)
+        # Twice the word is without its sign.
+        step, magnitude = (1, words) if root == 2 else (2, self.add(words, words))
+        first = 1 << MANTISSA_BITS
+        above = self.sub(magnitude, integer(step * first, kind))
+        special = self.compare("uge", above, integer(step * (form.beyond - first), kind))
+        if form.sign > 0:  # zeros are no rarity
+            is_zero = self.compare("eq", words, zero(kind))
+            result = self.select(is_zero, zero(kind), result)
+            special = self.bit_and(special, self.compare("ne", words, zero(kind)))
+        return self._if_any_lane(special, result, lambda: self._out_of_line(name, body, words))
+
+    def _byte_of(self, entries: tuple[int, ...], words: Value) -> Value:
+        """Looks up bytes: the lower half of each of 32 words indexes a table of 128 or 256 bytes."""
+        index = self.bitcast(words, I8.times(64))
+        found = poison(index.type)
+        for start in range(0, len(entries), 128):
+            low, high = (integers(entries[k : k + 64], I8) for k in (start, start + 64))
+            part = self.intrinsic(index.type, "llvm.x86.avx512.vpermi2var.qi.512", low, index, high)
+            found = self.select(self.compare("slt", index, zero(index.type)), part, found) if start else part
+        return self.bitcast(found, words.type)
+
+    def flushed(self, words: Value) -> Value:
+        """Bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""
+        kind = words.type
+        magnitude = self.bit_and(words, integer(0x7FFF, kind))
+        sign = self.bit_and(words, integer(-0x8000, kind))
+        is_denormal = self.compare("slt", magnitude, integer(0x0080, kind))
+        infinity = integer(0x7F80, kind)
+        is_nan = self.compare("sgt", magnitude, infinity)
+        return self.select(is_nan, infinity, self.select(is_denormal, sign, words))
+
+    def unless_nan(self, words: Value, otherwise: Callable[[], Value]) -> Value:
+        """Bfloat16 words, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
+        magnitude = self.bit_and(words, integer(0x7FFF, words.type))
+        return self._if_any_lane(self.compare("sgt", magnitude, integer(0x7F80, words.type)), words, otherwise)
+
+    def as_high(self, words: Value, start: int) -> Value:
+        """The float32 values of a vector's bfloat16 words, those from `start` on of ``<2 lanes x i16>``."""
+        count = 2 * self.isa.lanes
+        order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]
+        return self.bitcast(self.shuffle(words, zero(words.type), order), self._float)
+
+    def converted(self, values: Sequence[Value], numerics: Numerics, *, leaves_nan: bool = False) -> Value:
+        """The bfloat16 words of one or two values, one's after the other's, by the instructions of avx512_bf16.
+
+        They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, which
+        `leaves_nan` leaves, IEEE numerics but for denormals.
+        """
+        if numerics is Numerics.DEVICE and leaves_nan:
+            return self._converted(values)
+        if numerics is Numerics.DEVICE:
+            # vminps gives its second operand where the first is NaN.
+            infinity = self.const(float("inf"))
+            minimum = "llvm.x86.avx512.min.ps.512"
+            return self._converted([self.intrinsic(self._float, minimum, v, infinity, i32(4)) for v in values])
+        words = self._converted(values)
+        is_class = "llvm.x86.avx512.fpclass.ps.512"
+        denormal = [self.intrinsic(self._float.mask, is_class, v, i32(32)) for v in values]
+
+        def keep_denormals() -> Value:
+            kept = self.high_words([self.round_bfloat16(each, numerics) for each in values])
+            lanes = denormal[0]
+            if len(values) == 2:
+                lanes = self.shuffle(denormal[0], denormal[1], range(2 * self.isa.lanes))
+            return self.select(lanes, kept, words)
+
+        any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)
+        return self._if_any_lane(any_denormal, words, keep_denormals)
+
+    def _converted(self, values: Sequence[Value]) -> Value:
+        count = len(values) * self.isa.lanes
+        name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+        # Of two, the instruction puts the second operand's words first.
+        halves = self.intrinsic(BFLOAT.times(count), name, *reversed(values))
+        return self.bitcast(halves, I16.times(count))

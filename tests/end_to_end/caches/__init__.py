@@ -1,0 +1,1 @@
+"""Programs that are kept, in memory and on disk."""

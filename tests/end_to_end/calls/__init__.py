@@ -1,0 +1,1 @@
+"""Calls of jitted functions: arguments, warm calls, which program a call finds."""

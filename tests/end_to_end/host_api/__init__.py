@@ -1,0 +1,1 @@
+"""The functions of `ttnn` that are no operations, and operations over them."""

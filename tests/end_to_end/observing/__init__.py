@@ -1,0 +1,1 @@
+"""What users are told: tracebacks, graphs, reports, comparison with goldens."""

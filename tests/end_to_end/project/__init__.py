@@ -1,0 +1,1 @@
+"""The project itself: its documents, its package, its commands."""

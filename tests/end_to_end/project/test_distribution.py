@@ -1,0 +1,114 @@
+"""What is handed to others: the source distribution is the whole checkout, the wheel is the package and no more."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+GENERATED = (".git", ".venv", "*.egg-info", "build", "dist", "generated", "__pycache__", ".*_cache", ".hypothesis")
+NOT_HANDED_OUT = {".gitignore"}
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+def run(*command, cwd, **environment):
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def build(kind, source, folder):
+    """The file that setuptools, which torch brings, makes of `source`."""
+    folder.mkdir()
+    run(
+        sys.executable, "-c", f"from setuptools import build_meta; build_meta.build_{kind}({str(folder)!r})", cwd=source
+    )
+    (built,) = folder.iterdir()
+    return built
+
+
+def files_below(folder):
+    """Every file, those behind links to folders included."""
+    walked = os.walk(folder, followlinks=True)
+    return {str(Path(where, name).relative_to(folder)) for where, _, names in walked for name in names}
+
+
+def tracked():
+    """What git knows of the checkout; None where there is no repository, or no git."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return None
+    return run("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", cwd=ROOT).split("\0")[:-1]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """The checkout without what was generated, or lies about, in it."""
+    folder = tmp_path_factory.mktemp("checkout") / "ttnn_jit"
+    names = tracked()
+    if names is None:
+        return shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(*GENERATED))
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unpacked(checkout, tmp_path_factory):
+    """The source distribution of the checkout, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    before = files_below(checkout)
+    with tarfile.open(build("sdist", checkout, folder / "sdist")) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # there from Python 3.11.4 on
+        archive.extractall(folder)
+    shutil.rmtree(checkout / "ttnn_jit.egg-info")
+    assert files_below(checkout) == before
+    (found,) = folder.glob("ttnn_jit-*")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(unpacked, tmp_path_factory):
+    """The wheel of the source distribution, as an installer lays it out."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(build("wheel", unpacked, folder / "wheel")) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_source_distribution_holds_every_file_of_the_checkout(checkout, unpacked):
+    assert files_below(checkout) - files_below(unpacked) <= NOT_HANDED_OUT
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
+    package = {name for name in files_below(installed) if not name.partition("/")[0].endswith(".dist-info")}
+    assert package == {f"ttnn_jit/{name}" for name in files_below(checkout / "ttnn_jit")}
+    assert {Path(name).suffix for name in package} == {".py", ".pyi", ".typed"}
+
+
+def test_what_is_installed_from_the_source_distribution_runs_the_demo_and_knows_its_entry_points(installed, tmp_path):
+    script = (
+        "import ttnn_jit, sys; from importlib.metadata import entry_points, version; "
+        "assert version('ttnn_jit') == ttnn_jit.__version__; "
+        "(command,) = entry_points(group='console_scripts', name='ttnn-jit'); "
+        "(universe,) = entry_points(group='xdsl.universe', name='ttnn_jit'); universe.load(); "
+        "print(ttnn_jit.__file__); sys.exit(command.load()(['demo']))"
+    )
+    printed = run(sys.executable, "-c", script, cwd=tmp_path, PYTHONPATH=str(installed))
+    assert printed.startswith(str(installed))
+    assert "largest relative error" in printed
+
+
+def test_tests_run_in_the_unpacked_source_distribution(unpacked):
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/unit/cache/test_contents.py", "tests/mlir/cse"]
+    assert "passed" in run(*command, cwd=unpacked, PYTHONPATH="")

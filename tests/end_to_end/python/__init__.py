@@ -1,0 +1,1 @@
+"""The Python that jitted functions are written in, and the tensors that they handle as objects."""

@@ -1,0 +1,1 @@
+"""How far results lie from exact ones."""

@@ -1,0 +1,1 @@
+"""Calls and the worlds around them: keys, guards, frontends."""

@@ -1,0 +1,171 @@
+"""Every argument that chooses anything reaches the key: what has one key is one program, in memory and on disk.
+
+All calls of `tests/argument_walk.py` are asked for their keys; some run in processes that share a cache folder, in
+several orders, and must give what each gives alone, without a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import warnings
+import zlib
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import settings
+
+import ttnn_jit
+from tests import argument_walk
+from tests.argument_walk import ALONE, functions
+from tests.host_calls import HOST
+from ttnn_jit import ttnn
+from ttnn_jit.cache import key as keys
+from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ttnn.functions.gradients import GRADIENTS
+
+ROOT = Path(__file__).parents[3]
+ORDERS = ("forward", "reversed", "shuffled")
+SHARED = {"divide", "div_bw", "rdiv_bw", "split"}
+
+
+class Asked(Exception):  # noqa: N818 - it is none
+    """What a call would compile."""
+
+
+@pytest.fixture(scope="module")
+def requests():
+    """What every call of the walk compiles, each once, by the name of its function."""
+    found = {}
+
+    def asked(request, **_):
+        raise Asked(request)
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setattr(driver, "compile_program", asked)
+        for call in argument_walk.calls():
+            try:
+                call.run()
+            except Asked as error:
+                (request,) = error.args
+                found.setdefault(repr((request.operation.fingerprint, request)), request)
+            except TtnnJitError:
+                pass
+    return list(found.values())
+
+
+def wrong_groups(requests, key_of):
+    """Requests of which some have one key and not one content, by key."""
+    groups = defaultdict(list)
+    for request in requests:
+        groups[key_of(request)].append(request)
+    for group in groups.values():
+        if len(group) > 1 and len({*map(content_of, group)}) > 1:
+            yield group
+
+
+def content_of(request):
+    """What the program of a request says; its error, if it has none."""
+    try:
+        lowered = request.lower()
+    except TtnnJitError as error:
+        return error.message
+    return content_key(request, lowered, notes_of(lowered)).digest
+
+
+def test_no_two_operations_have_one_fingerprint():
+    gradients = {each for function in GRADIENTS.values() for each in function.__ttnn_overloads__}
+    declared = {*OPERATIONS, *gradients}
+    assert len(declared) > 370
+    assert len({each.fingerprint for each in declared}) == len(declared)
+
+
+def test_what_has_one_key_is_one_program(requests):
+    assert len(requests) > 10_000
+    assert len({request.operation for request in requests}) > 340
+    assert next(wrong_groups(requests, lambda request: request_key(request).digest), None) is None
+
+
+def test_every_part_of_the_key_is_needed(requests):
+    parts = {name for request in requests for name in request.parts}
+    assert parts == {"operation", "operands", "attributes", "dtype", "activations", "operand activations", "in place"}
+    for part in parts:
+
+        def without(request, part=part):
+            kept = {name: value for name, value in request.parts.items() if name != part}
+            return keys.Key.here("m", kept, request.options, request.target, function=request.name).digest
+
+        assert next(wrong_groups(requests, without), None) is not None, part
+    for field in ("options", "target"):
+
+        def ignoring(request, field=field):
+            return replace(keys.Key.here("m", request.parts, request.options, request.target), **{field: None}).digest
+
+        assert next(wrong_groups(requests, ignoring), None) is not None, field
+
+
+def test_the_key_that_named_the_operation_of_the_ir_did_not_tell_roundings_apart(requests):
+    def by_name(request):
+        parts = {**request.parts, "operation": request.operation.ttnn_name}
+        return keys.Key.here("m", parts, request.options, request.target, function=request.name).digest
+
+    found = [group for group in wrong_groups(requests, by_name) if len({each.operation for each in group}) > 1]
+    assert {request.operation.name for group in found for request in group} >= {"divide", "div_bw", "rdiv_bw"}
+
+
+ONE_OF = {"sample": 48, "fuzz": 1}
+"""By profile, of how many functions one has its calls run; all of them take seven minutes."""
+
+
+def chosen():
+    """The functions whose calls run: those of several declarations that share a name, and one of a few others."""
+    several = {name for name, function in functions().items() if len([*function.__ttnn_overloads__]) > 1}
+    one_of = ONE_OF.get(settings.get_current_profile_name(), 12)
+    return [
+        name for name in (*functions(), *HOST) if zlib.crc32(name.encode()) % one_of == 0 or name in several & SHARED
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_no_result_depends_on_what_was_compiled_before_in_this_process_or_another(tmp_path):
+    folder = tmp_path / "cache"
+    alone = run(ALONE, folder, TTNN_JIT_CACHE="0")
+    assert sum(len(each) == 64 for each in alone.values()) > len(alone) / 2
+    for order in ORDERS:
+        found = run(order, folder)
+        assert {label: (alone[label], each) for label, each in found.items() if each != alone[label]} == {}
+
+
+def run(order, folder, **environment):
+    """What each call gives in a process that makes all of them in an order."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.argument_walk", order, *chosen()],
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "TTNN_JIT_CACHE_DIR": str(folder), "TTNN_JIT_CACHE": "1", **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, -0.0), (-0.0, 0.0)])
+def test_zeros_of_both_signs_are_two_numbers_for_a_routine(numbers, cpu_device):
+    x, places = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
+    tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, places)]
+    ttnn_jit.cache_clear()
+    for number in numbers:
+        filled = ttnn.to_torch(ttnn.index_fill(tensors[0], 1, tensors[1], number))
+        assert torch.equal(torch.signbit(filled[:, 1:3]), torch.full((3, 2), math.copysign(1.0, number) < 0))

@@ -1,0 +1,1 @@
+"""Operations, drawn at random, against references."""

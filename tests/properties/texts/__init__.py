@@ -1,0 +1,1 @@
+"""Modules as text: edited, damaged, and carried out by other means."""

@@ -1,0 +1,102 @@
+"""Columns of scores that take no part: those of keys that no row of a block sees, as a causal mask has it.
+
+Where all scores of some columns are what a pass over rows does not notice (-infinity under a softmax), and what it
+makes of them is 0, the product after it adds nothing for them. They are not computed at all. The bits of the others
+stay: chains of a row's reductions begin anew every `CHAINS` columns, so that parts begin and end there; beyond the
+first `BLOCK` columns they only end there.
+
+A row's own numbers (its largest score, the sum of its exponentials) are taken to be finite and not 0, and values of
+keys to be finite: else a row is NaN where a key that it does not see is met, and need not be where none is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+
+from ttnn_jit.codegen.blocking.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
+from ttnn_jit.codegen.bodies.body_analysis import REDUCTION_OF_TILE
+from ttnn_jit.codegen.bodies.steps import Accumulate, Load, Step, Store, operands_of
+from ttnn_jit.codegen.fusion.sweeps import wide_steps
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.ops.families.reduction import BLOCK, CHAINS, SHORT_ROW
+
+Part = tuple[int, int]
+"""The first of some columns, and how many they are."""
+
+
+def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> Callable[[Part], Part]:
+    """From some rows of a head to the columns that take part: of a product, a pass over its rows, and a product.
+
+    Args:
+        group: The three.
+        launches: All of the program.
+    """
+    columns = group[0].bound.loops.extents[-1]
+    if columns > SHORT_ROW or not _meet_columns(group, columns):
+        return lambda _: (0, columns)
+    ranges = ValueRanges(launches, group[0].bound.body.numerics)
+    groups = -(-columns // CHAINS)
+
+    def seen(rows: Part) -> Part:
+        def unseen(begin: int, end: int) -> bool:
+            return _take_no_part(group, ranges, rows, (begin * CHAINS, min(end * CHAINS, columns) - begin * CHAINS))
+
+        end = max(1, _least(groups, lambda begin: unseen(begin, groups)))
+        begin = end - _least(end, lambda count: unseen(0, end - count)) if columns <= BLOCK else 0
+        start = min(begin, end - 1) * CHAINS
+        return start, min(end * CHAINS, columns) - start
+
+    return seen
+
+
+def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
+    """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
+    _, between, last = (launch.bound for launch in group)
+    factors = {last.inputs[k].value for k in last.product.factors}
+    along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
+    return between.loops.uncut == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
+
+
+def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, columns: Part) -> bool:
+    """Whether the result is the same without some columns of some rows of every head."""
+    first, between = (launch.bound for launch in group[:2])
+    box = [(0, extent - 1) for extent in first.loops.extents]
+    box[-1] = columns[0], sum(columns) - 1
+    box[-2 - len(first.loops.reduced)] = rows[0], sum(rows) - 1
+    made = ranges.stored(group[0], box, {})
+    if not made.is_only(made.low):
+        return False
+    beside = [(0, extent - 1) for extent in between.loops.extents]
+    beside[-1] = box[-1]
+    return _is_not_noticed(group[1], beside, ranges, {first.outputs[0].value: made})
+
+
+def _least(most: int, holds: Callable[[int], bool]) -> int:
+    """The least number up to `most` from which on `holds` does; it is taken to hold of `most`."""
+    return bisect_left(range(most), True, key=holds) if holds(most - 1) else most
+
+
+def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
+    """Whether a pass over rows is the same without these columns, for which it stores 0."""
+    body = launch.bound.body
+    wide = wide_steps(body)
+
+    def assumed(index: int) -> Range | None:
+        step = body.steps[index]
+        return None if wide[index] or not (isinstance(step, Load) or operands_of(step)) else FINITE_NOT_ZERO
+
+    found = ranges.steps(launch, box, known, assumed)
+    return all(_leaves_alone(step, found, wide) for step in body.steps)
+
+
+def _leaves_alone(step: Step, found: Sequence[Range], wide: Sequence[bool]) -> bool:
+    match step:
+        case Accumulate():
+            identity = REDUCTION_OF_TILE[step.tile_name].identity
+            return wide[step.operand] and found[step.operand].is_only(identity)
+        case Store():
+            return found[step.operand].is_only(0.0)
+        case _:
+            return True

@@ -1,0 +1,76 @@
+"""The steps of a body as Python statements for one element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.codegen.bodies.body_analysis import operation_of_tile
+from ttnn_jit.codegen.bodies.steps import (
+    Accumulate,
+    Apply,
+    Cast,
+    Constant,
+    KernelBody,
+    Load,
+    LookUp,
+    Product,
+    Step,
+    Store,
+)
+from ttnn_jit.kernels.numba.python_scalar import INDENT, PythonScalar
+
+
+def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
+    """The statements that `write` adds to the builder, which does not keep them."""
+    before, builder.lines = builder.lines, []
+    write()
+    written, builder.lines = builder.lines, before
+    return written
+
+
+def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
+    """`lines` in loops, the innermost of which comes first."""
+    heads = [f"{INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
+    return [*heads, *(INDENT * len(heads) + line for line in lines)]
+
+
+def write_steps(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
+    """Writes a body's steps for one element.
+
+    Args:
+        body: The steps.
+        builder: Gets the statements.
+        places: By stream, the element that is loaded or stored.
+    """
+    values: list[str] = []
+    for step in body.steps:
+        values.append(_written(step, values, body, builder, places))
+
+
+def _written(step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> str:
+    assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
+    match step:
+        case Load():
+            return str(builder.loaded(places[step.stream], body.streams[step.stream].dtype))
+        case Cast():
+            source, value = body.dtype_of(step.operand), values[step.operand]
+            return value if step.dtype is source else str(builder.typecast(value, source, step.dtype, body.numerics))
+        case Apply():
+            return str(builder.round_to(_applied(step, values, builder), step.dtype, body.numerics))
+        case Store():
+            value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
+            builder.lines.append(f"{places[step.stream]} = {value}")
+            return ""
+
+
+def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
+    """What an op computes, before it is rounded."""
+    arithmetic = builder.arithmetic(step.dtype.compute)
+    operation = operation_of_tile(step.tile_name)
+    builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
+    operands = [
+        arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
+        for operand in step.operands
+    ]
+    return operation.emit(arithmetic, *operands, *(number.value for number in step.numbers))

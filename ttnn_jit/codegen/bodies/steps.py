@@ -1,0 +1,283 @@
+"""A kernel as a list of steps over one tile of each operand: the form between the scheduled module and LLVM text."""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ttnn_jit.nest.limits import ENTRIES
+from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops.language.kinds import as_float32
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.product_precision import Multiplication
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number of a compute type, by its bits: 0.0 and -0.0 differ, and NaN equals itself."""
+
+    bits: int
+
+    @staticmethod
+    def of(value: float) -> Constant:
+        """The float32 nearest to `value`, an infinity beyond its range; an int's low 32 bits."""
+        if isinstance(value, int):
+            return Constant(value % (1 << 32))
+        return Constant(int.from_bytes(struct.pack("<f", as_float32(value)), "little"))
+
+    @property
+    def value(self) -> float:
+        """The number of a float32."""
+        number: float = struct.unpack("<f", self.bits.to_bytes(4, "little"))[0]
+        return number
+
+    def in_type(self, compute: ComputeType) -> float:
+        """The number of `compute` that has these bits."""
+        if not compute.is_integer:
+            return self.value
+        return int.from_bytes(self.bits.to_bytes(4, "little"), "little", signed=compute.is_signed)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The tile of input `stream`."""
+
+    stream: int
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`."""
+
+    tile_name: str
+    operands: tuple[int | Constant, ...]
+    numbers: tuple[Constant, ...]
+    dtype: DataType
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The tile of an earlier step, rounded or widened to `dtype`."""
+
+    operand: int
+    dtype: DataType
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Stores the tile of an earlier step to the written stream."""
+
+    operand: int
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """The entries of the kernel's lookup table for the bfloat16 tile of an earlier step; replaces several steps."""
+
+    operand: int
+    dtype: DataType = DataType.BFLOAT16
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """The tile of an earlier step reduced along the loop that is, as the operation of `tile_name` says, in float32.
+
+    It is one element for all of that loop, and there only when the loop has ended.
+    """
+
+    operand: int
+    tile_name: str
+    dtype: DataType = COMPUTE_TYPE
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The products of two loaded tiles added up along the loops that are contracted (ops/families/contraction.py), in
+    float32.
+
+    It is one element for all of these loops, and there only when they have ended.
+
+    Attributes:
+        multiplication: How a chip multiplies; None: exactly.
+    """
+
+    left: int
+    right: int
+    dtype: DataType = COMPUTE_TYPE
+    slot: int | None = None
+    multiplication: Multiplication | None = None
+
+    @property
+    def turned(self) -> Product:
+        """The same of the factors in the other order."""
+        multiplication = self.multiplication and self.multiplication.turned
+        return replace(self, left=self.right, right=self.left, multiplication=multiplication)
+
+
+Step = Load | Apply | Cast | LookUp | Accumulate | Product | Store
+
+
+class SizeClass(enum.Enum):
+    """How many elements a launch processes: bounds what compiling the kernel may cost.
+
+    Attributes:
+        SMALL: At most four tiles.
+        MEDIUM: More.
+        LARGE: At least 65,536, the number of bfloat16 values, from which on lookup tables and loop fission may pay.
+    """
+
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+    @staticmethod
+    def of(count: int) -> SizeClass:
+        """The class of `count` elements."""
+        if count >= ENTRIES:
+            return SizeClass.LARGE
+        return SizeClass.MEDIUM if count > _MAX_SMALL_ELEMENTS else SizeClass.SMALL
+
+
+_MAX_SMALL_ELEMENTS = 4 * 32 * 32
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """The loop that a body reduces.
+
+    Attributes:
+        loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
+        moving: Per stream, whether it moves along that loop.
+        is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
+    """
+
+    loop: int
+    moving: tuple[bool, ...]
+    is_short: bool
+
+
+MANY_STREAMS = 12
+"""Of rows: more have their addresses in memory, and what is left of a row is copied with a call for each of them."""
+
+TWO_VECTORS = 32
+"""Elements of a chunk of two of the widest vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBody:
+    """What a kernel computes of one element of each stream, without extents.
+
+    Attributes:
+        streams: The distinct inputs, then the outputs: dtype, and access along the innermost dimension.
+        rank: Loops around the innermost one.
+        steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
+            that the step writes, None if it writes none.
+        numerics: How results are rounded.
+        size_class: Of its launches.
+        joined: Whether loop fusion made it of several of the target's kernels.
+        reduced: The loop that `Accumulate` reduces; None if there is none.
+        has_tails: Of rows of more than `MANY_STREAMS`: whether they are no whole chunks of two vectors.
+    """
+
+    streams: tuple[Stream, ...]
+    rank: int
+    steps: tuple[Step, ...]
+    numerics: Numerics
+    size_class: SizeClass = SizeClass.MEDIUM
+    joined: bool = False
+    reduced: Reduced | None = None
+    has_tails: bool = False
+
+    @property
+    def live_tiles(self) -> int:
+        """The largest number of tiles that are live at once."""
+        last_use = {}
+        for index, step in enumerate(self.steps):
+            for operand in operands_of(step):
+                last_use[operand] = index
+        live = peak = 0
+        for index, step in enumerate(self.steps):
+            live -= sum(last_use[operand] == index for operand in set(operands_of(step)))
+            live += index in last_use
+            peak = max(peak, live)
+        return peak
+
+    @property
+    def only_moves(self) -> bool:
+        """Whether it computes nothing."""
+        return all(isinstance(step, Load | Store) for step in self.steps)
+
+    @property
+    def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """For every op with two tile operands or more: the slots that it reads, and the one that it writes."""
+        found = []
+        for step in self.steps:
+            if isinstance(step, Apply) and len(read := operands_of(step)) > 1:
+                slots = [self._slot(index) for index in read]
+                known = tuple(slot for slot in slots if slot is not None)
+                if step.slot is not None and len(known) == len(slots):
+                    found.append((known, step.slot))
+        return tuple(found)
+
+    @property
+    def is_all_bfloat16(self) -> bool:
+        """Whether all streams but forwarded ones are bfloat16, so two vectors can be the halves of 32-bit words."""
+        moving = (stream for stream in self.streams if stream.access is not InnerAccess.SCALAR and not stream.forwarded)
+        return all(stream.dtype.is_upper_half for stream in moving)
+
+    def dtype_of(self, index: int) -> DataType:
+        """Element type of the tile of the step at `index`."""
+        step = self.steps[index]
+        assert not isinstance(step, Store), "a store makes no tile"
+        return self.streams[step.stream].dtype if isinstance(step, Load) else step.dtype
+
+    def _slot(self, index: int) -> int | None:
+        step = self.steps[index]
+        return None if isinstance(step, Store) else step.slot
+
+
+def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
+    """The numbers of the streams that are contracted: both tiles are loaded."""
+    step = next(step for step in steps if isinstance(step, Product))
+    left, right = steps[step.left], steps[step.right]
+    assert isinstance(left, Load), "it is loaded"
+    assert isinstance(right, Load), "it is loaded"
+    return left.stream, right.stream
+
+
+def operands_of(step: Step) -> tuple[int, ...]:
+    """Indices of the steps whose tiles `step` reads."""
+    match step:
+        case Load():
+            return ()
+        case Apply():
+            return tuple(operand for operand in step.operands if isinstance(operand, int))
+        case Product():
+            return step.left, step.right
+        case Cast() | LookUp() | Accumulate() | Store():
+            return (step.operand,)
+
+
+def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
+    """`step` with other operands."""
+    match step:
+        case Load():
+            return step
+        case Apply():
+            operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
+            return replace(step, operands=tuple(operands))
+        case Product():
+            return replace(step, left=renamed(step.left), right=renamed(step.right))
+        case Cast() | LookUp() | Accumulate() | Store():
+            return replace(step, operand=renamed(step.operand))

@@ -1,0 +1,1 @@
+"""Steps of the host's compile that make one launch of several."""

@@ -1,0 +1,105 @@
+"""Elementwise launches in the shapes that their neighbours have, so that those which feed each other may be one loop.
+
+A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's
+results; it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the
+bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ttnn_jit.codegen.fusion.copy_folding import only_copies
+from ttnn_jit.codegen.schedules.bound_kernel import Operand, is_elementwise
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.specs.access.access import Access, reshaped
+from ttnn_jit.specs.access.index_expressions import Const, Dim, dims_of
+from ttnn_jit.specs.access.strided_walk import NotStridedError
+
+
+def meet_in_one_shape(plan: HostPlan) -> HostPlan:
+    """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
+    launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
+    places, _ = places_by_value(launches)
+    for place, launch in reversed([*enumerate(launches)]):
+        value = launch.bound.outputs[0].value
+        if value not in plan.results:
+            later = [launches[each] for each in places[value] if each > place]
+            launches[place] = _in_shape_of_readers(launch, later)
+    return replace(plan, launches=tuple(launches))
+
+
+def _runs_in_any_shape(launch: HostLaunch) -> bool:
+    return all(map(is_elementwise, launch.ops[-1:])) and len(launch.bound.outputs) == 1
+
+
+def _with_inputs_broadcast(launch: HostLaunch) -> HostLaunch:
+    if not _runs_in_any_shape(launch) or all(each.view.access is None for each in launch.bound.inputs):
+        return launch
+    inputs = tuple(Operand(each.value, _broadcast(each.view)) for each in launch.bound.inputs)
+    return _changed(launch, inputs, launch.bound.outputs)
+
+
+def _broadcast(view: View) -> View:
+    """A view without the repetition that broadcasting makes."""
+    if view.access is None:
+        return view
+    access = view.access.simplified
+    used = frozenset[int]().union(*map(dims_of, access.coordinates))
+    extents = tuple(extent if axis in used else 1 for axis, extent in enumerate(access.extents))
+    if extents == access.extents:
+        return view
+    own = tuple(view.spec.shape)
+    plain = all(
+        expr == (Const(0) if extent == 1 else Dim(axis))
+        for axis, (expr, extent) in enumerate(zip(access.coordinates, own, strict=True))
+    )
+    return View(view.spec, None if plain and extents == own else Access(extents, access.coordinates))
+
+
+def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> HostLaunch:
+    """The launch over the elements of the one reshape through which all that read its result do so."""
+    if not _runs_in_any_shape(launch) or launch.bound.outputs[0].view.access is not None:
+        return launch
+    (output,) = launch.bound.outputs
+    access, shape = _read_as(output.value, readers), output.view.shape
+    if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
+        return launch
+    inputs = tuple(_through(access, each, shape) for each in launch.bound.inputs)
+    return _changed(launch, inputs, (output.viewed(access),))
+
+
+def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
+    """How these launches read a value; None if not all do so in one way, or if a copy does."""
+    if any(only_copies(launch.bound) for launch in readers):
+        return None
+    found = {each.view.access for launch in readers for each in launch.bound.inputs if each.value is value}
+    return found.pop() if len(found) == 1 else None
+
+
+def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
+    """Whether it is a reshape in which only dimensions of extent 1 come or go."""
+    longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
+    return longer == shorter and access == reshaped(shape, access.extents)
+
+
+def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
+    """An operand that is broadcast to `shape`, as it is over the elements of `access` to that shape."""
+    own = operand.access
+    missing = len(shape) - len(own.extents)
+    spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
+    through = access.after(Access(tuple(shape), spread)).after(own)
+    return Operand(operand.value, _broadcast(View(operand.view.spec, through)))
+
+
+def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
+    bound = launch.bound
+    if (inputs, outputs) == (bound.inputs, bound.outputs) or len(set(inputs)) != len(inputs):
+        return launch
+    try:
+        return replace(launch, bound=bound.over(inputs, outputs))
+    except NotStridedError:
+        return launch

@@ -1,0 +1,176 @@
+"""Copies folded into what reads them, or into what writes them: launches that only move elements.
+
+What a kernel reads through a copy has the bits that the copy has, so that no result changes; nor does what it writes in
+another shape. A tensor that all its readers read through is in no memory: windows of a pool, slices, transposed
+operands of a product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ttnn_jit.codegen.reading.packing import repacking
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
+from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.nest.streams import InnerAccess
+from ttnn_jit.specs.access.access import reshaped
+from ttnn_jit.specs.access.strided_walk import NotStridedError
+
+_MIN_TERMS = 16
+"""Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
+
+SHORT_RUN = 128
+"""Elements of an innermost loop below which starting it costs as much as running it."""
+_FEW = 8
+"""A copy is small if its reader has so many times its elements: making it costs next to nothing."""
+
+
+def only_copies(bound: BoundKernel) -> bool:
+    """Whether a kernel writes all of a tensor, and computes nothing."""
+    return only_moves(bound) and bound.outputs[0].view.access is None
+
+
+def only_moves(bound: BoundKernel) -> bool:
+    """Whether a kernel reads one tensor, writes one, and computes nothing."""
+    kernel = bound.kernel
+    return isinstance(kernel, LoopNest) and kernel.body.only_moves and len(bound.inputs) == len(bound.outputs) == 1
+
+
+def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel | None:
+    """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
+    if len(set(inputs)) != len(inputs):
+        return None
+    try:
+        match bound.kernel:
+            case LoopNest() | Contract():
+                return bound.over(inputs, outputs)
+            case Copy(move=Repack.PACKED) as kernel if outputs == bound.outputs:
+                return repacking(inputs[0], outputs[0], kernel.numerics)
+            case _:
+                return None
+    except NotStridedError:
+        return None
+
+
+# --- Readers ----------------------------------------------------------------------------------------------------------
+
+
+def read_through_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies that all their readers can read through."""
+    found: list[HostLaunch | None] = list(plan.launches)
+    readers, writers = places_by_value(plan.launches)
+    for place, copy in enumerate(found):
+        is_between = copy and only_copies(copy.bound) and copy.bound.outputs[0].value not in plan.results
+        folded = _folded(copy, found, place, readers, writers) if copy and is_between else None
+        if copy is None or folded is None:
+            continue
+        found[place] = None
+        for reader, through in folded.items():
+            found[reader] = through
+            readers[copy.bound.inputs[0].value].append(reader)
+    return replace(plan, launches=tuple(launch for launch in found if launch is not None))
+
+
+def _folded(
+    copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
+) -> dict[int, HostLaunch] | None:
+    """By place, the later launches that read through `copy`; None if one of its readers cannot."""
+    value = copy.bound.outputs[0].value
+    later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
+    if not later or max(writers[value]) > place:
+        return None
+    found = {}
+    for each, launch in later.items():
+        through = _reading_through(copy, launch)
+        if through is None:
+            return None
+        found[each] = through
+    return found
+
+
+def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
+    bound, source, value = reader.bound, copy.bound.inputs[0], copy.bound.outputs[0].value
+    inputs = tuple(source.through(each.access) if each.value is value else each for each in bound.inputs)
+    found = _changed(bound, inputs, bound.outputs)
+    if found is None or _is_cut_short(found, bound, copy.bound):
+        return None
+    if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
+        return None
+    return HostLaunch((*copy.ops, *reader.ops), found)
+
+
+def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
+    """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
+    run, small = bound.loops.extents[-1], math.prod(copy.loops.extents) * _FEW <= math.prod(before.loops.extents)
+    return small and run < SHORT_RUN <= before.loops.extents[-1]
+
+
+def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
+    """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
+
+    A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
+    """
+    if isinstance(bound.kernel, Contract):
+        near = all(1 in bound.loops.strides[k][-3:] for k in streams)
+        short = len(bound.loops.reduced) > 1 and bound.loops.extents[-2] < _MIN_TERMS
+        return near and not short and _packed_again(bound) <= _packed_again(before)
+    return all(bound.kernel.streams[k].access is not InnerAccess.STRIDED for k in streams)
+
+
+def _packed_again(bound: BoundKernel) -> int:
+    """The loops around a product, and around its rows, in which one of its operands stays."""
+    product = bound.product
+    read = [bound.loops.strides[k] for k in product.factors]
+    around = len(bound.loops.extents) - 1 - product.contracted.count - product.contracted.row_loops
+    return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
+
+
+# --- Writers ----------------------------------------------------------------------------------------------------------
+
+
+def write_for_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies of one shape to another that the launch before can write for."""
+    found: list[HostLaunch] = []
+    places: Places = defaultdict(list)  # of those found
+    _, writers = places_by_value(plan.launches)
+    readers = plan.readers
+    for launch in plan.launches:
+        bound = launch.bound
+        before = places[bound.inputs[0].value] if only_copies(bound) else []
+        alone = len(writers[bound.outputs[0].value]) == 1
+        shaped = _writing_for(launch, found[before[0]], readers) if len(before) == 1 and alone else None
+        if shaped is None:
+            _note_written(places, launch, len(found))
+            found.append(launch)
+        else:
+            (place,) = before
+            before.clear()
+            _note_written(places, shaped, place)
+            found[place] = shaped
+    return replace(plan, launches=tuple(found))
+
+
+def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
+    for output in launch.bound.outputs:
+        places[output.value].append(place)
+
+
+def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
+    """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
+    (source,), (target,), (output, *more) = copy.bound.inputs, copy.bound.outputs, writer.bound.outputs
+    access = source.view.access
+    if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:
+        return None
+    old, new = output.view.shape, target.view.shape
+    if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
+        return None
+    place = View(target.view.spec, reshaped(new, old))
+    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, place),))
+    if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
+        return None
+    return HostLaunch((*writer.ops, *copy.ops), found)

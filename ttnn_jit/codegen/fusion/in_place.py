@@ -1,0 +1,61 @@
+"""Which arguments a program may write where they lie: those that nothing reads behind the write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
+from ttnn_jit.codegen.schedules.host_plan import HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.process.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """An argument whose new value may be made in its memory, as far as other arguments lie elsewhere.
+
+    Attributes:
+        argument: Its index.
+        copy: The launch that copies it to where the new value is made, of which parts are written then; in its own
+            memory there is nothing to copy. None if there is none.
+    """
+
+    argument: int
+    copy: int | None
+
+
+def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
+    """The arguments that may be written where they lie.
+
+    The new value has the argument's places. One launch makes it, element by element, or one copies the argument and
+    others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
+    """
+    launches = plan.launches
+    readers, writers = places_by_value(launches)
+    for argument, result in plan.updates:
+        old, new = plan.arguments[argument], plan.results[result]
+        if not writers[new] or plan.results.count(new) > 1 or old.spec is not new.spec:
+            continue
+        place, *others = writers[new]
+        first = launches[place].bound
+        if max(readers[old], default=place) > place or not _is_elementwise(first, old):
+            continue
+        if not others:
+            yield InPlace(argument, None)
+        elif [operand.value for operand in first.inputs] == [old] and _only_copies(first.kernel):
+            yield InPlace(argument, place)
+
+
+def _only_copies(kernel: Kernel) -> bool:
+    return kernel.body.only_moves if isinstance(kernel, LoopNest) else isinstance(kernel, Copy) and not kernel.repacks
+
+
+def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:
+    """Whether a kernel makes one tensor of elements, and reads `old` only where it writes."""
+    if len(bound.outputs) != 1 or not bound.is_map:
+        return False
+    nest = bound.loops
+    places = list(zip(nest.strides, nest.offsets, strict=True))
+    read = [place for operand, place in zip(bound.inputs, places, strict=False) if operand.value is old]
+    return all(place == places[-1] for place in read)

@@ -1,0 +1,261 @@
+"""Loop fusion: kernels that the target's rules keep apart, and that the host runs as one loop.
+
+Every step of a kernel is rounded as its target says, stored tiles included, so that a consumer that takes a tile from
+its producer's registers reads the bits that it would have loaded. A tensor that nothing else reads is never stored.
+Bound: the bytes of the distinct tensors that enter and leave the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.bodies.steps import Load, Step, Store, with_operands
+from ttnn_jit.codegen.fusion.copy_folding import SHORT_RUN
+from ttnn_jit.codegen.fusion.sweeps import fits_stack
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, is_elementwise, kernel_over
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.nest.streams import InnerAccess
+from ttnn_jit.ops.language.axes import without_axes
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access.strided_walk import NotStridedError
+from ttnn_jit.specs.target import PRESETS
+
+_MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
+"""Live tiles of a loop: the limit of the ``cpu`` target."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Equal for tensors whose elements are traversed in the same order; padding is met or not, as loops like."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The rows of a reduction."""
+
+    shape: tuple[int, ...]
+    axis: int
+
+    def holds(self, space: _Space | Operation | int) -> bool:
+        """Whether the elements of `space` are those of the rows, or one of each row."""
+        row = without_axes(self.shape, (self.axis,), keep=True)
+        return isinstance(space, _Space) and space.shape in (self.shape, row)
+
+
+@dataclass(eq=False)
+class _FusedLoop:
+    """Launches that run as one loop.
+
+    Attributes:
+        number: Grows in program order.
+        launches: In the order in which they run.
+        spaces: Over which elements they run that reduce nothing.
+        frames: Over which elements those run that reduce, and which dimension they reduce.
+        contractions: How many of them contract.
+        reads: What it reads of other loops.
+        producers: Other loops that write what this one reads.
+        within: A loop that fits, and holds all of this one; None: none is known.
+        readers: How many other loops, of those met so far, read what this one writes.
+        joined: What `launch` gave.
+    """
+
+    number: int
+    launches: tuple[HostLaunch, ...]
+    spaces: frozenset[_Space | Operation | int]
+    frames: frozenset[_Frame]
+    contractions: int
+    reads: tuple[Operand, ...]
+    producers: set[_FusedLoop]
+    within: _FusedLoop | None
+    readers: int = 0
+    joined: HostLaunch | None = None
+
+    @property
+    def kernels(self) -> list[BoundKernel]:
+        """What they run."""
+        return [launch.bound for launch in self.launches]
+
+    def launch(self, readers: Readers) -> HostLaunch:
+        """All of them as one."""
+        if self.joined is None:
+            self.joined = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
+        return self.joined
+
+    def _as_one(self, readers: Readers) -> HostLaunch:
+        ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
+        bound = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
+        return HostLaunch(tuple(ops), bound)
+
+
+def join_loops(plan: HostPlan) -> HostPlan:
+    """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
+    # Fusing never lowers the number of live tiles, so elementwise loops that fit in the end did so at every step; to
+    # check each step of a long one would take quadratic time.
+    readers = plan.readers
+    found = _joined_where(plan.launches, lambda _: True, {})
+    fitting = [loop for loop in found if _fits(loop, readers)]
+    if len(fitting) < len(found):
+        within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
+        found = _joined_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
+    return replace(plan, launches=tuple(loop.launch(readers) for loop in found))
+
+
+def _fits(loop: _FusedLoop, readers: Readers) -> bool:
+    if len(loop.launches) == 1:
+        return True
+    try:
+        bound = loop.launch(readers).bound
+    except NotStridedError:
+        return False
+    body = bound.body
+    if body.reduced is None:
+        return body.live_tiles <= _MAX_LIVE_TILES
+    if bound.loops.extents[-1] < min(
+        SHORT_RUN, *(each.loops.extents[-1] for each in loop.kernels if each.axis is not None)
+    ):
+        return False  # what is joined cuts its columns into short runs
+    strided = any(stream.access is InnerAccess.STRIDED for stream in body.streams)
+    return not strided and fits_stack(body, body.reduced)
+
+
+class _Writers:
+    """Which loop writes a value: a union-find over the numbers of loops, each of which is one's last launch."""
+
+    def __init__(self) -> None:
+        self.loops: dict[int, _FusedLoop] = {}
+        self._written: dict[PlanValue, tuple[int, Operand]] = {}
+        self._joined_into: dict[int, int] = {}
+
+    def loop_of(self, value: PlanValue) -> _FusedLoop | None:
+        """The loop that writes `value`; None if none does that others may be joined with."""
+        if value not in self._written:
+            return None
+        number, _ = self._written[value]
+        passed = []
+        while number in self._joined_into:
+            passed.append(number)
+            number = self._joined_into[number]
+        self._joined_into.update(dict.fromkeys(passed, number))
+        return self.loops[number]
+
+    def is_read_as_written(self, operand: Operand) -> bool:
+        """Whether the elements of what one of the loops writes are met in the order in which it writes them."""
+        return self._written[operand.value][1] == operand
+
+    def write(self, number: int, bound: BoundKernel) -> None:
+        """Note what the launch `number` writes."""
+        self._written.update((output.value, (number, output)) for output in bound.outputs)
+
+    def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
+        """Note that a loop is a part of another now."""
+        del self.loops[last.number]
+        self._joined_into[last.number] = into.number
+
+
+def _joined_where(
+    launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool], within: Mapping[int, _FusedLoop]
+) -> list[_FusedLoop]:
+    """The loops of `launches` after fusing producers into consumers wherever `allowed` holds."""
+    writers = _Writers()
+    for number, launch in enumerate(launches):
+        bound = launch.bound
+        spaces, frames = frozenset[_Space | Operation | int](), frozenset[_Frame]()
+        contracts = isinstance(bound.kernel, Contract)
+        if contracts:
+            spaces = frozenset(_space(each.view) for each in bound.outputs)
+        elif bound.axis is not None:
+            frames = frozenset([_Frame(bound.shape, bound.axis)])
+        else:
+            op = launch.ops[-1]  # before it, what it reads through
+            own = op if isinstance(bound.kernel, LoopNest) else number  # what has no steps joins nothing
+            spaces = frozenset(_space(each.view) if is_elementwise(op) else own for each in bound.outputs)
+        written = [(each, loop) for each in bound.inputs if (loop := writers.loop_of(each.value)) is not None]
+        reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
+        home = within.get(id(launch))
+        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), reads, producers, home)
+        while (joined := _with_last_producer(found, writers)) is not None and allowed(joined[1]):
+            last, found = joined
+            for producer in last.producers:
+                producer.readers -= 1
+            writers.join(last, found)
+        for producer in found.producers:
+            producer.readers += 1
+        writers.loops[number] = found
+        # What converts block floats joins nothing, and waits for nothing that its readers do not.
+        if not isinstance(bound.kernel, Copy) or not bound.kernel.repacks:
+            writers.write(number, bound)
+    return [*writers.loops.values()]
+
+
+def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLoop, _FusedLoop] | None:
+    """The last producer of a loop not met before, and the two as one.
+
+    None if it has none, if another loop needs that one where it is, or if the two run over other elements.
+    """
+    last = max(reader.producers, key=lambda loop: loop.number, default=None)
+    if last is None or last.readers or not _run_together(last, reader):
+        return None
+    of_last = [operand for operand in reader.reads if writers.loop_of(operand.value) is last]
+    if not all(map(writers.is_read_as_written, of_last)):
+        return None
+    reads = (*last.reads, *(operand for operand in reader.reads if operand not in of_last))
+    producers = (last.producers | reader.producers) - {last}
+    spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
+    launches, contractions = last.launches + reader.launches, last.contractions + reader.contractions
+    within = last.within if last.within is reader.within else None
+    return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
+
+
+def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
+    """Whether one loop can meet the elements of both in the order of each."""
+    spaces, frames = one.spaces | other.spaces, one.frames | other.frames
+    contractions = one.contractions + other.contractions
+    if contractions > 1 or (contractions and frames):
+        return False
+    if not frames:
+        return len(spaces) == 1
+    return len(frames) == 1 and all(frame.holds(space) for frame in frames for space in spaces)
+
+
+def _space(view: View) -> _Space:
+    return _Space(view.shape, view.spec.strides)
+
+
+def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue], bool]) -> BoundKernel:
+    """The steps of all kernels; a tensor is loaded once, and stored only if others read it."""
+    steps: list[Step] = []
+    tile_of: dict[Operand, int] = {}
+    stored: dict[Operand, int] = {}
+    for bound in kernels:
+        tensors = bound.operands
+        places: dict[int, int] = {}
+        for index, step in enumerate(bound.steps):
+            match step:
+                case Store():
+                    stored[tensors[step.stream]] = tile_of[tensors[step.stream]] = places[step.operand]
+                case Load() if tensors[step.stream] in tile_of:
+                    places[index] = tile_of[tensors[step.stream]]
+                case _:
+                    places[index] = len(steps)
+                    if isinstance(step, Load):
+                        tile_of[tensors[step.stream]] = len(steps)
+                    steps.append(with_operands(step, places.__getitem__))
+    read = dict.fromkeys(operand for bound in kernels for operand in bound.inputs)
+    inputs = tuple(operand for operand in read if operand not in stored)
+    outputs = tuple(output for output in stored if is_read(output.value))
+    streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
+    # A load's stream is still one of its own kernel's.
+    loaded = {tile_of[operand]: streams[operand] for operand in inputs}
+    steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
+    steps += [Store(stored[output], streams[output]) for output in outputs]
+    axis = next((bound.axis for bound in kernels if bound.axis is not None), None)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)

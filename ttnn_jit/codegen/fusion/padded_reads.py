@@ -1,0 +1,196 @@
+"""Padded tensors that are in no memory: what reads one runs in parts, by which of its operands are inside.
+
+Windows of a pool or of a depthwise convolution reach beyond a tensor at its edges alone. The launch is cut along its
+loops where an operand begins or ends to read padding; a part reads the tensor itself, or, in the padding's place, one
+row of the number around it. There is neither a copy nor a mask, and bits are those of the whole.
+
+Bound: the bytes of the tensor and of the result; a launch for each part, nine of windows that reach beyond all edges.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.fusion.copy_folding import only_moves
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.kernel import LoopNest
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.dialects.declared_ops import MovementOp
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, dims_of, evaluated, is_affine, substitute, total
+from ttnn_jit.specs.access.strided_walk import NotStridedError
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+LEAST_ELEMENTS = 1024
+"""Of a part, on average: with fewer, launches cost more than a copy of the tensor (convolution.py)."""
+
+MOST_PARTS = 32
+"""Of a launch: a compile of each costs some hundred microseconds."""
+
+Ranges = tuple[range, ...]
+
+
+@dataclass(frozen=True)
+class _Padded:
+    """A tensor in another that has one number around it.
+
+    Attributes:
+        op: What pads it.
+        value: The padded tensor.
+        spec: Its.
+        number: Around it.
+        inner: The tensor; its elements, in order.
+        ranges: Where they are, per dimension of the padded one.
+    """
+
+    op: Operation
+    value: PlanValue
+    spec: TensorSpec
+    number: float
+    inner: Operand
+    ranges: Ranges
+
+    @property
+    def axes(self) -> list[int]:
+        """The dimensions that have padding."""
+        places = enumerate(zip(self.ranges, self.spec.shape, strict=True))
+        return [axis for axis, (own, whole) in places if len(own) != whole]
+
+
+def read_without_padding(plan: HostPlan) -> HostPlan:
+    """The launches without those that pad what elementwise ones read, which are cut where they meet padding."""
+    found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
+    readers, writers = places_by_value(plan.launches)
+    untouched = set(range(len(found)))
+    for value, places in writers.items():
+        padded = _padded([plan.launches[place] for place in places], value)
+        if padded is None or value in plan.results or not untouched.issuperset((*places, *readers[value])):
+            continue  # or a launch of these is cut for another one
+        cut = _all_cut(padded, [plan.launches[place] for place in readers[value]])
+        if cut is None:
+            continue
+        fill, parts = cut
+        found[places[0] : places[-1] + 1] = [(fill,), *((),) * (len(places) - 1)]
+        for place, own in zip(readers[value], parts, strict=True):
+            found[place] = own
+        untouched.difference_update(places, readers[value])
+    return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
+
+
+def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
+    """What these launches, all that write `value`, pad; None if they do anything else."""
+    op = writers[0].ops[-1]
+    if not isinstance(op, MovementOp) or op.background is None or any(each.ops[-1] is not op for each in writers):
+        return None
+    moves = [each.bound for each in writers if each.bound.inputs]
+    if len(moves) != 1 or not only_moves(moves[0]):
+        return None
+    (part,) = op.parts
+    (inner,), (output,) = moves[0].inputs, moves[0].outputs
+    found = _Padded(op, value, output.view.spec, op.background.number, inner, part.ranges)
+    last = len(found.spec.shape) - 1
+    return found if found.axes and last not in found.axes else None
+
+
+def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch, list[Sequence[HostLaunch]]] | None:
+    """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or there is none."""
+    if not readers:
+        return None
+    row = Operand.new(TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype))
+    try:
+        parts: list[Sequence[HostLaunch]] = [tuple(_parts(padded, row, launch)) for launch in readers]
+    except NotStridedError:
+        return None
+    steps = filled_with(padded.number, padded.spec.dtype)
+    fill = kernel_over((), (row,), steps, readers[0].bound.body.numerics)
+    return HostLaunch((padded.op,), fill), parts
+
+
+def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLaunch]:
+    """The launch in parts, the largest first.
+
+    Raises:
+        NotStridedError: It cannot be cut, or into too many.
+    """
+    bound = launch.bound
+    if not isinstance(bound.kernel, LoopNest) or not bound.is_map:
+        raise NotStridedError
+    shape = bound.shape
+    runs = [_runs(extent, _cuts(padded, bound, dim)) for dim, extent in enumerate(shape)]
+    count = math.prod(map(len, runs))
+    if count > MOST_PARTS or math.prod(shape) < count * LEAST_ELEMENTS:
+        raise NotStridedError
+    for ranges in sorted(itertools.product(*runs), key=lambda own: -math.prod(map(len, own))):
+        inputs = [_part_of(each, ranges) for each in bound.inputs]
+        inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
+        outputs = tuple(_part_of(each, ranges) for each in bound.outputs)
+        yield HostLaunch((padded.op, *launch.ops), bound.over(tuple(inputs), outputs))
+
+
+def _runs(extent: int, cuts: set[int]) -> list[range]:
+    bounds = [0, *sorted(cut for cut in cuts if 0 < cut < extent), extent]
+    return [range(first, end) for first, end in itertools.pairwise(bounds)]
+
+
+def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
+    """Where along a dimension of a kernel an operand begins or ends to read padding.
+
+    Raises:
+        NotStridedError: Of one, that depends on several dimensions.
+    """
+    found = set()
+    for operand in bound.inputs:
+        own = dim - len(bound.shape) + len(operand.view.shape)
+        if operand.value is not padded.value or own < 0:
+            continue
+        access = operand.access
+        for axis in padded.axes:
+            first, step = _line(access.coordinates[axis], own, len(access.extents))
+            if step:
+                inside = padded.ranges[axis]
+                found |= {-((first - edge) // step) for edge in (inside.start, inside.stop)}
+    return found
+
+
+def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
+    """What an expression is at 0 of a dimension, and what it grows by along it.
+
+    Raises:
+        NotStridedError: It falls, or depends on another dimension.
+    """
+    if not is_affine(expr) or len(dims_of(expr)) > 1:
+        raise NotStridedError
+    first = evaluated(expr, (0,) * rank)
+    step = evaluated(expr, [int(each == dim) for each in range(rank)]) - first
+    if step < 0:
+        raise NotStridedError
+    return first, step
+
+
+def _part_of(operand: Operand, ranges: Ranges) -> Operand:
+    """An operand in a part of a kernel; it stays where it is broadcast."""
+    access = operand.access
+    own = ranges[len(ranges) - len(access.extents) :]
+    kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
+    indices = [total((Dim(axis), Const(part.start))) for axis, part in enumerate(kept)]
+    coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
+    return operand.viewed(Access(tuple(map(len, kept)), coordinates))
+
+
+def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
+    """What is all inside, or all padding, as elements of the tensor or of the row."""
+    access = operand.access
+    first = (0,) * len(access.extents)
+    if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
+        return row.viewed(Access(access.extents, access.coordinates[-1:]))
+    moved = zip(access.coordinates, padded.ranges, strict=True)
+    inside = [total((expr, Const(-own.start))) for expr, own in moved]
+    coordinates = tuple(substitute(expr, inside) for expr in padded.inner.access.coordinates)
+    return padded.inner.viewed(Access(access.extents, coordinates))

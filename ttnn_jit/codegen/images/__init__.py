@@ -1,0 +1,1 @@
+"""What LLVM makes of a kernel's text."""

@@ -1,0 +1,148 @@
+"""Modules that LLVM assembles in several threads at once, while the compiler goes on.
+
+LLVM takes no lock of Python's meanwhile, and none of llvmlite's, which lets one thread in at a time: modules that share
+no context, assembled by target machines of their own, have nothing in common. Everything else that is asked of LLVM is
+asked under that lock, by the thread that compiles.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+
+from ttnn_jit.codegen.images.assemble import new_target_machine, parsed
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
+from ttnn_jit.process.compile_lock import interrupts_postponed
+from ttnn_jit.process.memoized import memoized
+from ttnn_jit.runtime.native.image import image_of
+from ttnn_jit.runtime.native.threads import thread_count
+
+SHARED_CHARACTERS = 1 << 15
+"""Of text from which on threads share the work: they take longer to start than less takes to assemble."""
+
+
+class AssemblyThreads:
+    """Modules on their way to images, the longest first."""
+
+    def __init__(self, modules: Mapping[str, LlvmModule], isa: HostIsa) -> None:
+        ordered = sorted(modules.items(), key=lambda item: -len(item[1].text))
+        with interrupts_postponed():
+            self._jobs = [_Job(symbol, module, isa) for symbol, module in ordered]
+        self._waiting = [*reversed(self._jobs)]
+        length = sum(len(module.text) for module in modules.values())
+        count = min(thread_count() - 1, len(self._jobs) - 1) if length >= SHARED_CHARACTERS else 0
+        self._isa = isa
+        self._threads = [threading.Thread(target=self._work, args=(_machines(isa, i + 1),)) for i in range(count)]
+        for thread in self._threads:
+            thread.daemon = True  # a process that ends while it compiles does not wait
+            thread.start()
+
+    def images(self, signatures: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+        """Every symbol and its image, as they are done; the caller's thread takes its share.
+
+        Args:
+            signatures: Of those that are kernels (`launch_bounds.Signature`), JSON values.
+
+        Raises:
+            InternalError: LLVM cannot assemble a module.
+        """
+        machines = _machines(self._isa, 0)
+        for job in self._taken():
+            with interrupts_postponed():
+                job.run(machines)
+            yield job.symbol, job.image(signatures.get(job.symbol))
+        for thread in self._threads:
+            thread.join()
+        for job in self._jobs:
+            if not job.is_read:
+                yield job.symbol, job.image(signatures.get(job.symbol))
+
+    def abandon(self) -> None:
+        """Begin with no further module, and wait for those that are under way: a fork must not fall into them."""
+        with interrupts_postponed():
+            for job in self._taken():
+                job.free()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, machines: Mapping[bool, Any]) -> None:
+        for job in self._taken():
+            job.run(machines)
+
+    def _taken(self) -> Iterator[_Job]:
+        while True:
+            try:
+                yield self._waiting.pop()
+            except IndexError:
+                return
+
+
+class _Job:
+    """A module, then its object file in LLVM's memory, then its image."""
+
+    def __init__(self, symbol: str, module: LlvmModule, isa: HostIsa) -> None:
+        self.symbol = symbol
+        self.is_read = False
+        self._fast_isel = module.fast_isel
+        context = llvm.create_context()
+        self._module, self._context = _own(parsed(module, isa, context)), _own(context)
+        self._object: int | None = None
+        self._error = ctypes.c_char_p()
+
+    def run(self, machines: Mapping[bool, Any]) -> None:
+        """Assemble; one call, without Python's lock."""
+        self._object = _emit()(machines[self._fast_isel], self._module, 1, ctypes.byref(self._error))
+        self.free()
+
+    def free(self) -> None:
+        """Give LLVM back what the module took."""
+        ffi.lib.LLVMPY_DisposeModule(self._module)
+        ffi.lib.LLVMPY_ContextDispose(self._context)
+
+    def image(self, signature: Any) -> bytes:
+        """The image, once."""
+        self.is_read = True
+        if not self._object:
+            raise InternalError(
+                f"LLVM cannot assemble {self.symbol}: {(self._error.value or b'').decode()}", help="report it"
+            )
+        buffer = ctypes.cast(self._object, ffi.LLVMMemoryBufferRef)
+        try:
+            start, size = ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer)
+            return image_of(ctypes.string_at(start, size), signature)
+        finally:
+            ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+@memoized
+@interrupts_postponed()
+def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 - each thread has its own
+    """Target machines by whether fast instruction selection is used."""
+    return {fast_isel: new_target_machine(isa, fast_isel=fast_isel) for fast_isel in (False, True)}
+
+
+def _own(llvm_object: Any) -> Any:
+    """The address of an object of LLVM's, which llvmlite frees no more.
+
+    It would free a module and its context when the collector finds them, in any order, and twice if an interrupt comes.
+    """
+    address = llvm_object._as_parameter_
+    llvm_object.detach()
+    return address
+
+
+@memoized
+def _emit() -> Any:
+    """LLVM's function, without llvmlite's lock around it."""
+    library = ctypes.CDLL(ffi.lib._name, handle=ffi.lib._handle)
+    function = library.LLVMPY_TargetMachineEmitToMemory
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
+    function.restype = ctypes.c_void_p
+    return function

@@ -1,0 +1,1 @@
+"""From a scheduled module to kernels: everything that codegen reads off the IR."""

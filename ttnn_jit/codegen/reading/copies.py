@@ -1,0 +1,80 @@
+"""Kernels that move elements and compute nothing: of views, and of ops that no `d2m.generic` holds."""
+
+from __future__ import annotations
+
+from ttnn_jit.codegen.reading.module_reader import ModuleReader
+from ttnn_jit.codegen.schedules.bound_kernel import COPY, BoundKernel, Operand, filled_with, kernel_over
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.dialects.d2m import ViewLayoutOp
+from ttnn_jit.dialects.declared_ops import MovementOp
+from ttnn_jit.dialects.region_loops import NOT_STRIDED, refusal
+from ttnn_jit.dialects.ttir import FullOp
+from ttnn_jit.specs.access.access import Access, around
+from ttnn_jit.specs.access.strided_walk import NotStridedError
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
+    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
+
+    Raises:
+        CompileError: No loops walk that either.
+    """
+    result, numerics = reader.operand(op.results[0]), reader.numerics
+    whole = tuple(result.view.spec.shape)
+    kernels = _filling(op, result, numerics)
+    for value, part in zip(op.operands, op.parts, strict=True):
+        is_whole = part.access.extents == whole
+        place = result if is_whole else result.viewed(part.place)
+        try:
+            kernels += copies_of(reader.operand(value), part.access, place, numerics)
+        except NotStridedError:
+            raise refusal(op, NOT_STRIDED) from None
+    return kernels
+
+
+def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
+    """The launch that writes a tensor of one number."""
+    return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
+
+
+def _fill(place: Operand, number: float, numerics: Numerics) -> BoundKernel:
+    return kernel_over((), (place,), filled_with(number, place.view.spec.dtype), numerics)
+
+
+def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundKernel]:
+    """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
+    background = op.background
+    if background is None:
+        return []
+    (part,) = op.parts
+    return [_fill(result.viewed(slab.place), background.number, numerics) for slab in around(part, background.extents)]
+
+
+def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
+    """The launch that makes a tensor of a view.
+
+    Raises:
+        CompileError: No loops walk what it names.
+    """
+    tensor = reader.value(view.result)
+    copy = Operand(tensor, View(tensor.spec))
+    try:
+        return kernel_over((reader.operand(view.result),), (copy,), COPY, reader.numerics)
+    except NotStridedError:
+        raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
+
+
+def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[BoundKernel]:
+    """The launches that write what `access` names of `source`.
+
+    Raises:
+        NotStridedError: No loops walk it, nor a dense copy.
+    """
+    try:
+        return [kernel_over((source.through(access),), (place,), COPY, numerics)]
+    except NotStridedError:
+        copied = Operand.new(TensorSpec(source.view.shape, source.view.spec.dtype))
+        copy = kernel_over((source,), (copied,), COPY, numerics)
+        return [copy, kernel_over((copied.viewed(access),), (place,), COPY, numerics)]

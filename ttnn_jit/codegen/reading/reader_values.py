@@ -1,0 +1,99 @@
+"""What the symbolic execution of a kernel knows of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.bodies.steps import Constant, Step
+from ttnn_jit.dialects.d2m import AccumulatingOp, AcquireDstOp
+from ttnn_jit.process.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LoopIndex:
+    """A loop from 0 with more than one iteration; affine loops of equal depth and bounds are one and the same."""
+
+    place: object
+    upper: int
+    step: int
+
+
+Index = int | LoopIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window of a circular buffer: offsets and sizes in tiles."""
+
+    operand: int
+    offsets: tuple[Index, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The tile of a step; `broadcast` is the broadcast within the tile that its reader must apply."""
+
+    step: int
+    broadcast: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Whatever tile lies in a DST slot when it is read."""
+
+    dst: AcquireDstOp
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferAccess:
+    """An access to a circular buffer: per dimension the block loop and the loop within the block."""
+
+    op: Operation
+    operand: int
+    loops: tuple[tuple[Index, Index], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A tile of one number, and the loops in which it was put into a slot."""
+
+    number: Constant
+    loops: tuple[LoopIndex, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """The op that accumulates: its slot, its step, the loops in which the slot was filled, and those around the op."""
+
+    op: AccumulatingOp
+    slot: Slot
+    step: int
+    outside: tuple[LoopIndex, ...]
+    around: tuple[LoopIndex, ...]
+
+
+Known = Window | Tile | Slot | Filled | LoopIndex | Constant | int | AcquireDstOp
+
+
+def covers(index: Index, step: int, extent: int) -> bool:
+    """Whether `index` takes each multiple of `step` below `extent` once."""
+    if isinstance(index, LoopIndex):
+        return index.upper == extent and index.step == step
+    return index == 0 and step >= extent
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a kernel's region says.
+
+    Attributes:
+        steps: What it does to a tile of each stream.
+        accumulated: The op that accumulates, and the dimension along which it does; None where none is reduced.
+    """
+
+    steps: Sequence[Step]
+    accumulated: tuple[AccumulatingOp, int] | None

@@ -1,0 +1,322 @@
+"""One launch as codegen sees it: a kernel, what it reads and writes, and the loops over that."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.bodies.steps import (
+    MANY_STREAMS,
+    TWO_VECTORS,
+    Apply,
+    Cast,
+    Constant,
+    KernelBody,
+    Load,
+    Product,
+    Reduced,
+    SizeClass,
+    Step,
+    Store,
+    contracted_streams,
+)
+from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Repack
+from ttnn_jit.codegen.schedules.launch import (
+    LaunchLoops,
+    View,
+    blocked,
+    contraction_loops_of,
+    in_transposed_blocks,
+    interchanged,
+    launch_loops_of,
+    reduction_loops_of,
+    row_loops,
+)
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.dialects.d2m import GenericOp
+from ttnn_jit.nest.limits import LINE, rows_of_a_tile
+from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops import COPY as COPYING
+from ttnn_jit.ops.families.reduction import SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.memory.buffer import POOLED_RESULT_BYTES
+from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+SHARE_OF_LAST_CACHE = 0.75
+"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
+no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster where
+only both together exceed it (benchmarks/kernels/choices.py: `non-temporal stores`)."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What a kernel reads or writes: a tensor in memory, as a view has it.
+
+    Attributes:
+        value: The tensor.
+        view: Which of its elements.
+    """
+
+    value: PlanValue
+    view: View
+
+    def __hash__(self) -> int:
+        return hash(self.value)  # few views of one value meet, and steps look operands up often
+
+    @property
+    def access(self) -> Access:
+        """Which element of the tensor each of its own is."""
+        return self.view.access or Access.identity(self.view.shape)
+
+    def viewed(self, access: Access | None) -> Operand:
+        """Other elements of the tensor."""
+        return Operand(self.value, View(self.view.spec, access))
+
+    def through(self, access: Access) -> Operand:
+        """Those of its elements that an access names."""
+        return self.viewed(access if self.view.access is None else access.after(self.view.access))
+
+    @staticmethod
+    def new(spec: TensorSpec) -> Operand:
+        """All elements of a tensor that the module does not have."""
+        return Operand(PlanValue(spec), View(spec))
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether `op` is a kernel all of whose loops are parallel."""
+    return isinstance(op, GenericOp) and all(kind.data == "parallel" for kind in op.iterator_types)
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """One launch: a kernel, the tensors that it reads and writes, and the loops over them.
+
+    Attributes:
+        kernel: What runs.
+        inputs: What is read, distinct, in the order of the kernel's streams.
+        outputs: What is written: `d2m.generic`'s results, by position.
+        loops: Those over them: extents, strides and offsets.
+        axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
+    """
+
+    kernel: Kernel
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+    loops: LaunchLoops
+    axis: int | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What is read, then what is written: one for each of the kernel's streams."""
+        return (*self.inputs, *self.outputs)
+
+    def with_operands(self, operands: Sequence[Operand]) -> BoundKernel:
+        """The same of others, as many."""
+        count = len(self.inputs)
+        return replace(self, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of all operands together."""
+        return broadcast_shape(each.view.shape for each in self.operands)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether every element that it writes is made of one element of each operand."""
+        kernel = self.kernel
+        return isinstance(kernel, Copy) or (isinstance(kernel, LoopNest) and kernel.body.reduced is None)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """What it computes of elements; none of one that converts block floats, or calls a routine."""
+        if isinstance(self.kernel, LoopNest | Contract):
+            return self.kernel.body.steps
+        return COPY if isinstance(self.kernel, Copy) and not isinstance(self.kernel.move, Repack) else ()
+
+    @property
+    def body(self) -> KernelBody:
+        """The steps of a loop nest, or of a product."""
+        assert isinstance(self.kernel, LoopNest | Contract), "it has steps"
+        return self.kernel.body
+
+    @property
+    def product(self) -> Contract:
+        """The kernel of a launch that multiplies."""
+        assert isinstance(self.kernel, Contract), "it contracts"
+        return self.kernel
+
+    def over(self, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel:
+        """The steps of a loop nest, or of a product, over other operands.
+
+        Raises:
+            NotStridedError: No loops walk them.
+        """
+        body = self.body
+        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=self.axis)
+
+
+COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
+"""The steps of a kernel that gives back what it reads."""
+
+
+def kernel_over(
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    steps: Sequence[Step],
+    numerics: Numerics,
+    *,
+    joined: bool = False,
+    axis: int | None = None,
+    loops: LaunchLoops | None = None,
+) -> BoundKernel:
+    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
+
+    `loops` are those over the operands, by default such as walk them all.
+
+    Raises:
+        NotStridedError: No loops walk all views together.
+    """
+    if loops is None:
+        loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
+    if axis is not None and not loops.reduced:  # no result has an element
+        return kernel_over(inputs, outputs, copies_of_nothing(inputs, outputs), numerics, loops=loops)
+    only_moves = all(isinstance(step, Load | Store) for step in steps)
+    streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
+    has_tails = loops.rank > 0 and len(streams) > MANY_STREAMS and loops.extents[-1] % TWO_VECTORS != 0
+    size_class = SizeClass.of(math.prod(loops.extents))
+    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, joined, has_tails=has_tails)
+    if any(isinstance(step, Product) for step in steps):
+        return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
+    if axis is not None:
+        (loop,) = loops.reduced
+        body = replace(body, reduced=Reduced(loop, loops.moves_along(loop), _has_short_rows(loops)))
+    return BoundKernel(LoopNest(body), inputs, outputs, loops, axis)
+
+
+def _loops_and_steps(
+    inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: Sequence[Step], axis: int | None
+) -> tuple[LaunchLoops, Sequence[Step]]:
+    views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
+    if axis is None:
+        loops = launch_loops_of(*views)
+        if all(isinstance(step, Load | Store) for step in steps):
+            return _copying(loops, inputs, outputs), steps
+        return blocked(loops), steps
+    every = (*views[0], *views[1])
+    shape = broadcast_shape(view.shape for view in every)
+    if any(isinstance(step, Product) for step in steps):
+        return _contraction(every, shape, steps)
+    return reduction_loops_of(every, shape, axis), steps
+
+
+def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:
+    """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
+    if len(inputs) == len(outputs) == 1:
+        read, written = inputs[0].view.spec, outputs[0].view.spec
+        found = in_transposed_blocks(nest, written.dtype.itemsize, far=is_far_transpose(read, written))
+        if found is not None:
+            return found
+    return interchanged(blocked(nest))
+
+
+SHARE_OF_TRANSPOSES = 0.25
+"""Transposes whose operands exceed this multiple of the last cache together are stored past it: their lines miss the
+nearer caches one by one, which takes longer than to read them from memory (benchmarks/kernels/choices.py: `far
+transposes`).
+"""
+
+
+def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
+    """Whether a transpose of so much walks memory line by line."""
+    return read.nbytes + written.nbytes > SHARE_OF_TRANSPOSES * last_cache_bytes()
+
+
+def _contraction(
+    operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
+) -> tuple[LaunchLoops, Sequence[Step]]:
+    """The loops, and the steps over them: rows beside a single column are columns of the product turned around.
+
+    It has the same bits, for the factors of a product commute.
+    """
+    left, right = contracted_streams(steps)
+    nest = contraction_loops_of(operands, shape, left, right)
+    if nest.extents[-1] > 1 or not nest.reduced:
+        return nest, steps
+    turned = contraction_loops_of(operands, shape, right, left)
+    if turned.extents[-1] == 1:
+        return nest, steps
+    return turned, [step.turned if isinstance(step, Product) else step for step in steps]
+
+
+def streams_of(
+    inputs: Sequence[Operand], outputs: Sequence[Operand], loops: LaunchLoops, *, walks_memory: bool = False
+) -> tuple[Stream, ...]:
+    """A kernel's operands as its loops meet them; what `walks_memory` stores past the caches what they do not hold."""
+    read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
+    far = walks_memory and exceeds_last_cache(read, written)
+    return tuple(
+        Stream(spec.dtype, access, written=False)
+        if k < len(inputs)
+        else _written(spec, access, far and _begins_lines(spec, loops, k))
+        for k, (spec, access) in enumerate(zip((*read, *written), loops.accesses, strict=True))
+    )
+
+
+def _has_short_rows(loops: LaunchLoops) -> bool:
+    return all(loops.extents[-1 - each] <= SHORT_ROW for each in loops.reduced)
+
+
+def _contracted(loops: LaunchLoops, steps: Sequence[Step]) -> ContractedLoops:
+    count = len(loops.reduced)
+    left, right = contracted_streams(steps)
+    own = row_loops(loops, right)
+    rows = math.prod(loops.extents[-1 - count - own : -1 - count])
+    is_dots = loops.extents[-1] > 1 and loops.strides[left][-1] != 0
+    has_windows = count > 1 and loops.strides[left][-2] == 1
+    return ContractedLoops(left, right, _has_short_rows(loops), count, own, rows_of_a_tile(rows), has_windows, is_dots)
+
+
+def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
+    """The steps of a kernel without inputs that writes one number."""
+    return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
+
+
+def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
+    """The steps of a kernel of results without elements."""
+    if not inputs:
+        return filled_with(0, outputs[0].view.spec.dtype)
+    casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
+    return (Load(0, None), *casts, *(Store(1 + k, len(inputs) + k) for k, _ in enumerate(casts)))
+
+
+def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """The extents of operands that are broadcast to each other."""
+    padded = itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    extents = [next((extent for extent in column if extent != 1), 1) for column in padded]
+    return tuple(reversed(extents))
+
+
+def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+    """Whether a kernel reads or writes more than the last cache holds."""
+    most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
+    return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
+
+
+def _begins_lines(spec: TensorSpec, nest: LaunchLoops, place: int) -> bool:
+    """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
+    begins = (nest.offsets[place], *nest.strides[place][:-1])
+    return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
+
+
+def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
+    # Smaller results may lie in memory of numpy's, which is not aligned.
+    in_lines = access is InnerAccess.CONTIGUOUS or spec.dtype.is_block_float
+    nontemporal = far and in_lines and spec.nbytes >= POOLED_RESULT_BYTES
+    return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)

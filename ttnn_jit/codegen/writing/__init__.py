@@ -1,0 +1,1 @@
+"""Kernels as text: of LLVM, and of Python, which numba compiles."""

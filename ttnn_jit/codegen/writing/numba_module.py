@@ -1,0 +1,88 @@
+"""What numba makes of a kernel's Python source: a module of LLVM text, which another process need not make again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.kernels.llvm.function import Parameter
+from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
+from ttnn_jit.kernels.llvm.types import PTR
+from ttnn_jit.kernels.numba.numba_entry import numba_entry
+from ttnn_jit.kernels.numba.scalar_call import numba_text
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
+
+Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
+"""What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
+
+_KEEPS: list[Keep] = []
+
+
+@dataclass(frozen=True)
+class PythonSource:
+    """A Python module with the function ``kernel(pointers, params)``.
+
+    Attributes:
+        text: The module.
+        is_local: Whether it calls a user's function that this process alone knows.
+    """
+
+    text: str
+    is_local: bool = False
+
+
+@contextmanager
+def texts_kept_by(keep: Keep | None) -> Iterator[None]:
+    """Have `keep` find and keep what numba makes, within the block; one thread compiles at a time."""
+    _KEEPS.extend([keep] if keep else [])
+    try:
+        yield
+    finally:
+        _KEEPS.clear()
+
+
+@memoized
+def numba_module(name: str, source: PythonSource) -> LlvmModule:
+    """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
+
+    Raises:
+        InternalError: numba refuses the source.
+    """
+    if not _KEEPS or source.is_local:
+        return LlvmModule(_text(name, source.text))
+    asked = f"numba {version('numba')}: {name}\n{source.text}"
+    ending = f"define void @{name}(".encode()
+    return LlvmModule(
+        _KEEPS[-1](asked, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode()
+    )
+
+
+@memoized
+def _called(text: str) -> dict[str, Any]:
+    """What the functions of a source are that its kernel calls; numba compiles them once a process."""
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<ttnn_jit kernels>", "exec"), scope)
+    return scope
+
+
+def _text(name: str, source: str) -> str:
+    from numba import types
+    from numba.core.errors import NumbaError
+
+    above, start, kernel = source.rpartition("\ndef kernel(")
+    lines = above.count("\n") + 1
+    # What stands above says how elements are loaded and stored, and is the same of many kernels but for comments.
+    scope = dict(_called(re.sub("^#.*", "", above, flags=re.MULTILINE)))
+    exec(compile("\n" * lines + start[1:] + kernel, f"<ttnn_jit kernel {name}>", "exec"), scope)
+    words = types.CPointer(types.int64)
+    try:
+        text, symbol = numba_text(scope["kernel"], types.void(words, words), is_kernel=True)
+    except NumbaError as error:
+        raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
+    parameters = Parameter("pointers", PTR), Parameter("params", PTR)
+    return f"{text}\n{numba_entry(name, symbol, parameters)}\n"

@@ -1,0 +1,1 @@
+"""How numbers, maps and names are spelled in texts."""

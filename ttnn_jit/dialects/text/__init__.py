@@ -1,0 +1,1 @@
+"""Modules as text: printed as mlir-opt prints them, and parsed."""

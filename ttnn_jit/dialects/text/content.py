@@ -1,0 +1,71 @@
+"""What a module says, locations aside, for keys of caches: cheaper than its text, which it determines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.dialects.spelling.naming import Names
+from ttnn_jit.dialects.text.printer import MLIRPrinter
+from ttnn_jit.dialects.writing.editing import ops_of
+
+Content: TypeAlias = "str | int | list[Content]"
+
+
+def content_of(op: Operation) -> Content:
+    """Nested lists that are equal for two ops, with all that stands in them, exactly if their texts are equal.
+
+    One visit per op; values are numbered in order.
+    """
+    return _Reader().operation(op)
+
+
+def operation_names(module: ModuleOp) -> list[str]:
+    """The TTNN operations of a module in order, by their names in the dialect."""
+    names = [op.name for function in functions_of(module) for op in function.body.block.ops]
+    return [name for name in names if name.startswith("ttnn.") and name != "ttnn.get_device"]
+
+
+class _Reader:
+    """What one call has met: the numbers of values, and the texts of attribute objects, of which ops share many."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[SSAValue, int] = {}
+        self._texts: dict[int, str] = {}  # by identity: the module holds them for so long, and they are slow to hash
+
+    def operation(self, op: Operation) -> Content:
+        numbers = self._numbers
+        operands: list[Content] = [numbers.get(operand, -1) for operand in op.operands]
+        results: list[Content] = [self._numbered(result) for result in op.results]
+        named = [self._dictionary(op.properties), self._dictionary(op.attributes)]
+        blocks: list[Content] = [[self._block(block) for block in region.blocks] for region in op.regions]
+        return [op.name, operands, results, *named, blocks]
+
+    def _block(self, block: Block) -> Content:
+        arguments: list[Content] = [self._numbered(argument) for argument in block.args]
+        return [arguments, [self.operation(op) for op in ops_of(block)]]
+
+    def _numbered(self, value: SSAValue) -> str:
+        self._numbers[value] = len(self._numbers)
+        return self._text(value.type)
+
+    def _dictionary(self, attributes: Mapping[str, Attribute]) -> Content:
+        return [part for name in sorted(attributes) for part in (name, self._text(attributes[name]))]
+
+    def _text(self, attribute: Attribute) -> str:
+        text = self._texts.get(id(attribute))
+        if text is None:
+            text = self._texts[id(attribute)] = _text(attribute)
+        return text
+
+
+@lru_cache(maxsize=4096)
+def _text(attribute: Attribute) -> str:
+    printer = MLIRPrinter(Names(), {}, locations=False)
+    printer.print_attribute(attribute)
+    return printer.text()

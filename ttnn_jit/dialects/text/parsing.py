@@ -1,0 +1,201 @@
+"""Text to module: everything that the printer writes, and what mlir-opt writes beside it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NoReturn, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.dialects.locations import location_attribute
+from ttnn_jit.dialects.spelling.text_scan import scan
+from ttnn_jit.dialects.verifier import InvalidModule, reason_of
+from ttnn_jit.ops.public_names import names_within_a_slip
+
+# mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
+_LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
+
+
+_Parsed = TypeVar("_Parsed", bound=Attribute)
+_FIRST = 8  # letters by which spelled types are looked up
+
+
+class SourceText:
+    """A text under its name, with the definitions of location aliases moved to the front.
+
+    Attributes:
+        hoisted: The moved text; everything but its first line is where it was.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._name = name
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # offsets of their first characters
+        self._starts, self._origins = [], []  # of the pieces of `hoisted`: offsets there and in the text
+        pieces: list[str] = []
+        end = 0
+        for match in _LOCATION_ALIAS.finditer(text):
+            self._starts.append(end)
+            self._origins.append(match.start())
+            pieces.append(match.group().strip())
+            end += len(pieces[-1]) + 1
+        self._starts.append(end)
+        self._origins.append(0)
+        self.hoisted = " ".join([*pieces, _LOCATION_ALIAS.sub(lambda match: " " * len(match.group()), text)])
+
+    def place(self, offset: int) -> Location:
+        """Where an offset of the moved text lies in the text."""
+        piece = bisect_right(self._starts, offset) - 1
+        return self.place_in_text(self._origins[piece] + offset - self._starts[piece])
+
+    def span(self, start: int, end: int) -> Location:
+        """Where a part of the moved text lies in the text; its place alone if it goes on in another line."""
+        first, last = self.place(start), self.place(end)
+        is_part = first.line == last.line and first.column < last.column
+        return replace(first, end_line=last.line, end_column=last.column) if is_part else first
+
+    def place_in_text(self, offset: int) -> Location:
+        """Line and column of an offset of the text."""
+        line = bisect_right(self._lines, offset)
+        return Location(self._name, line, offset - self._lines[line - 1] + 1)
+
+
+class UnknownOperationError(ParseError):
+    """An operation that no dialect has.
+
+    Args:
+        name: Its name.
+        near: Names that are one slip away.
+        span: Where it stands.
+    """
+
+    def __init__(self, name: str, near: Sequence[str], span: Span) -> None:
+        super().__init__(span, f"Operation {name} is not registered")
+        self.help = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
+
+
+class _TextParser(Parser):
+    """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has its place there.
+
+    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same places. A type or an attribute in
+    angle brackets is parsed once, however often a text spells it: no alias has two definitions.
+    """
+
+    def __init__(self, context: Context, source: SourceText) -> None:
+        super().__init__(context, source.hoisted)
+        self._source = source
+        self._location_was_said = False
+        self._types: dict[str, list[tuple[str, TypeAttribute]]] = {}
+        self._attributes: dict[str, list[tuple[str, Attribute]]] = {}
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        """The type at the parser's place, if there is one."""
+        return self._parsed_once(self._types, super().parse_optional_type)
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        """The attribute at the parser's place, if there is one."""
+        parse = super().parse_optional_attribute
+        if self._current_token.kind is not MLIRTokenKind.HASH_IDENT:
+            return parse()
+        return self._parsed_once(self._attributes, parse)
+
+    def _parsed_once(
+        self, known: dict[str, list[tuple[str, _Parsed]]], parse: Callable[[], _Parsed | None]
+    ) -> _Parsed | None:
+        """What `parse` makes of the text at the parser's place, or made of the same text before.
+
+        Args:
+            known: Texts that end in the bracket that closes their first one, and what they are, by their first letters.
+            parse: Asked where none of these stands here.
+        """
+        text, start = self.lexer.input.content, self.pos
+        for spelled, value in known.get(text[start : start + _FIRST], ()):
+            if text.startswith(spelled, start):
+                self._resume_from(start + len(spelled))
+                return value
+        found = parse()
+        if found is not None:
+            spelled = text[start : self.pos].rstrip()
+            if spelled.endswith(">") and "//" not in spelled:  # where a comment may begin
+                known.setdefault(spelled[:_FIRST], []).append((spelled, found))
+        return found
+
+    def module(self) -> ModuleOp:
+        """The whole text's module."""
+        try:
+            return self.parse_module()
+        except ParseError:
+            raise
+        except Exception as error:
+            # xDSL reports some wrong texts by whatever fails on them: an enum's ValueError, a number's OverflowError.
+            raise InvalidModule(reason_of(error), location=self._source.place(self.pos)) from error
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        """The op of that name; xDSL's parser asks, behind the name."""
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is not None:
+            return found
+        end = self.lexer.input.content.rfind(name, 0, self.pos) + len(name)
+        raise UnknownOperationError(name, self._close_names(name), Span(end - len(name), end, self.lexer.input))
+
+    def _close_names(self, name: str) -> list[str]:
+        dialect, dot, last = name.partition(".")
+        known = [op.name.partition(".")[2] for op in self.ctx.loaded_ops if op.name.partition(".")[0] == dialect]
+        return [f"{dialect}{dot}{near}" for near in names_within_a_slip(last, known)]
+
+    def parse_optional_str_literal(self) -> str | None:
+        """The string at the parser's place, if there is one."""
+        text = super().parse_optional_str_literal()
+        if text is not None:
+            return text
+        position = self.pos
+        raw = self.parse_optional_bytes_literal()
+        if raw is None:
+            return None
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.raise_error("a string is UTF-8", position)
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        """The location at the parser's place, if there is one."""
+        location = super().parse_optional_location()
+        self._location_was_said = location is not None
+        return location
+
+    def parse_operation(self) -> Operation:
+        """The op at the parser's place; the last that is parsed of it is its location."""
+        position = self.pos
+        op = super().parse_operation()
+        if not self._location_was_said:
+            op.location = location_attribute(self._source.place(position))
+        return op
+
+
+def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
+    """The module that `text` spells.
+
+    Raises:
+        InvalidModule: The text is not MLIR of the context's dialects.
+    """
+    source = SourceText(text, name)
+
+    def refuse(reason: str, offset: int) -> NoReturn:
+        raise InvalidModule(reason, location=source.place_in_text(offset))
+
+    scan(text, refuse)
+    try:
+        return _TextParser(context, source).module()
+    except ParseError as error:
+        help_text = error.help if isinstance(error, UnknownOperationError) else None
+        location = source.span(error.span.start, error.span.end)
+        raise InvalidModule(error.msg, location=location, help=help_text) from error

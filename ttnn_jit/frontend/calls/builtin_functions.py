@@ -1,0 +1,261 @@
+"""What the functions of Python that ask the values they are given do in the interpreter, and which asks how.
+
+What is asked of values goes through the interpreter, so that code of the user's behind it is interpreted.
+`python_functions.py` says which of Python's functions each serves.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container
+from ttnn_jit.frontend.python import containers
+from ttnn_jit.frontend.python.containers import Reach, each, is_plain_key
+from ttnn_jit.frontend.python.interpreter import Interpreter
+from ttnn_jit.frontend.python.special_methods import NATIVE, Handler, may_compute, special_method
+from ttnn_jit.frontend.python.tensor_attributes import is_instance
+from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+# --- Functions that ask the items they are given --------------------------------------------------------------------
+
+
+def total(interpreter: Interpreter, iterable: Any, /, start: Any = 0) -> Any:
+    """``sum``."""
+    items = each(interpreter, iterable)
+    numbers: list[Any] = []
+    for item in items:
+        if not is_atom((start, item)):
+            total = interpreter.python(operator.add, interpreter.natively(sum, numbers, start), item)
+            return functools.reduce(lambda total, item: interpreter.python(operator.add, total, item), items, total)
+        numbers.append(item)
+    return interpreter.natively(sum, numbers, start)  # which rounds sums of floats once since Python 3.12
+
+
+def quantified(stops_at: bool) -> Handler:
+    """For ``any``, which stops at True, and ``all``."""
+
+    def handler(interpreter: Interpreter, iterable: Any, /) -> bool:
+        for item in each(interpreter, iterable):
+            if bool(interpreter.python(bool, item)) is stops_at:
+                return stops_at
+        return not stops_at
+
+    return handler
+
+
+def extreme(better: Callable[[Any, Any], Any]) -> Handler:
+    """For ``max`` and ``min``."""
+
+    def handler(interpreter: Interpreter, *args: Any, key: Any = None, default: Any = NATIVE) -> Any:
+        items = list(each(interpreter, args[0])) if len(args) == 1 else [*args]
+        if not items:
+            return default if args else NATIVE
+        keys = _keys(interpreter, items, key)
+        best = 0
+        for place in range(1, len(items)):
+            if interpreter.python(bool, interpreter.python(better, keys[place], keys[best])):
+                best = place
+        return items[best]
+
+    return handler
+
+
+def _keys(interpreter: Interpreter, items: list[Any], key: Any) -> list[Any]:
+    return items if key is None else [interpreter.call_with(key, (item,), {}) for item in items]
+
+
+def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    """``sorted``."""
+    items = list(each(interpreter, iterable))
+    keys = _keys(interpreter, items, key)
+    if not Reach(interpreter).is_plain(keys):
+        interpreter.is_opaque(f"`sorted` compares objects, such as a {type(keys[0]).__name__}")
+    if may_compute(reverse):
+        interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
+    order = interpreter.natively(sorted, range(len(items)), key=keys.__getitem__, reverse=reverse)
+    return [items[place] for place in order]
+
+
+def sort(interpreter: Interpreter, items: list[Any], **options: Any) -> None:
+    """``items.sort()``."""
+    items[:] = in_order(interpreter, items, **options)  # lists alone have such a method
+
+
+def set_of(function: Callable[..., Any]) -> Handler:
+    """For ``set`` and ``frozenset``."""
+
+    def handler(interpreter: Interpreter, *iterables: Any) -> Any:
+        items = [list(each(interpreter, iterable)) for iterable in iterables]
+        if not all(is_plain_key(interpreter, item) for part in items for item in part):
+            interpreter.is_opaque("members of a set are compared by code of their own")
+        return interpreter.natively(function, *items)
+
+    return handler
+
+
+def dict_of(interpreter: Interpreter, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """``dict``."""
+    made: dict[Any, Any] = {}
+    _take_in(interpreter, made, *args, **kwargs)
+    return made
+
+
+def _take_in(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+    for source in args:
+        if is_a(source, dict) and native_container(source):
+            interpreter.recorder.look_into(source)
+            interpreter.natively(dict.update, table, source)
+        elif is_a(source, dict) or may_compute(source):
+            interpreter.is_opaque(f"a dict is made of a {type(source).__name__} by code that cannot be followed")
+            interpreter.natively(dict.update, table, source)
+        else:
+            pairs = [tuple(each(interpreter, pair)) for pair in each(interpreter, source)]
+            if not all(is_plain_key(interpreter, pair[0]) for pair in pairs if pair):
+                interpreter.is_opaque("keys of a dict are compared by code of their own")
+            interpreter.natively(dict.update, table, pairs)
+    table.update(kwargs)
+
+
+def update(interpreter: Interpreter, table: Any, *args: Any, **kwargs: Any) -> Any:
+    """``table.update()``."""
+    return _take_in(interpreter, table, *args, **kwargs) if is_a(table, dict) else NATIVE
+
+
+def adding(name: str) -> Handler:
+    """For ``items.append(item)`` and ``items.appendleft(item)``."""
+
+    def handler(interpreter: Interpreter, items: Any, item: Any) -> Any:
+        add = getattr(native_class(type(items)), name, None)
+        return NATIVE if add is None else interpreter.natively(add, items, item)
+
+    return handler
+
+
+def insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
+    """``items.insert(place, item)``."""
+    if not is_a(items, list, collections.deque):
+        return NATIVE
+    native: Any = native_class(type(items))
+    return interpreter.natively(native.insert, items, interpreter.python(operator.index, place), item)
+
+
+def over(function: Callable[..., Any]) -> Handler:
+    """For functions that go through what they are given."""
+
+    def handler(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
+        made = [containers.gone_through(interpreter, value) for value in args]
+        return interpreter.computed(function, *made, **kwargs)
+
+    return handler
+
+
+def with_callback(function: Callable[..., Any]) -> Handler:
+    """For functions that take a function first, which is interpreted when C calls it."""
+
+    def handler(interpreter: Interpreter, called: Any, *args: Any, **kwargs: Any) -> Any:
+        made = [containers.gone_through(interpreter, value) for value in args]
+        return interpreter.computed(function, interpreter.callback(called), *made, **kwargs)
+
+    return handler
+
+
+def with_predicate(function: Callable[..., Any]) -> Handler:
+    """For functions that take a function first, or None, whose results are true or false; it is interpreted."""
+
+    def handler(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+        def predicate(item: Any) -> bool:
+            return bool(
+                interpreter.python(bool, item if called is None else interpreter.call_with(called, (item,), {}))
+            )
+
+        return interpreter.computed(function, predicate, containers.gone_through(interpreter, iterable))
+
+    return handler
+
+
+def selected(interpreter: Interpreter, data: Any, selectors: Any) -> Any:
+    """``itertools.compress``."""
+    pairs = zip(each(interpreter, data), each(interpreter, selectors), strict=False)
+    return (item for item, selector in pairs if interpreter.python(bool, selector))
+
+
+def starmapped(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+    """``itertools.starmap``."""
+    return (interpreter.call_with(called, [*each(interpreter, args)], {}) for args in each(interpreter, iterable))
+
+
+def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:
+    """``itertools.groupby``."""
+    items = list(each(interpreter, iterable))
+    keys = _keys(interpreter, items, key)
+    if not Reach(interpreter).is_plain(keys):
+        interpreter.is_opaque(f"`groupby` compares objects, such as a {type(keys[0]).__name__}")
+    groups = itertools.groupby(range(len(items)), keys.__getitem__)
+    return interpreter.natively(iter, [(key, [items[place] for place in places]) for key, places in groups])
+
+
+def accumulated(interpreter: Interpreter, iterable: Any, func: Any = None, **kwargs: Any) -> Any:
+    """``itertools.accumulate``."""
+    callback = interpreter.callback(func or operator.add)
+    items = containers.gone_through(interpreter, iterable)
+    return interpreter.computed(itertools.accumulate, items, callback, **kwargs)
+
+
+# --- Classes --------------------------------------------------------------------------------------------------------
+
+
+def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
+    """For ``isinstance`` and ``issubclass``: a metaclass may answer, and what is registered may change."""
+
+    def handler(interpreter: Interpreter, value: Any, classes: Any, /) -> Any:
+        if is_a(classes, tuple, types.UnionType):
+            each_class = classes if is_a(classes, tuple) else classes.__args__
+            return any(interpreter.python(function, value, cls) for cls in each_class)
+        # C takes an instance of the very class for one, whatever the metaclass says.
+        asks = is_a(classes, type) and not (function is isinstance and type(value) is classes)
+        method = special_method(interpreter, classes, name) if asks else None
+        if method is not None and not is_of_the_standard_library(method):
+            return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
+        if type(value) is ProxyTensor and function is isinstance:
+            return is_instance(interpreter, value, classes)
+        if may_compute(value) and changes_when_asked(value):
+            interpreter.is_opaque(f"`{function.__name__}` asks a {type(value).__name__}, whose code changes something")
+            return interpreter.natively(function, value, classes)
+        answer = interpreter.natively(function, value, classes)
+        if not (_is_settled(value, classes) or _is_checked_again(interpreter, function, value, classes, answer)):
+            interpreter.is_opaque(f"what `{function.__name__}` says of a {type(value).__name__} may change")
+        return answer
+
+    return handler
+
+
+def _is_settled(value: Any, cls: Any) -> bool:
+    """Whether the answer depends on nothing that can change: the class of the value, and the one asked for, are C's."""
+    kind = value if is_a(value, type) else type(value)
+    return (kind is ProxyTensor or not is_python_class(kind)) and type(cls) is type
+
+
+def _is_checked_again(
+    interpreter: Interpreter, function: Callable[[Any, Any], bool], value: Any, cls: Any, answer: bool
+) -> bool:
+    recorder = interpreter.recorder
+    if recorder.call(function, (value, cls), answer):
+        return True
+    path = recorder.class_path_of(value)
+    if path is None or interpreter.natively(issubclass, type(value), cls) is not answer:
+        return False  # an instance whose `__class__` is another than its class
+    recorder.found(type(value), path)
+    return recorder.call(issubclass, (type(value), cls), answer)
+
+
+def made_partial(interpreter: Interpreter, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """``functools.partial``, which asks none of its arguments for anything."""
+    return interpreter.natively(functools.partial, function, *args, **kwargs)

@@ -1,0 +1,229 @@
+"""What a function without source may read of the user's world, found in its code object and in those it reaches.
+
+Tracing runs the function, so nothing sees its look-ups; the instructions name every one that begins at a global or a
+closure cell. It is proven to read nothing else as long as all that it takes in are atoms, native containers of such,
+operations and functions that are proven likewise: what is made of these by Python's own functions brings no code that
+nobody saw. Everything else is opaque.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
+from ttnn_jit.diagnostics.source import Location, codes_in, start_of
+from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
+from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_operation, is_python_class, own_attribute, same_value
+from ttnn_jit.frontend.calls.python_functions import is_pure
+from ttnn_jit.frontend.python.wrapped_functions import TILE_FUNCTION, wrapped_attribute
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
+from ttnn_jit.frontend.reads.spans import location_of_span
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+from ttnn_jit.frontend.tensors.tensor_classes import refuse_classes_without_source, tells_classes
+from ttnn_jit.guards.bound_objects import is_bound
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
+from ttnn_jit.runtime.families import Family, has_family
+
+_MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
+_NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
+_ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_SKIPPED = frozenset({"CACHE", "EXTENDED_ARG", "PRECALL", "PUSH_NULL", "NOP"})
+_WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
+_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+
+
+def scan(function: types.FunctionType, recorder: ReadRecorder, family: Family | None = None) -> None:
+    """Record everything that `function`, traced with tensors of `family`, may read when it runs.
+
+    Raises:
+        CompileError: It assigns to a global.
+        UnsupportedFunction: It may ask for the class of a tensor, and what stands for one would say another.
+    """
+    if is_bound(function):
+        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__))
+    _Scanner(recorder, start_of(function.__code__), family).function(function, ())
+
+
+def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
+    """Record that the program goes on with `value`, found at `path`, and what it reads when it runs."""
+    _Scanner(recorder, None).value(value, path)
+
+
+def is_known_by_key(value: Any) -> bool:
+    """Whether a call's key says all that a trace can read of an argument, and of what that contains."""
+    if type(value) in _CONTAINERS:
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return all(map(is_known_by_key, parts))
+    return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
+
+
+def asks_identity(code: types.CodeType) -> bool:
+    """Whether code may tell objects apart: by ``is``, or by what C does with items and keys."""
+    instructions = (each for inner in codes_in(code) for each in dis.get_instructions(inner))
+    return any(each.opname in _IDENTITY or each.argval in _COMPARING for each in instructions)
+
+
+_IDENTITY = frozenset({
+    "IS_OP", "CONTAINS_OP", "COMPARE_OP", "BUILD_MAP", "BUILD_SET", "SET_ADD", "MAP_ADD", "BINARY_SUBSCR",
+})  # fmt: skip
+_COMPARING = frozenset({"get", "index", "count", "remove", "pop", "setdefault", "add", "discard"})
+"""Methods of containers that compare items."""
+
+
+class _Scanner:
+    def __init__(self, recorder: ReadRecorder, location: Location | None, family: Family | None = None) -> None:
+        self._recorder = recorder
+        self._location = location
+        self._family = family
+        self._asked: list[Any] = []  # `type`, and classes of tensors
+        self._seen: set[int] = set()
+
+    def function(self, function: types.FunctionType, path: Path) -> None:
+        """Record what `function`, found at `path`, reads."""
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        if len(self._seen) > _MAX_FUNCTIONS:
+            self._opaque(f"more than {_MAX_FUNCTIONS} functions are reached")
+            return
+        for code in codes_in(function.__code__):
+            for name, attributes, place in _chains(code):
+                self._location = place
+                if name in _OPAQUE:
+                    self._opaque(_OPAQUE[name])
+                elif name not in function.__code__.co_cellvars and not _is_local_of_nested(function, name):
+                    self._chain(*self._recorder.closure_or_global(function, path, name), attributes)
+
+    def _chain(self, value: Any, at: Path | None, attributes: list[str]) -> None:
+        if value is ABSENT or at is None:
+            return
+        for name in attributes:
+            if is_atom(value) or is_bound_builtin(value):
+                break
+            self._recorder.found(value, at)
+            found = getattr(value, name, ABSENT)
+            bound = is_a(found, types.MethodType, types.BuiltinFunctionType)
+            if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
+                self._opaque(f"`{name}` of a {type(value).__name__} is absent, or another object each time")
+                return
+            value, at = found, (*at, (ATTRIBUTE_STEP, name))
+        self.value(value, at)
+
+    def value(self, value: Any, path: Path) -> None:
+        """Record a value that the program goes on with."""
+        self._recorder.use(value, path)
+        self._check_class(value)
+        match value:
+            case _ if own_attribute(value, TILE_FUNCTION) is not ABSENT:
+                self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
+            case _ if (name := wrapped_attribute(value)) is not None:
+                self._wrapped(value, name, path)
+            case _ if is_a(value, types.FunctionType) and not is_of_this_package(value):
+                self._helper(value, path)
+            case _ if is_a(value, functools.partial):
+                for name in ("func", "args", "keywords"):
+                    self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+            case _ if is_bound_builtin(value):
+                self.value(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
+            case _ if type(value) in _CONTAINERS:
+                self._recorder.look_into(value)
+                for steps, item in items_by_path(value):
+                    self.value(item, (*path, *steps))
+            case _ if not is_known_in_a_trace(value):
+                self._unknown(value)
+
+    def _wrapped(self, value: Any, name: str, path: Path) -> None:
+        if type(value) is functools._lru_cache_wrapper and value.cache_parameters()["maxsize"] != 0:
+            self._opaque(f"what `{value.__name__}` gives depends on what it remembers")
+            return
+        self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+
+    def _check_class(self, value: Any) -> None:
+        if self._family is not None and tells_classes(value):
+            self._asked.append(value)
+            refuse_classes_without_source(self._asked, self._family, self._location)
+
+    def _unknown(self, value: Any) -> None:
+        if has_family(value):
+            self._recorder.takes(value)
+        self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
+
+    def _helper(self, function: types.FunctionType, path: Path) -> None:
+        if is_of_a_library(function):
+            self._opaque(f"`{function.__name__}` is not known to depend on its arguments alone")
+            return
+        self._recorder.use_function(function)
+        for name in ("__defaults__", "__kwdefaults__"):
+            self.value(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
+        self.function(function, path)
+
+    def _opaque(self, what: str) -> None:
+        self._recorder.is_opaque(what, self._location)
+
+
+def is_known_in_a_trace(value: Any) -> bool:
+    """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
+    if is_a(value, type):
+        of_python = is_pure(value) and not is_python_class(value)
+        return of_python or is_of_this_package(value) or is_numpy_scalar_class(value)
+    if is_a(value, types.FunctionType):
+        return is_of_this_package(value)
+    return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
+
+
+_OPAQUE = {
+    "IMPORT_NAME": "an import inside a function",
+    "STORE_ATTR": "an assignment to an attribute",
+    "DELETE_ATTR": "a deletion of an attribute",
+}
+"""Instructions after which nothing is known of the world, and what they are."""
+
+
+def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
+    """Every name that the code loads from outside, with the attributes taken from it right away, and where.
+
+    And every instruction that is opaque.
+    """
+    name: str | None = None
+    attributes: list[str] = []
+    place = start_of(code)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _SKIPPED:
+            continue
+        if name is not None and instruction.opname in _ATTRIBUTE_LOADS:
+            attributes.append(instruction.argval)
+            continue
+        if name is not None:
+            yield name, attributes, place
+        name, attributes = None, []
+        if instruction.opname in _NAME_LOADS:
+            name, place = instruction.argval, place_of(code, instruction)
+        elif instruction.opname in _OPAQUE:
+            yield instruction.opname, [], place_of(code, instruction)
+        elif instruction.opname in _WORLD_CHANGES:
+            raise CompileError(
+                f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "
+                "outside itself",
+                location=place_of(code, instruction),
+                help="return the value",
+            )
+
+
+def place_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
+    """The source of `instruction`, which is one of `code`."""
+    position = instruction.positions
+    if position is None or None in position:
+        return start_of(code)
+    return location_of_span(code.co_filename, tuple(position))  # type: ignore[arg-type]
+
+
+def _is_local_of_nested(function: types.FunctionType, name: str) -> bool:
+    """Whether `name`, free in code nested in `function`, belongs to other nested code and not to the closure."""
+    if name in function.__code__.co_freevars:
+        return False
+    return any(name in code.co_cellvars for code in codes_in(function.__code__))

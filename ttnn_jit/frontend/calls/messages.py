@@ -1,0 +1,59 @@
+"""What a program says while it is compiled: printed, logged and warned of once, as under other tracing compilers.
+
+Numbers are not known then: of a tensor its shape, dtype and place are shown.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import pprint
+import types
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ttnn_jit.frontend.python.interpreter import Interpreter
+
+_MODULES = frozenset({"logging", "loguru", "pprint", "warnings", "_warnings"})
+_FUNCTIONS = (
+    logging.critical, logging.debug, logging.error, logging.exception, logging.getLogger, logging.info, logging.log,
+    logging.warning, pprint.pp, pprint.pprint, warnings.warn,
+)  # fmt: skip
+_NAMES = frozenset({*(function.__name__ for function in _FUNCTIONS), "success", "trace"})  # the last two of loguru
+
+
+def is_message(function: Any) -> bool:
+    """Whether `function` shows what it is given, and gives at most a logger."""
+    if function is print:
+        return True
+    if not isinstance(function, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        return False
+    return getattr(function, "__name__", None) in _NAMES and str(function.__module__).partition(".")[0] in _MODULES
+
+
+_PRINTING = (print, pprint.pp, pprint.pprint)
+
+
+def _say_when(interpreter: Interpreter, function: Any) -> None:
+    """Say that the user will see it once: at calls whose program is there nothing is printed."""
+    interpreter.recorder.warnings[
+        f"`{function.__name__}` at {interpreter.callee_location()} prints when the function is compiled, and not at "
+        "each call; of a tensor it shows shape and dtype: print what the function returns"
+    ] = None
+
+
+def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Say it; where another way through the program makes the module, that says it."""
+    if function is logging.getLogger:
+        return interpreter.natively(function, *args, **kwargs)
+    if any(function is each for each in _PRINTING):
+        _say_when(interpreter, function)
+    if interpreter.observes:
+        return None
+    if function is not warnings.warn:
+        return interpreter.natively(function, *args, **kwargs)
+    place = interpreter.location()
+    said = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
+    kind = said.get("category") or UserWarning
+    return interpreter.natively(warnings.warn_explicit, said["message"], kind, place.file, place.line)

@@ -1,0 +1,338 @@
+"""The functions of Python that a compiled function may call, and what each does with values: one table.
+
+What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
+has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
+and what C looks into is guarded: the items of native containers. If it would reach objects whose operators it calls
+unseen, the guard computes again and compares; where it could not, the program is opaque.
+"""
+
+from __future__ import annotations
+
+import cmath
+import collections
+import copy
+import enum
+import functools
+import itertools
+import math
+import operator
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.foreign.library_values import is_library_value_class
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
+from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
+from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
+from ttnn_jit.frontend.python import attributes, containers, special_methods
+from ttnn_jit.frontend.python.assignment import set_attribute, set_past_the_class
+from ttnn_jit.frontend.python.containers import Reach, materialised
+from ttnn_jit.frontend.python.interpreter import Interpreter
+from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
+from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
+from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+from ttnn_jit.guards.fingerprints import is_plain_dataclass
+from ttnn_jit.process.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a function of C's is computed.
+
+    Attributes:
+        handler: What does it in the interpreter; it may leave the work to C. None: C does it.
+        hands_on: C hands items on and asks none for anything; callbacks among the arguments are interpreted.
+        joins: C hands items on if the operands are containers of Python's own.
+        changes: It is a method that changes its container.
+    """
+
+    handler: Handler | None = None
+    hands_on: bool = False
+    joins: bool = False
+    changes: bool = False
+
+
+_C = Way()
+_HANDS_ON = Way(hands_on=True)
+
+
+# --- What may be called ---------------------------------------------------------------------------------------------
+
+
+def _functions() -> dict[Any, Way]:
+    table: dict[Any, Way] = dict.fromkeys((*_public(math), *_public(cmath), *_public(operator)), _C)
+    table |= dict.fromkeys((bin, bytes, chr, hex, oct, ord, range, type), _C)
+    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict, collections.deque), _HANDS_ON)
+    table |= dict.fromkeys(_HANDING_ON, _HANDS_ON)
+    for function, handler in _handlers().items():
+        table[function] = replace(table.get(function, _C), handler=handler)
+    for function in (operator.add, operator.mul, operator.iadd, operator.imul):
+        table[function] = replace(table[function], joins=True)
+    return table
+
+
+def _public(module: types.ModuleType) -> Iterator[Any]:
+    return (value for name, value in vars(module).items() if callable(value) and not name.startswith("_"))
+
+
+_HANDING_ON = (
+    bool, operator.truth, list, tuple, enumerate, zip, map, filter, reversed, iter, len, slice, callable,
+    functools.reduce, operator.delitem, itertools.accumulate, itertools.chain,
+    itertools.combinations, itertools.compress, itertools.dropwhile, itertools.filterfalse, itertools.islice,
+    itertools.pairwise, itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile,
+    itertools.zip_longest,
+)  # fmt: skip
+
+
+_PREDICATES = (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)
+"""Functions that ask a callback first among their arguments, and its result whether it is true."""
+
+
+def _handlers() -> dict[Any, Handler]:
+    return _named_handlers() | _of_special_methods() | _of_operators() | _of_iterables()
+
+
+def _named_handlers() -> dict[Any, Handler]:
+    of, text = builtin_functions, special_methods.text
+    return {
+        getattr: attributes.attribute_by_name, hasattr: attributes.has_attribute, setattr: set_attribute,
+        type: containers.type_of,
+        isinstance: of.class_check(isinstance, "__instancecheck__"),
+        issubclass: of.class_check(issubclass, "__subclasscheck__"),
+        bool: special_methods.truth, operator.truth: special_methods.truth, operator.not_: special_methods.negation,
+        operator.is_: special_methods.same, operator.is_not: special_methods.not_same,
+        operator.getitem: containers.get_item, operator.setitem: containers.set_item,
+        operator.delitem: containers.del_item,
+        operator.contains: containers.contains, operator.index: special_methods.index,
+        iter: containers.iterator, next: containers.following,
+        sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
+        max: of.extreme(operator.gt), min: of.extreme(operator.lt),
+        functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
+        format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
+        repr: text(repr, "__repr__"),
+        copy.copy: object_copies.shallow_copy, copy.deepcopy: object_copies.deep_copy,
+        pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
+        **{function: of.with_predicate(function) for function in _PREDICATES}, itertools.compress: of.selected,
+        itertools.starmap: of.starmapped, itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
+    }  # fmt: skip
+
+
+def _of_special_methods() -> dict[Any, Handler]:
+    names: dict[Callable[..., Any], list[str]] = {
+        len: ["__len__"], abs: ["__abs__"], round: ["__round__"], reversed: ["__reversed__"],
+        float: ["__float__", "__index__"], int: ["__int__", "__index__", "__trunc__"],
+        complex: ["__complex__", "__float__", "__index__"],
+        operator.neg: ["__neg__"], operator.pos: ["__pos__"], operator.invert: ["__invert__"],
+        math.floor: ["__floor__", "__float__", "__index__"], math.ceil: ["__ceil__", "__float__", "__index__"],
+        math.trunc: ["__trunc__"],
+    }  # fmt: skip
+    return {function: special_methods.unary(function, *methods) for function, methods in names.items()}
+
+
+def _of_operators() -> dict[Any, Handler]:
+    table: dict[Any, Handler] = {}
+    for name, symbol in ARITHMETIC.items():
+        plain, in_place = getattr(operator, name), f"__i{name[2:]}"
+        updating = getattr(operator, in_place)
+        table[plain] = special_methods.binary(name, f"__r{name[2:]}", symbol)
+        table[updating] = special_methods.in_place(in_place, updating, plain)
+    for name, (swapped, symbol) in COMPARISONS.items():
+        table[getattr(operator, name)] = special_methods.binary(name, swapped, symbol)
+    return table
+
+
+def _of_iterables() -> dict[Any, Handler]:
+    callbacks = (map, functools.reduce)
+    iterables = (
+        list,
+        tuple,
+        collections.deque,
+        enumerate,
+        zip,
+        itertools.chain,
+        itertools.islice,
+        itertools.pairwise,
+        itertools.product,
+    )
+    table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
+    return table | {function: builtin_functions.over(function) for function in iterables}
+
+
+FUNCTIONS = _functions()
+"""Functions and classes of C's, by the objects themselves."""
+
+_IDS = frozenset(map(id, FUNCTIONS))
+
+_CHANGES = Way(changes=True)
+_CHANGING = ("__init__", "clear", "extend", "extendleft", "pop", "popitem", "popleft", "reverse", "rotate")
+METHODS: dict[str, Way] = {
+    **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
+    **dict.fromkeys(_CHANGING, Way(hands_on=True, changes=True)),
+    **dict.fromkeys(("__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__"), _CHANGES),
+    **dict.fromkeys(("__missing__", "add", "difference_update", "discard", "move_to_end"), _CHANGES),
+    **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
+    "__contains__": Way(containers.native_contains),
+    "__getitem__": Way(containers.get_native_item),
+    "__setattr__": Way(set_past_the_class),
+    "__setitem__": Way(containers.set_item, changes=True),
+    "append": Way(builtin_functions.adding("append"), changes=True),
+    "appendleft": Way(builtin_functions.adding("appendleft"), changes=True),
+    "count": Way(containers.count),
+    "get": Way(containers.get),
+    "index": Way(containers.index),
+    "close": Way(generator_methods.close),
+    "send": Way(generator_methods.send),
+    "throw": Way(generator_methods.throw),
+    "insert": Way(builtin_functions.insert, changes=True),
+    "sort": Way(builtin_functions.sort, changes=True),
+    "update": Way(builtin_functions.update, changes=True),
+}
+"""Methods of values of Python's own that are more than C computing; handlers are given the object first."""
+
+_VALUES = (
+    bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice,
+    types.GeneratorType,
+)  # fmt: skip
+"""Types all of whose methods may be called."""
+
+
+def is_pure(function: Any) -> bool:
+    """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
+    if is_a(function, type):
+        return _is_pure_class(function)
+    if type(function) is types.FunctionType:
+        return function.__module__ in ROOMS_OF_VALUES or id(function) in _IDS
+    if is_a(function, types.BuiltinFunctionType, types.MethodWrapperType):
+        owner = getattr(function, "__self__", None)
+        if owner is None or is_a(owner, types.ModuleType):
+            return function in FUNCTIONS
+        return is_a(owner, *_VALUES) or id(owner) in _IDS  # of a class, whose metaclass may compare
+    if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
+        return function.__objclass__ in _VALUES or function is object.__setattr__
+    return False
+
+
+def _is_pure_class(cls: type) -> bool:
+    """Whether making an instance of `cls` runs no code of the user's."""
+    if id(cls) in _IDS or cls.__module__ in ROOMS_OF_VALUES or is_numpy_scalar_class(cls):
+        return True
+    if is_library_value_class(cls):
+        return True
+    named_tuple = issubclass(cls, tuple) and has_member(cls, "_fields") and cls.__bases__ == (tuple,)
+    return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
+
+
+# --- What a call does -----------------------------------------------------------------------------------------------
+
+_ASKED = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
+"""What is not C's to answer of a tensor being compiled."""
+
+_SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
+
+
+def compute(
+    interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What `function`, a part of Python, returns.
+
+    Raises:
+        CompileError: It raised; the text is Python's.
+    """
+    bound = is_bound_builtin(function)
+    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _ASKED:
+        return interpreter.natively(function, *args)
+    if bound:
+        return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]
+    if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
+        return _method(interpreter, function, args, kwargs)
+    value = _handled(FUNCTIONS.get(function, _C), interpreter, args, kwargs)
+    return computed(interpreter, function, args, kwargs) if value is NATIVE else value
+
+
+def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if way.handler is None:
+        return NATIVE
+    try:
+        return way.handler(interpreter, *args, **kwargs)
+    except TypeError as error:
+        called = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+        if called:
+            raise
+        return NATIVE  # the arguments are not those that the function takes: C says so
+
+
+def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
+    way = METHODS.get(method.__name__, _C)
+    if (
+        way.changes
+        and values
+        and is_a(values[0], list, dict, set, collections.deque)
+        and interpreter.recorder.is_foreign(values[0])
+    ):
+        interpreter.refuse_change(
+            f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
+            "make a copy of it first, or return the new value",
+        )
+    value = _handled(way, interpreter, values, kwargs) if values else NATIVE
+    if value is not NATIVE:
+        return value
+    owner, others = values[:1], values[1:]
+    if not way.hands_on:
+        others = [materialised(interpreter, value) for value in others]
+    args = others if is_bound_builtin(method) else [*owner, *others]
+    others = [*others, *kwargs.values()]
+    if any(map(may_compute, owner)) and _asks_the_class(method):
+        interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
+        return interpreter.natively(method, *args, **kwargs)
+    reach = Reach(interpreter)
+    allowed = reach.goes_through if way.hands_on else reach.is_plain
+    plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
+    if plain and (way.hands_on or all(map(reach.is_plain, _items(owner)))):
+        reach.look_into_containers(hands_on=way.hands_on and not way.changes)
+    else:
+        interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
+    return interpreter.natively(method, *args, **kwargs)
+
+
+def _asks_the_class(method: Any) -> bool:
+    """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
+    return getattr(method, "__objclass__", None) is object or method.__name__ in _ASKING
+
+
+_ASKING = frozenset({"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"})
+
+
+def _items(owner: Sequence[Any]) -> Iterator[Any]:
+    return (item for value in owner if native_class(type(value)) for item in native_contents(value))
+
+
+def computed(
+    interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
+    way = FUNCTIONS.get(function, _C)
+    hands_on = way.hands_on or (way.joins and not any(map(may_compute, args)))
+    if not hands_on:
+        args = [materialised(interpreter, value) for value in args]
+    reach = Reach(interpreter)
+    values = [*args, *kwargs.values()]
+    allowed = reach.goes_through if hands_on else reach.is_plain
+    if all(map(allowed, values)):
+        reach.look_into_containers(hands_on=hands_on)
+        return interpreter.natively(function, *args, **kwargs)
+    blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
+    name = getattr(function, "__name__", type(function).__name__)
+    what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
+    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(changes_when_asked, values)):
+        interpreter.is_opaque(what)
+        return interpreter.natively(function, *args, **kwargs)
+    result = interpreter.natively(function, *args)
+    if not (is_atom(result) or interpreter.natively(function, *args) is result):
+        interpreter.is_opaque(f"{what}, and gives another object each time")
+    else:
+        interpreter.recorder.call(function, args, result)
+    return result

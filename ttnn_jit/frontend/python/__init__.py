@@ -1,0 +1,1 @@
+"""Python's statements and expressions, interpreted over tensors that hold no data."""

@@ -1,0 +1,65 @@
+"""Exceptions in the interpreter: what a program raises and catches while it is compiled.
+
+Caught is what the program's own Python raises. What this compiler says of a program is no part of it, and is shown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, TtnnJitError
+from ttnn_jit.frontend.python.interpreter import Interpreter, Place
+
+
+def raised_by_program(error: CompileError) -> BaseException | None:
+    """The exception that the program would have met in Python; None if the program is outside the language."""
+    if isinstance(error, NoSuchAttribute):
+        return error
+    cause = error.__cause__
+    return None if cause is None or isinstance(cause, (TtnnJitError, RecursionError)) else cause
+
+
+def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
+    """``raise``, with or without an exception.
+
+    Raises:
+        CompileError: Always.
+    """
+    if node.exc is None and interpreter.handled:
+        raise interpreter.handled[-1]
+    raised = RuntimeError("No active exception to reraise") if node.exc is None else interpreter.evaluate(node.exc)
+    interpreter.at = node
+    if isinstance(raised, type):
+        raised = interpreter.python(raised)
+    if not isinstance(raised, BaseException):
+        raised = TypeError("exceptions must derive from BaseException")
+    interpreter.fail(raised)
+
+
+def handler_of(
+    interpreter: Interpreter, handlers: Sequence[ast.ExceptHandler], error: CompileError, entered: Place
+) -> ast.ExceptHandler:
+    """Which of the `handlers` of a ``try`` that was `entered` there catches `error`; the program stands there then.
+
+    Raises:
+        CompileError: None does: it is the error.
+    """
+    raised = raised_by_program(error)
+    if raised is None:
+        raise error
+    failed_at = interpreter.place()
+    interpreter.return_to(entered)
+    for handler in handlers:
+        if _catches(interpreter, handler, raised):
+            return handler
+    interpreter.return_to(failed_at)
+    raise error
+
+
+def _catches(interpreter: Interpreter, handler: ast.ExceptHandler, raised: BaseException) -> bool:
+    if handler.type is None:
+        return True
+    kinds = interpreter.evaluate(handler.type)
+    interpreter.at = handler.type
+    return bool(interpreter.natively(isinstance, raised, kinds))

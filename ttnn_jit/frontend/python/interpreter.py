@@ -1,0 +1,350 @@
+"""The AST frontend: walks a function's syntax tree, computes what is known now, writes what meets a tensor.
+
+Loops and branches over compile-time values unroll; calls to helpers and to other jitted functions are inlined. What
+each kind of expression and statement does stands in expressions.py and statements.py, calls in call_expressions.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
+from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.numpy_array import is_numpy_array
+from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
+from ttnn_jit.frontend.python.frame import Frame, generator_part, local_names_of, makes_generator
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, no_plain_function
+from ttnn_jit.frontend.reads.function_source import FunctionNode, FunctionSource
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
+from ttnn_jit.frontend.reads.spans import Span, location_of_span, span_of_node
+from ttnn_jit.frontend.tensors.emitter import Emitter
+from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
+from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.guards.reads import TENSOR_STEP, Path
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.families import has_family
+
+MAX_ITERATIONS = 65_536  # of all loops of one compile together
+MAX_RECURSION = 24  # of calls of one function in another: Python's own stack carries them
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The function is left with `value`."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a program stands, to return to when it catches an exception.
+
+    Attributes:
+        frame: The activation that is running.
+        at: The expression or statement being carried out.
+        depth: How many activations are under way.
+        handling: How many exceptions are being handled.
+    """
+
+    frame: Frame
+    at: ast.AST
+    depth: int
+    handling: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the kinds of expressions, blocks and calls do: the interpreter's other files."""
+
+    evaluate: Mapping[type[ast.AST], Callable[[Interpreter, Any], Any]]
+    refuse: Callable[[Interpreter, ast.AST], NoReturn]
+    execute: Callable[[Interpreter, Sequence[ast.stmt]], object]
+    call: Callable[[Interpreter, Any, Sequence[Any], Mapping[str, Any]], Any]
+    compute: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    computed: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    attribute: Callable[[Interpreter, Any, str], Any]
+    callback: Callable[[Interpreter, Any], Any]
+    generate: Callable[[Interpreter, Frame, Any, object], Any]
+
+
+class Interpreter(Emitter):
+    """One walk through one function.
+
+    Attributes:
+        frame: The activation that is running.
+        at: The expression or statement being carried out.
+        active: The functions whose activations are under way, outermost first.
+        made: Objects of the user's classes that the program made, by their ids.
+        handled: The errors that ``except`` blocks under way caught, outermost first.
+        observes: Another way through the program makes the module; this one is for what it reads.
+        compared: Inputs that C told apart, by their ids.
+        remembered: Calls of cached functions, and the objects that these gave.
+    """
+
+    def __init__(
+        self,
+        builder: ModuleBuilder,
+        recorder: ReadRecorder,
+        hidden: HiddenInputs,
+        rules: Rules,
+        *,
+        observes: bool = False,
+    ) -> None:
+        super().__init__(builder, hidden)
+        self.compared: dict[int, Any] = {}
+        self.remembered: list[tuple[functools.partial[Any], Any]] = []
+        self.observes = observes
+        self._rules = rules
+        self.recorder = recorder
+        self.frame: Frame
+        self.at: ast.AST = ast.Module([], [])
+        self.active: list[object] = []
+        self.made: dict[int, Any] = {}
+        self.handled: list[CompileError] = []
+        self._iterations = 0
+
+    # --- where the program stands -------------------------------------------------------------------------------
+
+    def location(self) -> Location:
+        """The place of the expression being carried out, and the calls that led to it."""
+        return self.location_of(self.at)
+
+    def callee_location(self) -> Location:
+        """The place of what is being called."""
+        return self.location_of(self.at.func) if isinstance(self.at, ast.Call) else self.location()
+
+    def location_of(self, node: ast.AST) -> Location:
+        """The place of `node` in the file of the running activation."""
+        return self.location_at(span_of_node(node, self.frame.source.imported))
+
+    def location_at(self, span: Span) -> Location:
+        """The place of `span` in the file of the running activation."""
+        return location_of_span(self.frame.source.file, span, self.frame.called_from)
+
+    def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
+        """Raise a CompileError at `node`, by default where the program stands."""
+        raise CompileError(message, location=self.location_of(node or self.at), help=help_text)
+
+    def refuse_change(self, message: str, help_text: str, node: ast.AST | None = None) -> NoReturn:
+        """Raise a ChangeOutsideError at `node`, by default where the program stands."""
+        raise ChangeOutsideError(message, location=self.location_of(node or self.at), help=help_text)
+
+    def refuse_in_trace(self, message: str) -> NoReturn:
+        """Raise an UnseenInTraceError: a tensor says it, and what stands for it in a trace does not."""
+        raise UnseenInTraceError(message, location=self.location(), help="leave `graph_capture=True` out")
+
+    def fail(self, error: BaseException, node: ast.AST | None = None) -> NoReturn:
+        """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""
+        raise CompileError(failure_text(error), location=self.location_of(node or self.at)) from error
+
+    def place(self) -> Place:
+        """Where the program stands."""
+        return Place(self.frame, self.at, len(self.active), len(self.handled))
+
+    def return_to(self, place: Place) -> None:
+        """Go on from `place`: what was begun since is left."""
+        self.frame, self.at = place.frame, place.at
+        del self.active[place.depth :]
+        del self.handled[place.handling :]
+
+    # --- carrying out -------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        return self.met(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
+
+    def known(self, value: Any) -> Any:
+        """As `Emitter.known`; a trace whose function asks for identity must find no tensor of the call."""
+        stand_in = super().known(value)
+        if self.observes and self.recorder.tells_objects and has_family(value):
+            path = self.recorder.path_of(value)
+            if path is not None and path[0][0] == TENSOR_STEP:
+                self.refuse_in_trace(FOUND_IN_TRACE)
+        return stand_in
+
+    def met(self, value: Any) -> Any:
+        """What the program handles for a value that it met: of a tensor of the user's world, the input.
+
+        An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
+        """
+        return self.known(value) if has_family(value) and not is_numpy_array(value) else value
+
+    def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
+
+        Raises:
+            CompileError: It raised; the text is Python's.
+        """
+        writes = function in WRITING_OPERATORS and any(map(is_numpy_array, args[:1]))
+        takes_tensors = writes or function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
+        handled = [*map(self.known if takes_tensors else self.met, args)]
+        return self.met(self._rules.compute(self, function, handled, kwargs))
+
+    def computed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """`python`, where no special method of the user's has a part in it."""
+        return self._rules.computed(self, function, args, kwargs)
+
+    def natively(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `function` returns; nothing is recorded, and its failures are failures of the user's program.
+
+        Raises:
+            CompileError: It raised; the text is Python's.
+        """
+        try:
+            return function(*args, **kwargs)
+        except TtnnJitError:
+            raise
+        except PYTHON_FAILURES as error:
+            raise CompileError(failure_text(error), location=self.location()) from error
+
+    def truth(self, node: ast.expr, value: Any) -> bool:
+        """Whether `value`, that of `node`, decides a branch one way or the other."""
+        self.at = node
+        return bool(self.python(bool, value))
+
+    def attribute(self, base: Any, name: str) -> Any:
+        """The attribute `name` of any value, recorded as read."""
+        return self._rules.attribute(self, base, name)
+
+    def callback(self, function: Any) -> Any:
+        """What C is given to call for `function`: it is carried out here then."""
+        return self._rules.callback(self, function)
+
+    def class_member(self, value: Any, name: str) -> Any:
+        """What the class of `value` has under `name`, or ABSENT, recorded as read."""
+        kind = type(value)
+        member = member_of(kind, name)
+        path = self.recorder.class_path_of(value)
+        if path is not None:
+            self.recorder.member(path, kind, name, member)
+        elif is_python_class(kind) and not is_of_the_standard_library(kind):
+            self.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
+        return member
+
+    def operand(self, value: Any) -> Any:
+        """What an operation takes for `value`; that it goes through a list or tuple is recorded."""
+        return super().operand(type(value)(self.python(list, value)) if type(value) in {list, tuple} else value)
+
+    @property
+    def unsupported(self) -> type[UnsupportedFunction]:
+        """The error of what no program can do, whichever way it is compiled."""
+        return UnseenInTraceError if self.observes else UnsupportedFunction
+
+    def is_opaque(self, what: str) -> None:
+        """Record that something was read here whose change no guard can see: the program serves one call.
+
+        Raises:
+            CompileError: The interpreter only observes what another way through the program will do, which must not
+                find the world changed.
+        """
+        if self.observes:
+            raise CompileError(what, location=self.location())
+        self.recorder.is_opaque(what, self.location())
+
+    def count_iteration(self, node: ast.AST) -> None:
+        """Take note of one more turn of a loop; unrolling has an end.
+
+        Raises:
+            CompileError: The loops of this compile made too many turns.
+        """
+        self._iterations += 1
+        if self._iterations > MAX_ITERATIONS:
+            self.refuse(
+                f"the loops of this function make more than {MAX_ITERATIONS} turns, and each is unrolled",
+                "does the condition ever become false? Large repetitions belong into the shape of a tensor",
+                node,
+            )
+
+    # --- names --------------------------------------------------------------------------------------------------
+
+    def lookup(self, node: ast.Name) -> tuple[Any, Path | None]:
+        """The value of a name, and where it was found if it is no local one; nothing is recorded as read.
+
+        Raises:
+            CompileError: The name has no value.
+        """
+        owner = self.frame.owner_of(node.id)
+        if owner is not None:
+            value = owner.variables.get(node.id, ABSENT)
+            if value is ABSENT:
+                self.refuse(f"`{node.id}` has no value here: it is assigned on another path", node=node)
+            return value, None
+        value, path = self.recorder.closure_or_global(self.frame.function, self.frame.path, node.id)
+        if value is ABSENT:
+            self.refuse(f"the name `{node.id}` is not defined", node=node)
+        return value, path
+
+    def run_function(
+        self,
+        source: FunctionSource,
+        function: types.FunctionType,
+        path: Path | None,
+        variables: dict[str, Any],
+        called_from: Location | None,
+    ) -> Any:
+        """What a function returns when it starts with these variables."""
+        frame = Frame(
+            function.__name__,
+            source,
+            function,
+            path,
+            local_names_of(source.node),
+            {name: self.met(value) for name, value in variables.items()},
+            called_from=called_from,
+        )
+        return self.run_frame(frame, source.node, function)
+
+    def run_frame(self, frame: Frame, node: FunctionNode, identity: object) -> Any:
+        """What the body of `node` returns in `frame`; `identity` tells recursion.
+
+        Raises:
+            CompileError: The function calls itself too deeply, or is a generator or an `async def`.
+        """
+        if sum(running is identity for running in self.active) > MAX_RECURSION:
+            self.refuse(
+                f"`{frame.name}` calls itself more than {MAX_RECURSION} calls deep",
+                "does it ever return? Write long repetitions as loops over compile-time values",
+            )
+        caller, at = (self.frame, self.at) if self.active else (frame, node)
+        self.frame, self.at = frame, node
+        if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
+            self._refuse_no_plain_function(frame, node)
+            if makes_generator(node):
+                self.frame, self.at = caller, at
+                return self._rules.generate(self, frame, node, identity)
+        self.active.append(identity)
+        if isinstance(node, ast.Lambda):
+            value = self.evaluate(node.body)
+        else:
+            signal = self._rules.execute(self, node.body)
+            value = signal.value if isinstance(signal, Returned) else None
+        # On an error the state stays as it is: it tells where.
+        self.active.pop()
+        self.frame, self.at = caller, at
+        return value
+
+    def _refuse_no_plain_function(self, frame: Frame, node: FunctionNode) -> None:
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.refuse(*no_plain_function(frame.name, is_async=True), node)
+        if makes_generator(node) and (isinstance(node, ast.Lambda) or not self.active):
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            self.refuse(*no_plain_function(frame.name, is_async=False), generator_part(body))
+
+    def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of calling any value of the program."""
+        return self._rules.call(self, function, args, kwargs)
+
+
+def failure_text(error: BaseException) -> str:
+    """An exception in the words of a traceback's last line."""
+    text = str(error)
+    if isinstance(error, AssertionError):
+        return f"assertion failed: {text}" if text else "assertion failed"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,335 @@
+"""Operators in the interpreter: a special method that is written in Python is interpreted, as any other function is.
+
+So what it reads is guarded. Which method serves an operator is recorded as read, for classes can be changed.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.library_values import is_numpy_dtype
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
+from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
+from ttnn_jit.frontend.python.interpreter import Interpreter
+from ttnn_jit.frontend.python.tensor_identities import are_one
+from ttnn_jit.frontend.reads.function_source import is_within_the_language
+from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+NATIVE: Any = object()
+"""What a handler returns that leaves the work to C."""
+
+Handler = Callable[..., Any]
+
+SCALARS = (int, float, complex, str, bytes)
+
+
+def may_compute(value: Any) -> bool:
+    """Whether the class of `value` may have Python behind an operator."""
+    kind = type(value)
+    return kind is not ProxyTensor and is_python_class(kind) and not is_atom(value)
+
+
+def is_default(member: Any) -> bool:
+    """Whether a special method is that of `object`, which asks for identity alone."""
+    return getattr(member, "__objclass__", None) is object
+
+
+def special_method(interpreter: Interpreter, value: Any, name: str) -> types.FunctionType | None:
+    """The Python function of the user's that serves a special method of `value`; None if C or a library does, or none.
+
+    Those of libraries are run as they are, and again by the guard.
+    """
+    if not may_compute(value):
+        return None
+    member = interpreter.class_member(value, name)
+    plain = isinstance(member, types.FunctionType) and not is_of_a_library(member)
+    return member if plain and is_within_the_language(member) else None
+
+
+# --- One operand ----------------------------------------------------------------------------------------------------
+
+
+def unary(function: Callable[..., Any], *names: str) -> Handler:
+    """For ``-x``, ``float(x)`` and their like: the first of these special methods that the class has."""
+
+    def handler(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
+        if not args or not may_compute(args[0]):
+            return NATIVE
+        for name in names:
+            method = special_method(interpreter, args[0], name)
+            if method is not None:
+                if name not in _CHECKED:
+                    return interpreter.call_with(method, args, kwargs)
+                plain = not kwargs and not any(map(may_compute, args[1:]))
+                return checked(interpreter, function, args, name, method) if plain else NATIVE
+            if member_of(type(args[0]), name) is not ABSENT:
+                break
+        alone = _is_scalar_by_c(args[0], names) and not any(map(may_compute, (*args[1:], *kwargs.values())))
+        return interpreter.natively(function, *args, **kwargs) if alone else NATIVE
+
+    return handler
+
+
+_CHECKED = frozenset({"__float__", "__int__", "__index__", "__trunc__", "__complex__", "__len__", "__bytes__"})
+"""Special methods whose result C checks, or converts."""
+
+
+def checked(
+    interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...], name: str, method: types.FunctionType
+) -> Any:
+    """What `function` makes of what `method`, the special method `name` of the first of `args`, returns.
+
+    C takes not everything, and converts what it takes: it is given an object that answers so.
+    """
+    made = interpreter.call_with(method, args if name == "__format__" else args[:1], {})
+    if name == "__len__" and may_compute(made):
+        made = index(interpreter, made)
+    answering: Any = type(type(args[0]).__name__, (), {name: lambda *_: made})
+    return interpreter.natively(function, answering(), *args[1:])
+
+
+def _is_scalar_by_c(value: Any, names: tuple[str, ...]) -> bool:
+    return is_a(value, *SCALARS) and all(is_of_c(member_of(type(value), name)) for name in (*names, *_CONVERSIONS))
+
+
+_CONVERSIONS = ("__float__", "__index__")
+"""What C asks where it needs a number, whatever else it was asked for."""
+
+
+def text(function: Callable[..., Any], *names: str) -> Handler:
+    """For ``str(x)``, ``repr(x)`` and ``format(x, spec)``."""
+
+    def handler(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
+        if not args or kwargs or not may_compute(args[0]):
+            return NATIVE
+        for name in names:
+            method = special_method(interpreter, args[0], name)
+            if method is not None:
+                given = args if args[1:] or name != "__format__" else (*args, "")
+                return checked(interpreter, function, given, name, method)
+            member = member_of(type(args[0]), name)
+            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_of_c(member)
+            if not (as_text or is_default(member)):
+                break
+        return interpreter.natively(function, *args) if _is_scalar_by_c(args[0], names) else NATIVE
+
+    return handler
+
+
+_EMPTY = ((), ("",))
+
+
+def index(interpreter: Interpreter, value: Any) -> Any:
+    """``operator.index(value)``, and what stands for a place: C takes an int as it is, whatever its class overrides."""
+    return interpreter.natively(operator.index, value) if is_a(value, int) else _index(interpreter, value)
+
+
+_index = unary(operator.index, "__index__")
+
+
+def truth(interpreter: Interpreter, value: Any) -> Any:
+    """``bool(value)``."""
+    if not may_compute(value):
+        return NATIVE
+    for name in ("__bool__", "__len__"):
+        method = special_method(interpreter, value, name)
+        if method is not None:
+            return checked(interpreter, bool, (value,), name, method)
+        member = member_of(type(value), name)
+        if member is not ABSENT:
+            by_c = is_a(value, *SCALARS) and is_of_c(member)
+            return interpreter.natively(bool, value) if by_c else NATIVE
+    return True
+
+
+def negation(interpreter: Interpreter, value: Any) -> bool:
+    """``not value``."""
+    return not interpreter.python(bool, value)
+
+
+# --- Two operands ---------------------------------------------------------------------------------------------------
+
+ARITHMETIC = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%",
+    "__pow__": "**", "__matmul__": "@", "__lshift__": "<<", "__rshift__": ">>", "__and__": "&", "__or__": "|",
+    "__xor__": "^",
+}  # fmt: skip
+COMPARISONS = {
+    "__eq__": ("__eq__", "=="), "__ne__": ("__ne__", "!="), "__lt__": ("__gt__", "<"), "__le__": ("__ge__", "<="),
+    "__gt__": ("__lt__", ">"), "__ge__": ("__le__", ">="),
+}  # fmt: skip
+"""By special method, the one of the other operand, and the symbol."""
+
+
+_EQUALITIES = {"==": operator.eq, "!=": operator.ne}
+
+
+def binary(name: str, reflected: str, symbol: str) -> Handler:
+    """For ``a + b`` and its like, and comparisons, whose reflected method is that of the other direction."""
+
+    def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
+        if may_compute(left) or may_compute(right):
+            return _operate(interpreter, left, right, (name, reflected), symbol)
+        if symbol in _EQUALITIES and (is_numpy_dtype(left) or is_numpy_dtype(right)):
+            return interpreter.natively(_EQUALITIES[symbol], left, right)  # which equals classes and texts too
+        if symbol in _EQUALITIES and (is_identity(left) or is_identity(right)):
+            return same(interpreter, left, right) is (symbol == "==")
+        return NATIVE
+
+    return handler
+
+
+def power(interpreter: Interpreter, base: Any, exp: Any, mod: Any = None) -> Any:
+    """``pow(base, exp)``; with a third operand, C's."""
+    return interpreter.python(operator.pow, base, exp) if mod is None else NATIVE
+
+
+def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, str], symbol: str) -> Any:
+    if type(left) is not type(right) and issubclass(type(right), type(left)):
+        interpreter.class_member(right, names[1])  # which would come first
+    for asked, name, other in _order(left, right, *names):
+        method = special_method(interpreter, asked, name)
+        member = member_of(type(asked), name)
+        if name == "__ne__" and is_default(member):
+            equal = _equality(interpreter, asked, other)
+            if equal is not NotImplemented:
+                return NATIVE if equal is NATIVE else interpreter.python(operator.not_, equal)
+            continue
+        if method is not None:
+            result = interpreter.call_with(method, (asked, other), {})
+        elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(asked, name, member):
+            continue
+        elif not (is_of_c(member) and _asks_itself_alone(asked, name, other)):
+            return NATIVE
+        else:
+            result = interpreter.natively(getattr(type(asked), name), asked, other)
+        if result is not NotImplemented:
+            return result
+    return _without_number(interpreter, left, right, symbol)
+
+
+_SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
+
+
+def _is_of_a_sequence(asked: Any, name: str, member: Any) -> bool:
+    """Whether a method is C's joining or repeating, which Python tries last, whatever the order of the operands."""
+    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(asked, *_SEQUENCES)
+
+
+def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
+    """What an operator makes of operands neither of which answered as a number does."""
+    if symbol == "+" and is_a(left, *_SEQUENCES):
+        texts = is_a(left, str, bytes) and is_a(right, str, bytes)
+        return interpreter.natively(operator.concat, left, right) if texts else NATIVE
+    if symbol == "*" and is_a(left, *_SEQUENCES):
+        return _repeated(interpreter, left, right)
+    if symbol == "*" and is_a(right, *_SEQUENCES):
+        return _repeated(interpreter, right, left)
+    return _without_method(interpreter, left, right, symbol)
+
+
+def _repeated(interpreter: Interpreter, sequence: Any, times: Any) -> Any:
+    if may_compute(times) and has_member(type(times), "__index__"):
+        times = index(interpreter, times)
+    repeat = interpreter.natively if is_a(sequence, str, bytes) else interpreter.computed
+    return repeat(operator.mul, sequence, times)
+
+
+def _equality(interpreter: Interpreter, asked: Any, other: Any) -> Any:
+    """What ``__eq__`` says, which serves ``!=`` where a class has no method of its own for it."""
+    method = special_method(interpreter, asked, "__eq__")
+    if method is not None:
+        return interpreter.call_with(method, (asked, other), {})
+    return NotImplemented if is_default(member_of(type(asked), "__eq__")) else NATIVE
+
+
+def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, str, Any]]:
+    """Who is asked, by which method, about what: Python's order of the two operands."""
+    first, second = (left, name, right), (right, reflected, left)
+    a, b = type(left), type(right)
+    if a is b and reflected == f"__r{name[2:]}":
+        return [first]
+    overrides = a is not b and issubclass(b, a) and member_of(b, reflected) is not member_of(a, reflected)
+    return [second, first] if overrides else [first, second]
+
+
+def _asks_itself_alone(asked: Any, name: str, other: Any) -> bool:
+    """Whether C's method reads nothing but numbers and texts, of `asked` and perhaps of `other`."""
+    if type(asked) is ProxyTensor:
+        return True
+    if is_a(asked, *SCALARS) and not is_numpy_scalar(asked):
+        return not (is_a(asked, str, bytes) and name in {"__mod__", "__rmod__"})
+    return is_atom(asked) and not may_compute(other)  # numpy asks it, and so does a tuple for its items
+
+
+def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> bool:
+    """What is left where neither operand has an answer."""
+    if symbol in {"==", "!="}:
+        return same(interpreter, left, right) is (symbol == "==")
+    kinds = f"'{type(left).__name__}' and '{type(right).__name__}'"
+    message = f"unsupported operand type(s) for {symbol}: {kinds}"
+    if symbol in {"<", "<=", ">", ">="}:
+        message = f"'{symbol}' not supported between instances of {kinds}"
+    raise CompileError(f"TypeError: {message}", location=interpreter.location())
+
+
+def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
+    """``left is right``: of two objects of the user's world, that they are one is read."""
+    if type(left) is ProxyTensor or type(right) is ProxyTensor:
+        return are_one(interpreter, left, right)
+    interpreter.recorder.compared(left, right)
+    return left is right
+
+
+def not_same(interpreter: Interpreter, left: Any, right: Any) -> bool:
+    """``left is not right``."""
+    return not same(interpreter, left, right)
+
+
+def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[Any, Any], Any]) -> Handler:
+    """For ``a += b`` and its like; `updating` is what C does, `plain` is ``a + b``."""
+
+    def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
+        method = special_method(interpreter, left, name)
+        if method is not None:
+            result = interpreter.call_with(method, (left, right), {})
+            if result is not NotImplemented:
+                return result
+        changes = _changes_in_place(left, name)
+        if changes:
+            refuse_foreign(interpreter, left)
+        if not (may_compute(left) or may_compute(right)):
+            return NATIVE
+        if not changes:
+            return interpreter.python(plain, left, right)
+        if name == "__iadd__":
+            right = interpreter.python(iter, right)
+        elif name == "__imul__" and has_member(type(right), "__index__"):
+            right = index(interpreter, right)
+        return interpreter.computed(updating, left, right)
+
+    return handler
+
+
+def _changes_in_place(value: Any, name: str) -> bool:
+    member = member_of(type(value), name)
+    return member is not ABSENT and member is not None and is_of_c(member)
+
+
+def refuse_foreign(interpreter: Interpreter, container: Any) -> None:
+    """Refuse to change a container that does not belong to the program.
+
+    Raises:
+        CompileError: It is a global, a closure's, or the caller's.
+    """
+    if interpreter.recorder.is_foreign(container):
+        interpreter.refuse_change(
+            f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
+            "make a copy of it first, or return the new value",
+        )

@@ -1,0 +1,103 @@
+"""What is asked of a tensor as an object: its class, and attributes that somebody gave it.
+
+A stand-in has neither: the tensor itself is asked, be it of the call or found elsewhere, and that is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.foreign.values import ABSENT, has_member, is_a, own_attribute
+from ttnn_jit.frontend.python.tensor_identities import IN_ONE_MEMORY, PASS_ONE
+from ttnn_jit.frontend.tensors.tensor_classes import class_at_run_time
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
+from ttnn_jit.runtime.families import has_family
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.python.interpreter import Interpreter
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+
+def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool:
+    """``isinstance(tensor, cls)``.
+
+    Raises:
+        CompileError: A call may bring tensors of that class and others.
+    """
+    kind = class_at_run_time(tensor.emitter.family)
+    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
+        message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
+        instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
+        raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
+    answer: bool = interpreter.natively(issubclass, kind, cls)
+    if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
+        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+    return answer
+
+
+_TYPES_OF_ELEMENTS = "tensortype"
+"""The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
+
+
+def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
+    """``type(tensor)``, recorded as read where somebody else made the tensor."""
+    if interpreter.observes:
+        interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
+    place = _place(interpreter, tensor)
+    if place is None:
+        return class_at_run_time(tensor.emitter.family)
+    path, found = place
+    interpreter.recorder.use(type(found), (*path, (TYPE_STEP, None)))
+    return type(found)
+
+
+def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool:
+    """``hasattr(tensor, name)``."""
+    place = _place(interpreter, tensor)
+    answer = _object_has(interpreter, tensor, place, name)
+    stands_in = interpreter.observes and (place is None or place[0][0][0] == TENSOR_STEP)
+    if stands_in and interpreter.natively(hasattr, tensor, name) is not answer:
+        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it has a `{name}`")
+    return answer
+
+
+def _object_has(interpreter: Interpreter, tensor: ProxyTensor, place: tuple[Path, Any] | None, name: str) -> bool:
+    if place is None:
+        return has_member(class_at_run_time(tensor.emitter.family), name)
+    path, found = place
+    interpreter.recorder.asks(found, path)
+    answer: bool = interpreter.natively(hasattr, found, name)
+    if not answer:
+        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))
+    elif own_attribute(found, name) is not ABSENT:
+        held = interpreter.natively(getattr, found, name)
+        interpreter.recorder.use(type(held), (*path, (ATTRIBUTE_STEP, name), (TYPE_STEP, None)))
+    return answer
+
+
+def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> tuple[Any, Path] | None:
+    """An attribute that a tensor was given, and where it stands; None if it has none of that name of its own."""
+    place = _place(interpreter, tensor)
+    if place is None or has_member(type(place[1]), name):
+        return None
+    path, found = place
+    interpreter.recorder.asks(found, path)
+    value = own_attribute(found, name)
+    if value is ABSENT:
+        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
+        return None
+    if interpreter.observes and path[0][0] == TENSOR_STEP:
+        interpreter.refuse_in_trace(f"what stands for a tensor of the call in a trace has no `{name}`")
+    return value, (*path, (ATTRIBUTE_STEP, name))
+
+
+def _place(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | None:
+    """Where a tensor that somebody else made stands, and the tensor; None of one that the program makes.
+
+    Raises:
+        UnsupportedFunction: Several are one here, because the function writes into their memory.
+    """
+    places = interpreter.recorder.places_of(tensor)
+    if any(other is not places[0][1] for _, other in places):
+        raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
+    return places[0] if places and has_family(places[0][1]) else None

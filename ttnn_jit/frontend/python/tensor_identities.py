@@ -1,0 +1,122 @@
+"""Which tensors of a program are one object: that it asks is read, as what an attribute is.
+
+Each tensor of the call has a stand-in of its own, so that one program serves calls with one tensor twice and calls with
+two. Where a function asks more than whether two such are one, or those two are, it is interpreted anew with one
+stand-in for each object, which is what C compares in containers; and the program is that of calls alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
+from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
+from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.python.interpreter import Interpreter
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+
+IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
+"""They have one stand-in."""
+PASS_ONE = "pass one tensor, or a copy"
+
+
+class IdentityAskedError(BaseException):
+    """The function asks which tensors are one object, and every tensor of the call has a stand-in of its own."""
+
+
+def path_of_tensor(number: int) -> Path:
+    """Where the tensor of that number among those of the call is found."""
+    return ((TENSOR_STEP, number),)
+
+
+def one_for_each_object(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments for which tensors that are one object have one stand-in."""
+    numbers = iter(same_objects(*tensors_of(arguments)))
+
+    def numbered(argument: Any) -> Any:
+        if type(argument) is not TensorArgument:
+            return argument
+        number = next(numbers)
+        return argument if argument.memory is not None else replace(argument, memory=number)
+
+    return {name: map_leaves(value, numbered) for name, value in arguments.items()}
+
+
+def tensors_of(arguments: Mapping[str, Any]) -> list[Any]:
+    """The tensors of a call, in order; an object that nobody else has in place of one that is not known."""
+    given = (leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument)
+    return [object() if leaf.tensor is None else leaf.tensor for leaf in given]
+
+
+def tell_objects(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
+    """Record that the program depends on which of the `tensors` of the call are one object."""
+    recorder.told_apart([path_of_tensor(number) for number in range(len(tensors))], tensors)
+
+
+def are_one(interpreter: Interpreter, left: Any, right: Any) -> bool:
+    """``left is right``, of which one is a tensor of the program."""
+    recorder = interpreter.recorder
+    found, others = recorder.places_of(left), recorder.places_of(right)
+    if not (found and others):
+        return left is right
+    _require_objects(interpreter, left, right)
+    if left is not right:
+        recorder.told_apart([found[0][0], others[0][0]], [found[0][1], others[0][1]])
+    return left is right
+
+
+def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
+    """Record that C asks which of these are one object: it compares items so, and hashes keys."""
+    inputs = [tensor for tensor in tensors if interpreter.recorder.places_of(tensor)]
+    if not inputs:
+        return
+    if not interpreter.recorder.tells_objects:
+        raise IdentityAskedError
+    _require_objects(interpreter, *inputs)
+    interpreter.compared |= {id(tensor): tensor for tensor in inputs}
+
+
+def tell_compared(interpreter: Interpreter) -> None:
+    """Record that those which C compared are objects of their own: each stand-in is for one."""
+    places = [interpreter.recorder.places_of(tensor)[0] for tensor in interpreter.compared.values()]
+    interpreter.recorder.told_apart([path for path, _ in places], [tensor for _, tensor in places])
+
+
+def object_of(interpreter: Interpreter, tensor: Any) -> Any:
+    """The object that a tensor of the program stands for, as containers of the user's world hold it.
+
+    Raises:
+        UnseenInTraceError: A trace would look for what stands for it.
+    """
+    places = interpreter.recorder.places_of(tensor)
+    if not places:
+        return tensor
+    compared_by_c(interpreter, [tensor])
+    if interpreter.observes and places[0][0][0][0] == TENSOR_STEP:
+        interpreter.refuse_in_trace(
+            "a trace does not look for a tensor of the call in a container from outside the function"
+        )
+    return places[0][1]
+
+
+def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
+    """See to it that each stand-in is for one object, and each object has one.
+
+    Raises:
+        IdentityAskedError: They have not been made so yet.
+        UnsupportedFunction: Several objects lie in one memory that the function writes into.
+    """
+    places = {id(tensor): interpreter.recorder.places_of(tensor) for tensor in tensors}
+    if interpreter.recorder.tells_objects:
+        if any(one is not found[0][1] for found in places.values() for _, one in found):
+            raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
+        return
+    objects = [id(found[0][1]) for found in places.values()]
+    if any(len(found) > 1 for found in places.values()) or len({*objects}) < len(objects):
+        raise IdentityAskedError

@@ -1,0 +1,1 @@
+"""What a compile reads of the user's world: source, code, values, tensors."""

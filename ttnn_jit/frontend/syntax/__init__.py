@@ -1,0 +1,1 @@
+"""What each kind of statement and expression of Python does while a function is compiled."""

@@ -1,0 +1,1 @@
+"""The tensors that a function handles while it is compiled."""

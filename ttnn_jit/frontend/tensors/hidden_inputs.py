@@ -1,0 +1,107 @@
+"""Tensors that a function finds in the user's world: inputs of its program, after the arguments, in order of first use.
+
+One object is one input, wherever else it is found: that two paths lead to one tensor is guarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
+from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
+from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP
+from ttnn_jit.runtime.families import TTNN, FamilyMark, family_of, mark_of
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Argument = Callable[[TensorSpec, str], Any]
+"""Makes the program's next input of a spec, and a name for it, and returns what stands for it."""
+
+
+class HiddenInputs:
+    """Those of one compile.
+
+    Args:
+        recorder: Knows where objects were found.
+        request: What is compiled.
+
+    Attributes:
+        family: Of the call's tensors; None: any.
+    """
+
+    def __init__(self, recorder: ReadRecorder, request: FrontendRequest) -> None:
+        self._recorder = recorder
+        self.family = request.family
+        self._target = request.target
+        self._function = request.function.__name__
+        self._inputs: dict[Path, Any] = {}
+        self._arguments: dict[Path, Any] = {}
+
+    def input(self, tensor: Any, argument: Argument, location: Callable[[], Location]) -> Any:
+        """What stands for `tensor`; the tensor itself if nobody knows where it was found.
+
+        Raises:
+            ArgumentError: It is one that the call cannot take.
+        """
+        path = self._recorder.path_of(tensor)
+        if path is None:
+            return tensor
+        known = self._inputs.get(path, self._arguments.get(path))
+        if known is None:
+            mark = mark_of(tensor) if path[0][0] == KEPT_STEP else self._mark(tensor, path_text(path), location)
+            self._recorder.tensor(tensor, mark)
+            known = self._inputs[path] = argument(mark.spec, path_text(path))
+            self._recorder.stands_for(known, path, tensor)
+        return known
+
+    def kept(self, tensor: Any, name: str, argument: Argument, location: Callable[[], Location]) -> Any:
+        """What stands for a tensor that this package keeps under `name` (guards/package_state.py)."""
+        self._recorder.found(tensor, ((KEPT_STEP, name),))
+        return self.input(tensor, argument, location)
+
+    def take_arguments(self) -> None:
+        """Have what stands for tensors of the call stand for them wherever they are found."""
+        for proxy, path, tensor in self._recorder.stand_ins():
+            self._recorder.found(tensor, path)
+            self._arguments[path] = proxy
+
+    def holds(self, tensor: Any) -> bool:
+        """Whether `tensor` is one of them."""
+        return self._recorder.path_of(tensor) in self._inputs
+
+    def is_input(self, known: Any) -> bool:
+        """Whether `known` stands for one of them."""
+        return any(known is each for each in self._inputs.values())
+
+    def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> FamilyMark:
+        try:
+            self._refuse_elsewhere(tensor, f"Invalid arguments for function {self._function}: `{name}` is")
+            return mark_of(tensor)
+        except TtnnJitError as error:
+            message = error.message if f"`{name}`" in error.message else f"`{name}`: {error.message}"
+            raise type(error)(message, location=location(), help=error.help) from None
+
+    def _refuse_elsewhere(self, tensor: Any, subject: str) -> None:
+        family, expected = family_of(tensor), self.family
+        if family is not None and expected is not None and family is not expected:
+            raise ArgumentError(
+                f"{subject} a {family.title.removesuffix('s')}, and its arguments are {expected.title}",
+                help="make them all ttnn tensors with `ttnn.from_torch`, or none"
+                if TTNN in {family, expected}
+                else "take `torch.from_numpy(array)`",
+            )
+        if family is TTNN and hasattr(tensor, "tensors"):
+            raise ArgumentError(f"{subject} a tensor of a mesh", help="pass it as an argument")
+        device = tensor.device() if family is TTNN else None
+        if family is TTNN and device is None:
+            raise ArgumentError(
+                f"{subject} on the host",
+                help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
+            )
+        if device is not None and device.target != self._target:
+            raise ArgumentError(
+                f"{subject} on {device}, and its arguments are on a device of {self._target.name}", help=ONE_DEVICE_HELP
+            )

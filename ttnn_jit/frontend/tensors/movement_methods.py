@@ -1,0 +1,113 @@
+"""Methods and functions of torch's and numpy's that move a tensor's elements, where a program calls them.
+
+They are written as operations of ttnn (ops/foreign_movements.py), and give views where they do in their library.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.frontend.tensors.tensor_metadata import listed_function, metadata_function
+from ttnn_jit.frontend.tensors.views import View, is_number, root_of
+from ttnn_jit.ops import COPY
+from ttnn_jit.ops.foreign_movements import (
+    FUNCTIONS,
+    METHODS_OF_NUMPY,
+    METHODS_OF_TORCH,
+    METHODS_OF_TTNN,
+    PROPERTIES,
+    ForeignMovement,
+)
+from ttnn_jit.ops.movement.view_rules import are_dense
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.specs.cores.sharding import dense_strides
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+_METHODS: dict[Any, dict[str, ForeignMovement]] = {
+    TORCH: METHODS_OF_TORCH,
+    NUMPY: METHODS_OF_NUMPY,
+    TTNN: METHODS_OF_TTNN,
+}
+
+
+def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: Any) -> ProxyTensor:
+    """What `movement` makes of `tensor`.
+
+    Raises:
+        CompileError: The arguments do not fit the tensor, or there is no view where there must be one.
+    """
+    found = _contiguous(tensor) if movement.starts_contiguous else tensor
+    if movement.written is not None:
+        operation, statics = movement.written(tuple(tensor.shape), *args, **kwargs)
+        found = tensor.emitter.emit((operation,), (found, *statics), {})
+    if movement.must_be_view:
+        _require_view(tensor, found)
+    if movement.copies or movement.copies_densely:
+        found = copy_of(found, densely=movement.copies_densely)
+    if found is not tensor:
+        found.is_copy = found.view_of is None and not is_number(tensor)
+    return found
+
+
+def _require_view(tensor: ProxyTensor, made: ProxyTensor) -> None:
+    if made.view_of is None:
+        tensor.refuse(
+            f"a tensor with strides {list(tensor.strides_in_elements or ())} has no view of shape {list(made.shape)}",
+            "`.reshape(...)` copies it",
+        )
+    made.view_of.is_certain = True  # or torch would refuse
+
+
+def copy_of(tensor: ProxyTensor, *, densely: bool = False) -> ProxyTensor:
+    """A tensor of its own, with the same elements; `densely` where strides would tell otherwise."""
+    made: ProxyTensor = tensor.emitter.emit((COPY,), (tensor,), {})
+    if densely:
+        made.strides_in_elements = dense_strides(made.shape)
+    return made
+
+
+def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
+    if are_dense(tuple(tensor.shape), tensor.strides_in_elements):
+        return tensor
+    made = copy_of(tensor, densely=True)
+    if tensor.strides_in_elements is None:
+        made.view_of = View(tensor, (), tensor.emitter.location(), root_of(tensor).writes, is_certain=False)
+    return made
+
+
+def movement_attribute(tensor: ProxyTensor, name: str) -> Any:
+    """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
+    methods = _METHODS.get(tensor.emitter.family)
+    if methods is None:
+        return None
+    if name in PROPERTIES and tensor.emitter.family is not TTNN:
+        return moved(PROPERTIES[name], tensor)
+    return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
+
+
+def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
+    """What a function of torch's or numpy's does with a tensor of the program if it moves elements, or asks for none.
+
+    None of others.
+    """
+    is_given_tensor = bool(args) and hasattr(type(args[0]), "__ttnn_call__")
+    return (_moving(function) or metadata_function(function)) if is_given_tensor else None
+
+
+def movement_of_torch(function: Any) -> Callable[..., ProxyTensor] | None:
+    """What a function or method of torch's does with a tensor of the program if it moves elements; None of others."""
+    name = getattr(function, "__name__", None)
+    if name in METHODS_OF_TORCH and getattr(sys.modules["torch"].Tensor, name, None) is function:
+        return partial(moved, METHODS_OF_TORCH[name])
+    return _moving(function)
+
+
+def _moving(function: Any) -> Callable[..., ProxyTensor] | None:
+    movement = listed_function(function, FUNCTIONS)
+    return None if movement is None else partial(moved, movement)

@@ -1,0 +1,371 @@
+"""The tensor that a function handles while it is compiled, and what happens when the function uses it.
+
+Both frontends hand out these objects; they differ in how they walk the program and how they know where it stands.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, UnsupportedFunction
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.foreign.values import ABSENT as NO_ATTRIBUTE
+from ttnn_jit.frontend.tensors.movement_methods import copy_of, movement_attribute, movement_function
+from ttnn_jit.frontend.tensors.program_device import ProgramDevice
+from ttnn_jit.frontend.tensors.tensor_classes import claimed_class, class_at_run_time
+from ttnn_jit.frontend.tensors.tensor_metadata import (
+    device_of,
+    element_type,
+    extents,
+    layout_of,
+    length,
+    library_of,
+    metadata_attribute,
+)
+from ttnn_jit.frontend.tensors.views import View, current_value
+from ttnn_jit.frontend.tensors.writes import in_place, item, masked_fill_, set_item, updating
+from ttnn_jit.frontend.unsupported import (
+    foreign_function_help,
+    outside_tensor_help,
+)
+from ttnn_jit.frontend.writing.module_builder import TensorOperand
+from ttnn_jit.ops import (
+    ABSENT,
+    ABSENT_OPERATORS,
+    ALIASES,
+    IN_PLACE,
+    OPERATIONS,
+    OPERATOR_METHODS,
+    OVERLOADS,
+    REFLECTED_METHODS,
+    Number,
+    Operation,
+)
+from ttnn_jit.ops.movement.view_rules import Strides
+from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
+from ttnn_jit.specs.storage_type import StorageType
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.tensors.emitter import Emitter
+
+TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
+"""What decides everything that a function may ask a tensor for while it is compiled (`TensorQueries`)."""
+
+_KNOWN_ATTRIBUTES = ", ".join(f"`{name}`" for name in TENSOR_ATTRIBUTES)
+_BRANCH_HELP = (
+    "choose element by element with `ttnn.where(condition, a, b)`; repeat with `for _ in range(n)` where n is a "
+    "Python int; branch on a compile-time value such as `x.shape`"
+)
+
+
+class ProxyTensor(TensorQueries):
+    """A tensor without data: metadata, and operators that write operations.
+
+    Every operator and every `ttnn` operation that meets it calls `__ttnn_call__`; anything that would need the data
+    is a `CompileError` at the user's line.
+    """
+
+    __slots__ = (
+        "_deallocated_at",
+        "_spec",
+        "_value",
+        "argument",
+        "emitter",
+        "is_argument",
+        "is_copy",
+        "requested",
+        "strides_in_elements",
+        "view_of",
+        "writes",
+    )
+    __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
+
+    def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
+        self.emitter = emitter
+        self._deallocated_at: Location | None = None
+        self._value = value
+        self._spec = spec
+        self.is_argument = is_argument
+        self.argument = value
+        self.is_copy = False
+        self.view_of: View | None = None
+        self.strides_in_elements: Strides = None
+        self.requested: TensorSpec | None = None
+        self.writes = 0
+
+    def __hash__(self) -> int:
+        if self.emitter.family is NUMPY:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return object.__hash__(self)
+
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Write the operation `function`, called with these arguments, into the program being compiled."""
+        return self.emitter.call(function, args, kwargs)
+
+    @property
+    def spec(self) -> TensorSpec:  # type: ignore[override]  # never assigned
+        """What it is; no write changes shape, dtype or layout. It lies where calls asked for it, if they did."""
+        return self.requested or self._spec
+
+    @property
+    def tile(self) -> Any:
+        """The shape of its tiles; of a tensor of torch's, the method of another meaning."""
+        if library_of(self) == "torch":
+            self.refuse("a tensor has no attribute `tile` while a function is compiled", "write `ttnn.repeat(x, ...)`")
+        return super().tile
+
+    @property
+    def operand(self) -> TensorOperand:
+        """What it holds where the program stands."""
+        return self.held if self.view_of is None else current_value(self.emitter, self, self.view_of)
+
+    @property
+    def held(self) -> TensorOperand:
+        """What it held when it was last looked at."""
+        return self._value, self._spec
+
+    def rebind(self, operand: TensorOperand) -> None:
+        """Have it hold `operand`."""
+        self._value, self._spec = operand
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, _types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """What a function of torch's gives that moves elements; others would need the data, and are refused."""
+        proxy = next(leaf for leaf in leaves([*args, *(kwargs or {}).values()]) if type(leaf) is cls)
+        return _foreign_call(proxy, function, args, kwargs or {})
+
+    def __array_function__(self, function: Any, _types: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The same of numpy's."""
+        return _foreign_call(self, function, args, kwargs)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
+        return claimed_class(self.emitter.family)
+
+    def __getitem__(self, index: object) -> ProxyTensor:
+        """The elements that `index` names, as torch would."""
+        return item(self.emitter, self, index)
+
+    def __setitem__(self, index: object, value: Any) -> None:
+        """Write into the elements that `index` names."""
+        set_item(self.emitter, self, index, value)
+
+    def __copy__(self) -> ProxyTensor:
+        """Another name for the same memory."""
+        return self
+
+    def __deepcopy__(self, _: object) -> ProxyTensor:
+        """A copy, which writes into this tensor do not reach."""
+        return copy_of(self)
+
+    @property
+    def dtype(self) -> Any:
+        """Element type: of a tensor of torch's or numpy's, that of its library."""
+        return element_type(self)
+
+    @property
+    def shape(self) -> Any:
+        """Logical extents: of a tensor of torch's or numpy's, as its library has them."""
+        return extents(self)
+
+    @property
+    def layout(self) -> Any:
+        """ROW_MAJOR or TILE; of a tensor of torch's, that of torch."""
+        return layout_of(self)
+
+    @property
+    def device(self) -> Any:
+        """What says of the program's device what the target decides; a method, but of torch's and numpy's tensors."""
+        return types.MethodType(_device_of_program, self) if library_of(self) is None else device_of(self)
+
+    def storage_type(self) -> StorageType:
+        """A program's tensors lie on a device."""
+        if library_of(self) == "torch":
+            self.refuse("a tensor says no `storage_type` while a function is compiled", "its `.dtype` is known")
+        return StorageType.DEVICE
+
+    def is_allocated(self) -> bool:
+        """Whether it was not deallocated."""
+        return self._deallocated_at is None
+
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
+        """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
+        if self.is_argument:
+            self.emitter.warnings[
+                "an argument is not deallocated inside a jitted function: its memory belongs to the caller, who calls "
+                "`ttnn.deallocate` after the call"
+            ] = None
+        self._deallocated_at = self.emitter.location()
+
+    @property
+    def deallocated_at(self) -> Location | None:
+        """Where `ttnn.deallocate` was called on it, if it was."""
+        return self._deallocated_at
+
+    def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
+        """Raise a CompileError at the place where the program stands."""
+        raise CompileError(message, location=self.emitter.location(), help=help_text)
+
+    def __repr__(self) -> str:
+        return f"<tensor of {self.spec} in a function being compiled>"
+
+    def __format__(self, how: str) -> str:
+        if how:
+            _needs_data("formatting the numbers of a tensor")(self)
+        return repr(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
+            raise AttributeError(name)
+        if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
+            return types.MethodType(_METHODS_IN_PLACE[name], self)
+        if (moved := movement_attribute(self, name)) is not None:
+            return moved
+        if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
+            return said
+        kind = CompileError if hasattr(class_at_run_time(self.emitter.family), name) else NoSuchAttribute
+        raise kind(
+            f"a tensor has no attribute `{name}` while a function is compiled",
+            location=self.emitter.location(),
+            help=_attribute_help(name),
+        )
+
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
+        self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
+
+
+def _device_of_program(proxy: ProxyTensor) -> ProgramDevice:
+    return ProgramDevice(proxy.emitter)
+
+
+def _length(proxy: ProxyTensor) -> int:
+    """Of torch's tensors and numpy's arrays; ttnn's have none."""
+    if library_of(proxy) is None:
+        _needs_data("`len()` of a tensor")(proxy)
+    return length(proxy)
+
+
+def _items(proxy: ProxyTensor) -> Iterator[ProxyTensor]:
+    if library_of(proxy) is None:
+        _needs_data("iterating over a tensor")(proxy)
+    return iter([proxy[place] for place in range(length(proxy))])
+
+
+def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    moved = movement_function(function, args)
+    if moved is not None:
+        return moved(*args, **kwargs)
+    name = str(getattr(function, "__name__", function))
+    raise UnsupportedFunction(
+        f"Function {name} not supported",
+        location=proxy.emitter.location(),
+        help=foreign_function_help(function, name),
+    )
+
+
+def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
+    def method(self: ProxyTensor) -> Any:
+        return self.emitter.emit(OVERLOADS[operation.name], (self,), {})
+
+    return method
+
+
+def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[ProxyTensor, Any], Any]:
+    def method(self: ProxyTensor, other: Any) -> Any:
+        if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
+            return NotImplemented  # a comparison with what no tensor equals is Python's business
+        other = self.emitter.operand(other)
+        if not isinstance(other, ProxyTensor | Number):
+            self.refuse(
+                f"`{operation.operator}` needs tensors or numbers, got {type_name(other)}",
+                outside_tensor_help(other),
+            )
+        operands = (other, self) if reflected else (self, other)
+        return self.emitter.emit(OVERLOADS[operation.name], operands, {})
+
+    return method
+
+
+_METHODS_IN_PLACE = {
+    **{name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
+    masked_fill_.__name__: masked_fill_,
+}
+"""Methods of torch's tensors."""
+
+TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
+"""The functions of Python's operators that an operation declares."""
+
+_UPDATING_METHODS = {method.replace("__", "__i", 1) for method in OPERATOR_METHODS.values()}
+WRITING_OPERATORS = {operator.setitem, *(getattr(operator, name) for name in _UPDATING_METHODS & set(dir(operator)))}
+"""Those of Python's operators that write into an array of numpy's."""
+
+_NEEDS_DATA = {
+    "__float__": "`float()` of a tensor",
+    "__int__": "`int()` of a tensor",
+    "__index__": "a tensor as an index",
+    "__complex__": "`complex()` of a tensor",
+    "__reversed__": "`reversed()` of a tensor",
+    "__contains__": "`in` on a tensor",
+}
+
+
+def _install_operators() -> None:
+    for operation in (each for each in OPERATIONS if each.operator):
+        method: Callable[..., Any] = _unary(operation) if operation.arity == 1 else _binary(operation)
+        setattr(ProxyTensor, OPERATOR_METHODS[operation.operator], method)
+        if operation.operator in REFLECTED_METHODS:
+            setattr(ProxyTensor, REFLECTED_METHODS[operation.operator], _binary(operation, reflected=True))
+            setattr(ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), updating(operation))
+    for absent in ABSENT_OPERATORS:
+        for name in absent.methods:
+            refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
+            setattr(ProxyTensor, name, refuse)
+    for name, what in _NEEDS_DATA.items():
+        setattr(ProxyTensor, name, _needs_data(what))
+    ProxyTensor.__len__, ProxyTensor.__iter__ = _length, _items  # type: ignore[attr-defined]
+
+
+def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
+    def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
+        self.refuse(message, help_text)
+
+    return method
+
+
+def _attribute_help(name: str) -> str:
+    """What to write instead of a method or attribute that tensors lack; ``add_`` means ``add``."""
+    meant = name.rstrip("_")
+    if meant in ABSENT:
+        return ABSENT[meant]
+    operation = ALIASES.get(meant, meant)
+    written = f"; the operation is written `ttnn.{operation}(...)`" if operation in OVERLOADS else ""
+    return f"it has {_KNOWN_ATTRIBUTES}{written}"
+
+
+def _needs_data(what: str) -> Callable[..., NoReturn]:
+    def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
+        self.refuse(
+            f"{what} is not supported: its value is not known before the call",
+            "what is known is its `.shape`, `.dtype` and `.layout`; for `math.exp(x)` write `ttnn.exp(x)`"
+            if "float" in what
+            else "what is known is its `.shape`, `.dtype` and `.layout`",
+        )
+
+    return method
+
+
+_install_operators()
+ProxyTensor.__name__ = "Tensor"  # as Python's own errors call it

@@ -1,0 +1,111 @@
+"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a place.
+
+Inside a jitted function a kernel's result lies where its operands do, whatever is asked (the ttnn.jit document). So a
+tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.writing.promotion import Operand
+from ttnn_jit.ops import COPY, BoundCall, Composite, Contraction, MacroOperation, Movement, Operation, Reduction
+from ttnn_jit.ops.applied_unary import AppliedUnary
+from ttnn_jit.ops.result_options import ResultOptions
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.tensors.emitter import Emitter
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+
+def with_activated_operands(
+    builder: ModuleBuilder, operands: Sequence[Operand], location: Location | None, options: ResultOptions
+) -> tuple[Sequence[Operand], ResultOptions]:
+    """The operands through what is asked of them, unrounded, and what is asked of the result then."""
+    if not options.operand_activations:
+        return operands, options
+    changed = list(operands)
+    for place, activations in enumerate(options.operand_activations):
+        operand = operands[place]
+        if isinstance(operand, tuple):
+            unrounded = None if operand[1].dtype.is_integer else COMPUTE_TYPE
+            changed[place] = activated(builder, operand, activations, unrounded, location)
+    return changed, replace(options, dtype=options.dtype or _first_dtype(operands))
+
+
+def results_of(
+    builder: ModuleBuilder,
+    operation: Operation,
+    operands: Sequence[Operand],
+    attributes: Sequence[Any],
+    location: Location | None,
+    options: ResultOptions,
+) -> tuple[TensorOperand, ...]:
+    """The results of `operation`, where there is one through the activations and of the element type that is asked for.
+
+    Raises:
+        CompileError: The operands do not fit the operation or each other.
+        ArgumentError: The numbers of an activation do not fit it.
+    """
+    dtype, activations = options.dtype, options.activations
+    if not operation.gives_one_tensor:
+        return builder.results(operation, operands, attributes, location)
+    if isinstance(operation, MacroOperation | Movement):  # what computes nothing rounds nothing either
+        result = builder.operation(operation, operands, attributes, location)
+        if dtype not in {None, result[1].dtype}:
+            result = builder.operation(COPY, [result], (), location, dtype=dtype)
+        return (activated(builder, result, activations, None, location),)
+    of_last = None
+    if activations and isinstance(operation, Composite | Contraction | Reduction):
+        first = _first_dtype(operands)
+        dtype, of_last = None if first.is_integer else COMPUTE_TYPE, dtype or first
+    result = builder.operation(operation, operands, attributes, location, dtype=dtype)
+    return (activated(builder, result, activations, of_last, location),)
+
+
+def activated(
+    builder: ModuleBuilder,
+    value: TensorOperand,
+    activations: Sequence[AppliedUnary],
+    dtype: DataType | None,
+    location: Location | None,
+) -> TensorOperand:
+    """`value` through unary operations, the last of which results in `dtype` if it is given."""
+    for place, activation in enumerate(activations):
+        bound = activation.bound(value, value[1].dtype)
+        wanted = dtype if place == len(activations) - 1 else None
+        value = builder.operation(bound.operation, bound.operands, bound.attributes, location, dtype=wanted)
+    return value
+
+
+def note_layouts(emitter: Emitter, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
+    """Have the results of a call say where they would lie eagerly; nothing where an eager call would be refused."""
+    given = [value for value in bound.operands if hasattr(type(value), "__ttnn_call__")]
+    if options.memory_config is None and all(value.requested is None for value in given):
+        return
+    operands = [value.spec if hasattr(type(value), "__ttnn_call__") else value for value in bound.operands]
+    grid = emitter.builder.target.grid
+    try:
+        by_rule = bound.operation.results(operands, bound.attributes)
+        wanted = [options.spec(spec, bound.operation, given[0].spec, grid) for spec in by_rule]
+    except TtnnJitError:
+        return
+    for result, spec in zip(results, wanted, strict=True):
+        held = result.held[1]
+        result.requested = None if spec is held or held.memory_config == HOST_MEMORY_CONFIG else spec
+
+
+def brought_there(emitter: Emitter, tensor: ProxyTensor, held: TensorOperand) -> TensorOperand:
+    """What `tensor` holds, where it says that it lies."""
+    return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
+
+
+def _first_dtype(operands: Sequence[Operand]) -> DataType:
+    return next(each[1].dtype for each in operands if isinstance(each, tuple))

@@ -1,0 +1,56 @@
+"""What a program is told of the class of its tensors: it is that of the tensors of its calls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
+from ttnn_jit.runtime.tensors.tensor import Tensor
+
+
+def class_at_run_time(family: Family | None) -> type:
+    """The class of the tensors of a family."""
+    if family is TORCH:
+        return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
+    return sys.modules["numpy"].ndarray if family is NUMPY else Tensor
+
+
+def claimed_class(family: Family | None) -> type:
+    """What a stand-in says of its class to whoever asks by ``isinstance`` without the interpreter.
+
+    Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
+    """
+    return class_at_run_time(family) if family is NUMPY else Tensor
+
+
+def tells_classes(value: Any) -> bool:
+    """Whether a program without source that names `value` may ask with it for the class of a tensor."""
+    torch = sys.modules.get("torch")
+    if value is type or (torch is not None and value is torch.is_tensor):
+        return True
+    return is_a(value, type) and any(issubclass(value, class_at_run_time(family)) for family in _loaded_families())
+
+
+def _loaded_families() -> list[Family]:
+    return [TTNN, *(family for family, library in ((TORCH, "torch"), (NUMPY, "numpy")) if library in sys.modules)]
+
+
+def refuse_classes_without_source(named: Sequence[Any], family: Family, location: Location | None) -> None:
+    """Refuse the program if what stands for its tensors would say another class than they do.
+
+    Raises:
+        UnsupportedFunction: It would, to whoever asks for one of those `named`.
+    """
+    asks = [value for value in named if value is not type]
+    is_claimed = claimed_class(family) is class_at_run_time(family)
+    if asks and (type in named or not is_claimed):
+        raise UnsupportedFunction(
+            f"a tensor in a trace without source does not say whether it is a `{asks[0].__name__}`",
+            location=location,
+            help="leave `graph_capture=True` out, or define the function in a file",
+        )

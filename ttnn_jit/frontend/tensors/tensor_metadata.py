@@ -1,0 +1,193 @@
+"""What a tensor of torch's or numpy's says of itself in a program without its elements, in the words of its library.
+
+What calls of one program may differ in, such as `requires_grad`, is not among it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ttnn_jit.foreign.values import ABSENT, is_python_class
+from ttnn_jit.ops.movement.view_rules import are_dense
+from ttnn_jit.runtime.families import NUMPY, TORCH, Family
+from ttnn_jit.specs.dtypes import dtype_named_elsewhere
+from ttnn_jit.specs.tensor_spec import Layout
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+Asking = Callable[..., Any]
+"""From a tensor of the program, and arguments, to what it says."""
+
+Listed = TypeVar("Listed")
+
+
+def library_of(tensor: ProxyTensor) -> str | None:
+    """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
+    return _LIBRARIES.get(tensor.emitter.words)
+
+
+def element_type(tensor: ProxyTensor) -> Any:
+    """Its ``.dtype``: that of its library."""
+    dtype, family = tensor.spec.dtype, tensor.emitter.family
+    if library_of(tensor) is None:
+        return dtype
+    if family is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
+        return sys.modules["numpy"].dtype(dtype.traits.numpy)
+    return dtype.torch if family is TORCH else dtype
+
+
+def extents(tensor: ProxyTensor) -> Any:
+    """Its ``.shape``, as its library has it."""
+    shape, library = tensor.spec.shape, library_of(tensor)
+    if library is None:
+        return shape
+    return sys.modules["torch"].Size(shape) if library == "torch" else tuple(shape)
+
+
+def layout_of(tensor: ProxyTensor) -> Any:
+    """Its ``.layout``: torch has one of that name too, and numpy none."""
+    return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
+
+
+def known_term(value: Any) -> Any:
+    """The element type or layout of ttnn that one of torch's or numpy's is; any other value as it is."""
+    torch = sys.modules.get("torch")
+    if torch is not None and value is torch.strided:
+        return Layout.ROW_MAJOR
+    return dtype_named_elsewhere(value) or value
+
+
+def device_of(tensor: ProxyTensor) -> Any:
+    """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
+    return "cpu" if tensor.emitter.family is NUMPY else sys.modules["torch"].device("cpu")
+
+
+def metadata_attribute(tensor: ProxyTensor, name: str) -> Any:
+    """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
+    family = tensor.emitter.family
+    if name in (properties := _PROPERTIES.get(family, {})):
+        return properties[name](tensor)
+    methods = _METHODS_OF_TORCH if family is TORCH else {}
+    return types.MethodType(methods[name], tensor) if name in methods else ABSENT
+
+
+def metadata_function(function: Any) -> Asking | None:
+    """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
+    return listed_function(function, _FUNCTIONS)
+
+
+def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
+    """What the table of its library says of a function, by its name; None of a function that none lists."""
+    if is_python_class(type(function)):
+        return None  # and may answer to any name
+    name: Any = getattr(function, "__name__", None)
+    for library, table in tables.items():
+        if name in table and getattr(sys.modules.get(library), name, None) is function:
+            return table[name]
+    return None
+
+
+def length(tensor: ProxyTensor) -> int:
+    """``len(tensor)``."""
+    if not tensor.shape:
+        tensor.refuse("TypeError: len() of a 0-d tensor")
+    return next(iter(tensor.spec.shape))
+
+
+def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
+    return tensor.shape if dim is None else _at(tensor, tensor.shape, dim)
+
+
+def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
+    rank = len(numbers)
+    if not -rank <= dim < rank:
+        tensor.refuse(f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
+    return int(numbers[dim])
+
+
+def _known_strides(tensor: ProxyTensor) -> tuple[int, ...]:
+    if tensor.strides_in_elements is None:
+        tensor.refuse("the strides of this tensor are not known", "`.contiguous()` has those of its shape")
+    return tuple(tensor.strides_in_elements)
+
+
+def _strides(tensor: ProxyTensor) -> tuple[int, ...]:
+    return tuple(_stride_along(tensor, dim) for dim in range(_rank(tensor)))
+
+
+def _stride_along(tensor: ProxyTensor, dim: int) -> int:
+    if _at(tensor, tensor.shape, dim) == 1:
+        tensor.refuse("the stride of a dimension of one element is any number", "ask for its `.shape`")
+    return _at(tensor, _known_strides(tensor), dim)
+
+
+def _stride(tensor: ProxyTensor, dim: int | None = None) -> Any:
+    return _strides(tensor) if dim is None else _stride_along(tensor, dim)
+
+
+def _rank(tensor: ProxyTensor) -> int:
+    return len(tensor.shape)
+
+
+def _count(tensor: ProxyTensor) -> int:
+    return math.prod(tensor.shape)
+
+
+def _count_along(tensor: ProxyTensor, axis: int | None = None) -> int:
+    return _count(tensor) if axis is None else _at(tensor, tensor.shape, axis)
+
+
+def _itemsize(tensor: ProxyTensor) -> int:
+    return int(element_type(tensor).itemsize)
+
+
+def _nbytes(tensor: ProxyTensor) -> int:
+    return _count(tensor) * _itemsize(tensor)
+
+
+def _is_float(tensor: ProxyTensor) -> bool:
+    return not tensor.spec.dtype.is_integer
+
+
+def _is_signed(tensor: ProxyTensor) -> bool:
+    return bool(element_type(tensor).is_signed)
+
+
+def _is_contiguous(tensor: ProxyTensor) -> bool:
+    return are_dense(tuple(tensor.shape), _known_strides(tensor))
+
+
+def _never(_: ProxyTensor) -> bool:
+    return False
+
+
+_LIBRARIES: dict[Family | None, str] = {TORCH: "torch", NUMPY: "numpy"}
+
+_METHODS_OF_TORCH: dict[str, Asking] = {
+    "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
+    "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
+    "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
+    "get_device": lambda _: -1,
+}  # fmt: skip
+
+_OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
+_NO_OTHER_KIND = ("is_cuda", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized", "is_mkldnn", "is_nested")
+
+_PROPERTIES: dict[Family | None, dict[str, Asking]] = {
+    TORCH: {**_OF_BOTH, **dict.fromkeys(_NO_OTHER_KIND, _never), "is_cpu": lambda _: True},
+    NUMPY: {
+        **_OF_BOTH,
+        "size": _count,
+        "strides": lambda tensor: tuple(step * _itemsize(tensor) for step in _strides(tensor)),
+    },
+}
+
+_FUNCTIONS: dict[str, dict[str, Asking]] = {
+    "torch": {name: _METHODS_OF_TORCH[name] for name in ("numel", "is_floating_point", "is_signed", "is_complex")},
+    "numpy": {"ndim": _rank, "shape": lambda tensor: tensor.shape, "size": _count_along},
+}

@@ -1,0 +1,297 @@
+"""Slices of a program's tensors, and writes: each gives the tensor that is written a new value, which later reads see.
+
+A write into an argument or a hidden input is an update of it, which happens when the program has run.
+
+Slices of torch's and numpy's tensors are views, as they are there (views.py). Those of ttnn's tensors are tensors of
+their own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.tensors.views import View, is_number, note_view, put, replaced, root_of
+from ttnn_jit.frontend.unsupported import UnseenInTraceError
+from ttnn_jit.frontend.writing.module_builder import TensorOperand
+from ttnn_jit.ops import (
+    COPY,
+    FILL,
+    IN_PLACE,
+    OPERATOR_METHODS,
+    RESHAPE,
+    TYPECAST,
+    Number,
+    Operation,
+    indexed,
+)
+from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.foreign_movements import MASKED_FILL
+from ttnn_jit.ops.movement.part_writes import fits
+from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
+from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.tensors.emitter import Emitter
+    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+
+
+def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
+    """``tensor[index]``; an index that takes everything is a copy.
+
+    Raises:
+        CompileError: The index names no part.
+    """
+    spelled = _spelled(emitter, tensor, index)
+    part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
+    part.view_of = None  # of no part in between
+    if emitter.family is TORCH or (emitter.family is NUMPY and not (_names_one(index, part) or is_number(tensor))):
+        note_view(emitter, tensor, spelled, part)
+    return part
+
+
+def _names_one(index: object, part: ProxyTensor) -> bool:
+    """Whether an index has a whole number for every dimension and no more: numpy gives a number of its own for it."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return not part.shape and not any(each is ... for each in parts)
+
+
+def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
+    """Whether `index` says of every element if it is meant: what compares tensors, or one of torch's of bools.
+
+    A tensor of integers would name elements.
+    """
+    if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
+        return False
+    dtype = index.spec.dtype
+    return dtype in FLOATS | TRUTHS
+
+
+def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
+    """`target` with `value` where the mask, of its first dimensions, says so."""
+    extents = tuple(mask.shape)
+    if extents != tuple(target.shape)[: len(extents)]:
+        target.refuse(f"a mask of shape {list(extents)} does not fit a tensor of {list(target.shape)}")
+    if is_proxy(value) and value.spec.volume != 1:
+        target.refuse(
+            f"a tensor of shape {list(value.shape)} cannot be written where a mask says so: how many elements that are "
+            "is not known before the call",
+            "choose element by element: `ttnn.where(mask, value, x)`",
+        )
+    if len(extents) < len(target.shape):
+        ones = (1,) * (len(target.shape) - len(extents))
+        mask = emitter.emit((RESHAPE,), (mask, extents + ones), {})
+    return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
+
+
+def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spelling, ...]:
+    if is_mask(index, emitter):
+        tensor.refuse(
+            "how many elements a mask takes is not known before the call",
+            "choose element by element: `ttnn.where(mask, x, 0.0)`; writing `x[mask] = 0.0` is compiled",
+        )
+    if any(map(is_proxy, leaves([index]))):
+        tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
+    try:
+        return tuple(indexed(tuple(tensor.shape), index))
+    except ShapeError as error:
+        raise CompileError(error.message, location=emitter.location(), help=error.help) from None
+
+
+def _part(emitter: Emitter, tensor: ProxyTensor, spelled: Iterable[Spelling]) -> ProxyTensor:
+    for operation, statics in spelled:
+        tensor = emitter.emit((operation,), (tensor, *statics), {})
+    return tensor
+
+
+def write(
+    emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str, *, in_place: bool = True
+) -> ProxyTensor:
+    """Have `target` hold `value`, of its shape, in its own dtype and memory; `what` is called so in errors.
+
+    Raises:
+        CompileError: The shapes or layouts differ, the target was deallocated, or `in_place` floats become integers.
+    """
+    location = emitter.location()
+    if target.deallocated_at is not None:
+        target.refuse(f"{what} writes into a tensor that was deallocated at {target.deallocated_at}")
+    if tuple(value[1].shape) != tuple(target.shape):
+        target.refuse(
+            f"{what} has a result of shape {list(value[1].shape)}, and writes into a tensor of {list(target.shape)}",
+            "the tensor that is written must have the shape of the result",
+        )
+    store = emitter.builder.updated if in_place else emitter.builder.stored
+    put(emitter, target, store(value, target.held[1].with_(), location), location)
+    return target
+
+
+def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
+    """Refuse what a trace would not see: that numpy writes into an array of its own.
+
+    Raises:
+        UnseenInTraceError: The program that is traced does that.
+    """
+    root = root_of(target)
+    if emitter.observes and emitter.family is NUMPY and emitter.is_hidden(root):
+        raise UnseenInTraceError(
+            "a trace does not see numpy write into an array that is no argument",
+            location=emitter.location(),
+            help="pass the array as an argument, or leave `graph_capture=True` out",
+        )
+
+
+def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -> None:
+    """``target[index] = value``: a number, or a tensor that broadcasts to the part.
+
+    Raises:
+        CompileError: It does not broadcast, or the index names no part.
+    """
+    refuse_unseen(emitter, target)
+    if is_mask(index, emitter):
+        put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
+        return
+    spelled = _spelled(emitter, target, index)
+    value = emitter.operand(value)
+    if (
+        is_proxy(value)
+        and value.view_of is not None
+        and value.view_of.base is target
+        and value.view_of.spelled == spelled
+    ):
+        return  # `x[i] += y` has written the part before it assigns it to itself
+    if not is_proxy(value) and not isinstance(value, Number):
+        target.refuse(f"a tensor takes numbers and tensors, got {type_name(value)}")
+    part, location = _part(emitter, target, spelled), emitter.location()
+    new = _broadcast(emitter, part, value)
+    if spelled:
+        new = replaced(emitter, View(target, spelled, location, 0), new, location)
+    put(emitter, target, new, location)
+
+
+def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand:
+    """`value` in the shape and the dtype of `part`."""
+    location = emitter.location()
+    if is_proxy(value):
+        value = emitter.live_operand(value, "an assignment")
+        extra = len(value[1].shape) - len(part.shape)
+        if extra > 0 and set(value[1].shape[:extra]) == {1}:
+            value = emitter.builder.operation(RESHAPE, [value], (tuple(value[1].shape[extra:]),), location)
+        if value[1].dtype is not part.spec.dtype:
+            value = emitter.builder.operation(TYPECAST, [value], (part.spec.dtype,), location)
+        if tuple(value[1].shape) == tuple(part.shape):
+            return emitter.builder.stored(value, part.held[1].with_(), location)
+        if not fits(value[1].shape, part.shape):
+            part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
+        filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
+    else:
+        filled = emitter.emit((FILL,), (part, value), {}).operand
+    return filled
+
+
+def is_proxy(value: Any) -> bool:
+    """Whether `value` stands for a tensor."""
+    return hasattr(type(value), "__ttnn_call__")
+
+
+def update(
+    emitter: Emitter,
+    name: str,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: ResultOptions = NO_OPTIONS,
+) -> Any:
+    """A call of an operation in place: its result is written into an operand, which it returns.
+
+    Raises:
+        CompileError: That operand is no tensor, or the result does not fit into it.
+    """
+    target: Any = emitter.operand(overloads[0].argument_written(args, kwargs))
+    if not is_proxy(target):
+        argument = overloads[0].operands[overloads[0].written_operand].name
+        raise CompileError(
+            f"`{name}` writes into its argument `{argument}`, which is {type_name(target)}",
+            location=emitter.location(),
+            help="it must be a tensor",
+        )
+    options = emitter.checked(options.into, f"ttnn.{name}", target)
+    # What it computes by itself is what is stored.
+    result = emitter.emit(overloads, args, kwargs, replace(options, dtype=None, output_tensor=None))
+    return write(emitter, target, result.operand, f"`{name}`")
+
+
+def into(
+    emitter: Emitter,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: ResultOptions,
+) -> Any:
+    """A call of an operation whose result is written into the `output_tensor` of its options, which it returns.
+
+    Raises:
+        CompileError: That is no tensor, there are several results, or the result does not fit into it.
+    """
+    result = emitter.emit(overloads, args, kwargs, options)
+    return write(emitter, options.output_tensor, result.operand, f"`{overloads[0].name}`", in_place=False)
+
+
+def into_several(
+    emitter: Emitter,
+    outputs: Outputs,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: ResultOptions,
+) -> list[Any]:
+    """A call of an operation of several results, of which `outputs` says which are wanted and where they are written.
+
+    Raises:
+        CompileError: A result does not fit into what is given for it, or there are fewer of them.
+    """
+    name = f"`{overloads[0].name}`"
+
+    def written(target: ProxyTensor, each: ProxyTensor) -> ProxyTensor:
+        if target.spec.dtype is not each.spec.dtype:
+            target.refuse(f"{name} has a gradient of {each.spec.dtype}, and writes into one of {target.spec.dtype}")
+        return write(emitter, target, each.operand, name, in_place=False)
+
+    found = emitter.emit(overloads, args, kwargs, options)
+    return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
+
+
+def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
+    """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound.
+
+    So it is where numpy has a number, and no array.
+    """
+    compute = getattr(operator, OPERATOR_METHODS[operation.operator])
+
+    def method(self: ProxyTensor, other: Any) -> Any:
+        if self.emitter.family not in {TORCH, NUMPY} or is_number(self):
+            return NotImplemented
+        refuse_unseen(self.emitter, self)
+        return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
+
+    return method
+
+
+def masked_fill_(self: ProxyTensor, mask: Any, value: Any) -> Any:
+    """The method of torch's tensors that fills elements of its own."""
+    filled = self.emitter.emit((MASKED_FILL,), (self, mask, value), {})
+    return write(self.emitter, self, filled.operand, "`masked_fill_`")
+
+
+def in_place(name: str) -> Callable[..., Any]:
+    """The method of torch's tensors that writes into its tensor."""
+
+    def method(self: ProxyTensor, *args: Any, **kwargs: Any) -> Any:
+        return update(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
+
+    return method

@@ -1,0 +1,1 @@
+"""What a frontend writes: operations, with what their calls ask of results."""

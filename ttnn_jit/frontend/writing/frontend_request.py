@@ -1,0 +1,42 @@
+"""What a frontend is asked for."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from ttnn_jit.diagnostics.source import Location, start_of
+from ttnn_jit.frontend.writing.result_layout import ResultLayout
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.families import Family
+from ttnn_jit.specs.target import SystemDesc
+
+
+@dataclass(frozen=True)
+class FrontendRequest:
+    """A Python function, and what its module depends on.
+
+    Attributes:
+        function: The function.
+        arguments: A value for every parameter, by name: `TensorArgument` for tensors, alone or in tuples, lists and
+            dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
+        target: The rules and the numerics to compile for.
+        graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
+        layout: Where results lie; None leaves each where its first operand does.
+        family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
+        last_core: The last core (x, y) that may be used; None: the target's.
+    """
+
+    function: types.FunctionType
+    arguments: Mapping[str, Any]
+    target: SystemDesc
+    graph_capture: bool | None = None
+    layout: ResultLayout | None = None
+    family: Family | None = None
+    last_core: tuple[int, int] | None = None
+
+    @property
+    def definition(self) -> Location:
+        """Where the function is defined."""
+        return start_of(self.function.__code__)

@@ -1,0 +1,307 @@
+"""Writes the module that a frontend leaves: one function of TTNN ops, every op with the user's place.
+
+The forms are those of the ttnn.jit document, step 1: one `ttnn.get_device`, first, if a number needs one; a
+`ttnn.full` for each number, right before the op that uses it; compute ops tagged for D2M, the others not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.dialects.function_builder import (
+    NO_ATTRIBUTES,
+    TTNN,
+    FunctionBuilder,
+    Operand,
+    TensorOperand,
+    module_of,
+)
+from ttnn_jit.dialects.functions import MAX_OPERATIONS
+from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
+from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
+from ttnn_jit.frontend.writing.promotion import met
+from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, wanted_spec
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
+from ttnn_jit.specs.cores.memory_config import check_memory_of_device
+from ttnn_jit.specs.dtypes import TRUTHS
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target_rules import keeps_target_rules
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
+
+__all__ = ["ModuleBuilder", "SpecBuilder", "TensorOperand"]
+
+
+class ModuleBuilder(FunctionBuilder):
+    """Builds the module of one function of Python's: operands meet as torch has it, and kernels obey the target.
+
+    Arguments first, then operations in program order, then `finish`.
+
+    Args:
+        name: The function's name; that of an eager operation has a dot, ``ttnn.exp``, as no Python function's has, so
+            that a device counts both.
+        target: Decides the element type of numbers, and stands on the module.
+        location: Where the function is defined; None for an operation that no file holds.
+        jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
+        last_core: The last core (x, y) that products there are sharded over; None: the target's.
+
+    Attributes:
+        target: As it was given.
+        kernel_operands: Where there are such rules, the arguments that kernels read: their names, and their specs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        target: SystemDesc,
+        location: Location | None,
+        *,
+        jitted: bool = False,
+        last_core: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(TTNN, re.sub(r"[^\w.]", "", name) or "main", target.numerics, location)
+        self.target = target
+        self._has_rules = jitted and target.tile_aligned_only
+        self._last_core = last_core or (target.grid[1] - 1, target.grid[0] - 1)
+        self._names: dict[SSAValue, str] = {}
+        self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
+        self._count = 0
+
+    @classmethod
+    def of(cls, request: FrontendRequest) -> Self:
+        """The builder of the function that `request` names."""
+        name = request.function.__name__
+        return cls(name, request.target, request.definition, jitted=True, last_core=request.last_core)
+
+    def named_argument(self, spec: TensorSpec, name: str) -> SSAValue:
+        """The function's next argument, or the next tensor of the argument `name`."""
+        value = self.argument(spec)
+        self._names[value] = name
+        return value
+
+    def hidden_input(self, spec: TensorSpec, name: str) -> SSAValue:
+        """The function's next argument, a tensor that stands at `name` in the user's world, as its text says."""
+        value = self.argument(spec, name)
+        self._names[value] = name
+        return value
+
+    def results(
+        self,
+        operation: Operation,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        location: Location | None,
+        *,
+        dtype: DataType | None = None,
+    ) -> tuple[TensorOperand, ...]:
+        """As `FunctionBuilder.results`, of operands that meet in one element type, and of what stands for several ops.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other, or a kernel of the target does not take
+                them.
+        """
+        if isinstance(operation, MacroOperation):
+            self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
+            return self.written_out(operation, operands, attributes, location)
+        self._count += 1
+        if self._count > MAX_OPERATIONS:
+            raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
+        operands = met(operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location))
+        return super().results(operation, operands, attributes, location, dtype=dtype)
+
+    def write(
+        self,
+        operation: Operation,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        results: tuple[TensorSpec, ...],
+        location: Location | None,
+        marks: Mapping[str, Attribute] = HOISTED,
+    ) -> tuple[TensorOperand, ...]:
+        """As `FunctionBuilder.write`; the target places results, and `marks` are those of an op that kernels run."""
+        results = self._placed(operation, operands, attributes, results)
+        own = marks if self._is_hoisted(operation, operands) else NO_ATTRIBUTES
+        return super().write(operation, operands, attributes, results, location, own)
+
+    def _placed(
+        self,
+        operation: Operation,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        results: tuple[TensorSpec, ...],
+    ) -> tuple[TensorSpec, ...]:
+        """`results`, of which products of a chip's kernels lie block sharded in L1."""
+        if not self._has_rules:
+            return results
+        specs = [each[1] for each in operands if isinstance(each, tuple)]
+        configs = (product_config(operation, specs, attributes, each, self._last_core) for each in results)
+        return tuple(each.with_(memory_config=config) for each, config in zip(results, configs, strict=True))
+
+    def _is_hoisted(self, operation: Operation, operands: Sequence[Operand]) -> bool:
+        """Whether a kernel runs it: a chip's read no partial tiles, nor rows, of what other operations made."""
+        if not isinstance(operation, Elementwise):
+            return False
+        specs = (each[1] for each in operands if isinstance(each, tuple))
+        return not self._has_rules or all(keeps_target_rules(spec, self.target) for spec in specs)
+
+    def updated(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """What an operation in place stores, as `stored` does.
+
+        Raises:
+            CompileError: It computes floats, and the tensor holds integers; or numbers, and it holds bools; or it is
+                laid out otherwise.
+        """
+        lost = wanted.dtype in TRUTHS and operand[1].dtype not in TRUTHS
+        if lost or (wanted.dtype.is_integer and not operand[1].dtype.is_integer):
+            raise CompileError(
+                f"a result of {operand[1].dtype.name} is not written into a tensor of {wanted.dtype.name} in place",
+                location=location,
+                help="cast the result with `ttnn.typecast`, or divide with `rounding_mode`",
+            )
+        return self.stored(operand, wanted, location)
+
+    def stored(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` as a value of the program's own that is `wanted`, of which it has the shape.
+
+        Raises:
+            CompileError: It is laid out otherwise.
+        """
+        value, spec = operand
+        if spec is wanted and not isinstance(value, BlockArgument):
+            return operand
+        if spec.layout is not wanted.layout:
+            raise CompileError(
+                f"a tensor in {wanted.layout.name} layout cannot be written from one in {spec.layout.name} layout",
+                location=location,
+                help="bring one of them to the other's with `ttnn.to_layout` before the call",
+            )
+        same = spec.dtype is wanted.dtype
+        written, attributes = (COPY, ()) if same else (TYPECAST, (wanted.dtype,))
+        self.check(written, [operand], location)
+        ((copied, _),) = self.write(written, [operand], attributes, (wanted,), location)
+        return copied, wanted
+
+    def laid_out(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` in the layout and the memory of `wanted`; arrays of the host stay where they are."""
+        value, spec = operand
+        if spec is wanted or spec.memory_config == HOST_MEMORY_CONFIG:
+            return operand
+        check_memory_of_device(wanted.memory_config)
+        # What computes a value may store it so; what reads a movement reads through this one too.
+        computed = self.target.fuses_movement and value and getattr(value.owner, "operation", None)
+        operation = RELAYOUT if not computed or isinstance(computed, Movement) else COPY
+        ((moved, _),) = self.write(operation, [operand], (), (checked(wanted),), location)
+        return moved, wanted
+
+    def finish(
+        self,
+        results: Sequence[SSAValue],
+        layout: ResultLayout | None = None,
+        updates: Mapping[SSAValue, int] | None = None,
+    ) -> ModuleOp:
+        """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
+
+        Args:
+            results: Values of the function.
+            layout: Where those lie that update nothing.
+            updates: The arguments that are written, each with the index of the result that it is after the call.
+
+        Raises:
+            GridError: A config of `layout` does not hold its result.
+        """
+        updates = updates or {}
+        if layout is not None:
+            returned = [value for place, value in enumerate(results) if place not in updates.values()]
+            copies = {value: self._copied(value, layout) for value in returned}
+            laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
+            results = [value if place in updates.values() else next(laid_out) for place, value in enumerate(results)]
+        return module_of((self.function(results, updates),), self.target, self.location)
+
+    def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
+        """A copy of an argument that shall lie elsewhere as a result; every other value is returned as it is."""
+        spec = spec_of(value.type)
+        if not isinstance(value, BlockArgument) or wanted_spec(spec, layout) is spec:
+            return value
+        op = OP_OF[COPY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self.location)
+        append(self.block, (op,))
+        return op.results[0]
+
+    def check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
+        """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
+        super().check(operation, tensors, location)
+        if not self._has_rules:
+            return
+        if isinstance(operation, Elementwise):
+            self._check_kernel(operation, tensors, location)
+        for place, (value, spec) in enumerate(tensors):
+            if value in self._names or _is_hoisted(value):
+                operand = KernelOperand(spec, self._names.get(value, ""), place)
+                check_kernel_operand(operation, operand, self.target, location)
+
+    def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
+        for value, spec in tensors:
+            if value in self._names:
+                self.kernel_operands[self._names[value], spec] = None
+        sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
+        for spec in sharded[1:]:
+            if not spec.lies_as(sharded[0]):
+                raise CompileError(
+                    f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
+                    f"{spec.memory_config}",
+                    location=location,
+                    help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
+                )
+
+    def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
+        """A tensor of `spec`, which is on the host where the arguments are, of one number."""
+        return super().filled(number, self._at_home(spec), location)
+
+    def made(
+        self, operation: Operation, attributes: Sequence[Any], spec: TensorSpec, location: Location | None
+    ) -> TensorOperand:
+        """The result of `operation`, which has no operands, as `spec` says; see `filled`."""
+        (made,) = self.write(operation, (), attributes, (self._at_home(spec),), location)
+        return made
+
+    def _at_home(self, spec: TensorSpec) -> TensorSpec:
+        """`spec`, in device memory unless the arguments lie on the host: torch and numpy, which know rows alone."""
+        if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self.block.args):
+            return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)
+        return spec if spec.memory_config != HOST_MEMORY_CONFIG else spec.with_(memory_config=MemoryConfig())
+
+
+class SpecBuilder(ModuleBuilder):
+    """Says what the result of each operation is, or what is wrong with it, and writes no module."""
+
+    def named_argument(self, spec: TensorSpec, name: str) -> Any:
+        """Nothing stands for a value."""
+
+    def hidden_input(self, spec: TensorSpec, name: str) -> Any:
+        """Nothing stands for a value."""
+
+    def write(
+        self,
+        operation: Operation,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        results: tuple[TensorSpec, ...],
+        *_: Any,
+    ) -> Any:
+        """What results are; nothing stands for their values."""
+        return tuple((None, each) for each in self._placed(operation, operands, attributes, results))
+
+
+def _is_hoisted(value: SSAValue | None) -> bool:
+    """Whether a kernel makes it."""
+    return value is not None and not isinstance(value.owner, Block) and HOIST in value.owner.attributes

@@ -1,0 +1,110 @@
+"""The accumulator of the tile interpreter: the terms that joined it, and the tile that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileContractOp, TileReduceOp
+from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.dialects.region_loops import followed
+from ttnn_jit.interpreters.tensor_interpreter import Tensor, contracted, reduced
+from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.product_precision import multiplication
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+Array = np.ndarray[Any, Any]
+
+
+def _as_it_is(tile: Array) -> Array:
+    return tile
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulator:
+    """What an op made along its reduction loop so far.
+
+    Attributes:
+        op: The op.
+        math: What it computes with.
+        extent: How many elements the reduced dimension has; None if all of the tiles take part.
+        before: What the terms joined.
+        terms: The last operands that joined it.
+        cast: How it is stored.
+    """
+
+    op: AccumulatingOp
+    math: NumpyVector
+    extent: int | None
+    before: Accumulator | None = None
+    terms: tuple[Any, ...] = ()
+    cast: Callable[[Array], Array] = _as_it_is
+
+    def joined_by(self, terms: tuple[Any, ...]) -> Accumulator:
+        """It with more terms."""
+        return Accumulator(self.op, self.math, self.extent, self, terms)
+
+    def stored_as(self, cast: Callable[[Array], Array]) -> Accumulator:
+        """It, to be stored through a cast."""
+        return replace(self, cast=cast)
+
+    def tile(self) -> Array:
+        """The tile of what the terms make, in the order that the op's family states."""
+        joined = list(self._terms())[::-1]
+        return self.cast(_reduced(self, joined) if isinstance(self.op, TileReduceOp) else _contracted(self, joined))
+
+    def _terms(self) -> Iterator[tuple[Any, ...]]:
+        link: Accumulator | None = self
+        while link is not None and link.terms:
+            yield link.terms
+            link = link.before
+
+
+def reduced_extent(generic: GenericOp, tensors: Sequence[Tensor], identity: float) -> int | None:
+    """How many elements the reduced dimension has; None if padding takes part that a mask has not made the identity."""
+    reduced = {dim for dim, kind in enumerate(generic.iterator_types) if kind.data == "reduction"}
+    found = [
+        extent
+        for tensor, indexing_map in zip(tensors, generic.indexing_maps, strict=True)
+        for extent in _extents_along(reduced, tensor, followed(indexing_map.data), identity)
+    ]
+    return None if None in found else next(iter(found), None)
+
+
+def _extents_along(
+    dims: Container[int], tensor: Tensor, own: Sequence[int | None], identity: float
+) -> Iterator[int | None]:
+    for place, (dim, extent) in enumerate(zip(reversed(own), reversed(tensor.values.shape), strict=False)):
+        if dim is not None and dim in dims:
+            padded = place < 2 and (extent % TILE_WIDTH or not extent)
+            yield None if padded and tensor.fill != identity else extent
+
+
+def _reduced(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Array:
+    op = accumulator.op
+    assert isinstance(op, TileReduceOp), "it reduces"
+    axis = {"R": 1, "C": 0}.get(op.reduce_dim or "")
+    scaled = [accumulator.math.mul(tile, scale) for tile, scale in joined]
+    terms = np.stack(scaled) if axis is None else np.concatenate(scaled, axis)
+    terms = np.moveaxis(terms, axis or 0, 0)[: accumulator.extent]
+    made: Array = reduced(op.operation, accumulator.math, terms, 0)[0]
+    if axis is None:
+        return made
+    tile = np.zeros((TILE_HEIGHT, TILE_WIDTH), np.float32)
+    (tile[:, :1] if axis else tile[:1].T)[:, 0] = made
+    return tile
+
+
+def _contracted(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Array:
+    op = accumulator.op
+    assert isinstance(op, TileContractOp), "it contracts"
+    rows = np.concatenate([left for left, _ in joined], 1)[:, : accumulator.extent]
+    columns = np.concatenate([right for _, right in joined], 0)[: accumulator.extent].T
+    left, right = (dtype_of(value.type) for value in op.operands[:2])
+    pairs = left.is_upper_half and right.is_upper_half
+    multiplied = multiplication(op.precision, left, right)
+    return contracted(accumulator.math, rows[:, np.newaxis], columns[np.newaxis], multiplied, pairs=pairs)

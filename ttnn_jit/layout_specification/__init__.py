@@ -1,0 +1,1 @@
+"""The layouts of tt-mlir's specification, executable: no compile reads it."""

@@ -1,0 +1,432 @@
+"""The tensor layout of tt-mlir's specification: where every element of a logical tensor lies on a grid of cores.
+
+A layout says nothing of the tensor's type: its shape stays logical. An affine map, `linear`, joins the logical
+dimensions to as many as the grid has; the grid divides what that gives, rounding up; then tiles do, rounding up. What
+a core holds beyond the tensor is padding, and has one value. docs/tensor_layout.md walks through it.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import LayoutError, ShapeError
+from ttnn_jit.layout_specification.affine_map import AffineMap, expression_text
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access.index_expressions import Add, Const, Dim, Expr, Mul, times, total
+from ttnn_jit.specs.checks import whole_numbers
+from ttnn_jit.specs.cores.sharding import dense_strides, round_up
+from ttnn_jit.specs.dtypes import DataType, ElementFormat
+from ttnn_jit.specs.target import FACE, TILE_HEIGHT, TILE_WIDTH
+
+MEMORY_LAYOUTS = ("none", "interleaved", "single_bank", "height_sharded", "width_sharded", "block_sharded")
+"""The last field of a layout, which older texts lack: none."""
+
+
+class OutOfBounds(enum.Enum):
+    """What padding holds (`oob_val`)."""
+
+    UNDEF = "undef"
+    ZERO = "zero"
+    ONE = "one"
+    INF = "inf"
+    NEGINF = "neginf"
+
+    def fill(self, element: ElementFormat) -> float:
+        """The number; of UNDEF one that shows in results: NaN, or the largest integer.
+
+        Raises:
+            LayoutError: An infinity, which integers do not have.
+        """
+        if self in _NUMBERS and not (element.is_integer and math.isinf(_NUMBERS[self])):
+            return _NUMBERS[self]
+        if self is OutOfBounds.UNDEF:
+            return element.traits.largest if element.is_integer else math.nan
+        raise LayoutError(
+            f"padding of {element.name} cannot hold `{self.value}`", help="integers have undef, zero and one"
+        )
+
+
+_NUMBERS = {
+    OutOfBounds.ZERO: 0.0,
+    OutOfBounds.ONE: 1.0,
+    OutOfBounds.INF: math.inf,
+    OutOfBounds.NEGINF: -math.inf,
+}
+
+
+class MemorySpace(enum.Enum):
+    """Where a tensor is, which is one place at a time: host memory, such that devices see, DRAM, or L1 of cores."""
+
+    SYSTEM = "system"
+    MMIO = "mmio"
+    DRAM = "dram"
+    L1 = "l1"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an element lies; from `TensorLayout.places`, arrays of that.
+
+    Attributes:
+        core: The coordinates of its core in the layout's grid, which is virtual: a device says which core that is.
+        offset: Its coordinates in the core's shard.
+        tile: The coordinates of its tile among those of the shard; () where elements are no tiles.
+        byte: Its first byte in the core's buffer; of a block float, the one with its sign and magnitude.
+    """
+
+    core: tuple[Any, ...]
+    offset: tuple[Any, ...]
+    tile: tuple[Any, ...]
+    byte: Any
+
+
+@dataclass(frozen=True)
+class TensorLayout:
+    """How a tensor is divided onto a grid of cores, and lies in their memory.
+
+    Attributes:
+        shape: The logical extents, at least 1 each.
+        linear: From logical indices to physical ones: every result is a sum of multiples of dimensions.
+        grid: Cores along each physical dimension.
+        element: What memory holds, whatever the tensor's own element type.
+        tile: Extents of a tile; None where memory holds elements in row-major order.
+        out_of_bounds: What padding holds.
+        memory_space: Where.
+        memory_layout: One of `MEMORY_LAYOUTS`.
+
+    Raises:
+        ShapeError: An extent is no whole number of at least 1.
+        LayoutError: Ranks that differ, results that are no such sums, elements that would share a place, a tile that is
+            not made of faces, a value of padding that the element type lacks.
+    """
+
+    shape: tuple[int, ...]
+    linear: AffineMap
+    grid: tuple[int, ...]
+    element: ElementFormat = DataType.FLOAT32
+    tile: tuple[int, int] | None = None
+    out_of_bounds: OutOfBounds = OutOfBounds.UNDEF
+    memory_space: MemorySpace = MemorySpace.L1
+    memory_layout: str = "none"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", extents_of(self.shape, "a tensor's shape"))
+        object.__setattr__(self, "grid", extents_of(self.grid, "a grid"))
+        self._check_ranks()
+        check_places_differ(self.linear, self.shape)
+        self._check_tile()
+        self.out_of_bounds.fill(self.element)
+        if self.memory_layout not in MEMORY_LAYOUTS:
+            raise LayoutError(f"a memory layout is one of {', '.join(MEMORY_LAYOUTS)}, got {self.memory_layout!r}")
+
+    def _check_ranks(self) -> None:
+        if self.linear.dims != len(self.shape):
+            raise LayoutError(
+                f"the map `{self.linear}` has {self.linear.dims} dims, and the tensor "
+                f"{extents_text(self.shape)} has rank {len(self.shape)}"
+            )
+        if len(self.linear.results) != len(self.grid):
+            raise LayoutError(
+                f"the map `{self.linear}` has {len(self.linear.results)} results, and the grid "
+                f"<{extents_text(self.grid)}> has rank {len(self.grid)}"
+            )
+
+    def _check_tile(self) -> None:
+        if self.tile is None:
+            if self.element.is_block_float:
+                raise LayoutError(
+                    f"{self.element.traits.ttcore} elements share exponents and lie in tiles",
+                    help="give `tile=(32, 32)`",
+                )
+            return
+        object.__setattr__(self, "tile", two_extents(self.tile, "a tile"))
+        if any(extent % min(FACE, extent) for extent in self.tile):
+            raise LayoutError(f"a tile is made of faces of at most {FACE}x{FACE}, got {extents_text(self.tile)}")
+        if len(self.grid) < 2:
+            raise LayoutError(f"tiles divide the last two of the map's results, and `{self.linear}` has one")
+        if self.element.is_block_float and self.tile != (TILE_HEIGHT, TILE_WIDTH):
+            raise LayoutError(
+                f"{self.element.traits.ttcore} is packed in tiles of {TILE_HEIGHT}x{TILE_WIDTH}, got "
+                + extents_text(self.tile)
+            )
+
+    @property
+    def physical_shape(self) -> tuple[int, ...]:
+        """The extents that the map gives: one more than the place of the last element."""
+        return tuple(last + 1 for last in self.linear.at([extent - 1 for extent in self.shape]))
+
+    @property
+    def shard_shape(self) -> tuple[int, ...]:
+        """Elements of a core along each dimension, before they are tiled: divided by the grid, rounding up."""
+        return _divided_up(self.physical_shape, self.grid)
+
+    @property
+    def memref_shape(self) -> tuple[int, ...]:
+        """Extents of a core's buffer in tiles, rounding up, or in elements."""
+        return _divided_up(self.shard_shape, self._tile_extents)
+
+    @property
+    def buffer_shape(self) -> tuple[int, ...]:
+        """Extents of a core's buffer in elements, padding and all."""
+        return tuple(count * extent for count, extent in zip(self.memref_shape, self._tile_extents, strict=True))
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of a core's buffer."""
+        return self.element.nbytes(math.prod(self.buffer_shape))
+
+    @property
+    def _tile_extents(self) -> tuple[int, ...]:
+        return (1,) * (len(self.grid) - 2) + self.tile if self.tile else (1,) * len(self.grid)
+
+    def place(self, *index: int) -> Place:
+        """Where the element at a logical index lies.
+
+        Raises:
+            ShapeError: The tensor has no such element.
+        """
+        if len(index) != len(self.shape) or not all(0 <= at < end for at, end in zip(index, self.shape, strict=True)):
+            raise ShapeError(f"a tensor of shape {extents_text(self.shape)} has no element at {list(index)}")
+        return self.places(index)
+
+    def places(self, indices: Sequence[Any]) -> Place:
+        """The same of arrays of indices, one for each logical dimension, which are believed."""
+        physical = self.linear.at(indices)
+        core = tuple(at // part for at, part in zip(physical, self.shard_shape, strict=True))
+        offset = tuple(at % part for at, part in zip(physical, self.shard_shape, strict=True))
+        tile = tuple(at // part for at, part in zip(offset, self._tile_extents, strict=True)) if self.tile else ()
+        return Place(core, offset, tile, self._byte(self._number(offset, tile)))
+
+    def _number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
+        """Among the elements of a core's buffer, as they follow each other in memory."""
+        if self.tile is None:
+            return _dot(offset, dense_strides(self.memref_shape))
+        height, width = self.tile
+        rows, columns = min(FACE, height), min(FACE, width)
+        row, column = offset[-2] % height, offset[-1] % width
+        face = row // rows * (width // columns) + column // columns
+        within = (face * rows + row % rows) * columns + column % columns
+        return _dot(tile, dense_strides(self.memref_shape)) * (height * width) + within
+
+    def _byte(self, number: Any) -> Any:
+        """Block floats begin a tile with the exponents of its groups."""
+        size, count = self.element.itemsize, self.element.traits.elements
+        exponents = count // FACE if self.element.is_block_float else 0
+        return number // count * size + exponents + number % count * (size - exponents) // count
+
+    def padded_region(self) -> tuple[tuple[tuple[range, ...], ...], ...]:
+        """Per physical dimension, per core along it, the places of the buffer that are no element's coordinate.
+
+        Where no logical dimension stands in two results of the map, these rows, columns and so on are the padding. Else
+        there is more of it, which is where `distributed` leaves the value of padding.
+        """
+        return tuple(map(self._padded_along, range(len(self.grid))))
+
+    def _padded_along(self, axis: int) -> tuple[tuple[range, ...], ...]:
+        part, size = self.shard_shape[axis], self.buffer_shape[axis]
+        reached = _values(self.linear.results[axis], self.shape)
+        firsts = range(0, self.grid[axis] * part, part)
+        return tuple(_runs(at for at in range(size) if at >= part or first + at not in reached) for first in firsts)
+
+    def distributed(self, values: Any) -> Any:
+        """The buffers of all cores: a numpy array of the grid's extents, and along the last the elements in memory.
+
+        Args:
+            values: A numpy array of the tensor's shape; the buffers have its dtype.
+
+        Raises:
+            ShapeError: An array of another shape.
+            LayoutError: Block floats, whose elements are no numbers of an array: kernels/block_floats/block_floats.py
+                packs them.
+        """
+        import numpy as np
+
+        if values.shape != self.shape:
+            raise ShapeError(f"the layout is of a tensor of shape {extents_text(self.shape)}, got {list(values.shape)}")
+        shape = (*self.grid, math.prod(self.buffer_shape))
+        buffers = np.full(shape, self.out_of_bounds.fill(self.element), values.dtype)
+        buffers[self._numbers()] = values
+        return buffers
+
+    def collected(self, buffers: Any) -> Any:
+        """The tensor that the buffers of all cores hold: what `distributed` was given."""
+        return buffers[self._numbers()]
+
+    def _numbers(self) -> tuple[Any, ...]:
+        import numpy as np
+
+        if self.element.is_block_float:
+            raise LayoutError(
+                f"an array has no {self.element.traits.ttcore} elements", help="lay out the float32 numbers"
+            )
+        places = self.places(np.indices(self.shape, sparse=True))
+        return (*places.core, places.byte // self.element.itemsize)
+
+
+def collapsed_dims(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> tuple[tuple[int, ...], ...]:
+    """The logical dimensions that are joined to each physical one.
+
+    Args:
+        rank: Of the tensor.
+        intervals: Of dimensions that are joined (`collapseIntervals`), left inclusive, right exclusive; ends below 0
+            count from the rank.
+
+    Raises:
+        LayoutError: An interval that is out of range or reversed, or begins before the last one ends.
+    """
+    groups: list[tuple[int, ...]] = []
+    done = 0
+    for interval in intervals:
+        ends = tuple(end + rank if end < 0 else end for end in whole_numbers(interval, "an interval"))
+        start, end = ends if len(ends) == 2 else (-1, -1)
+        if not done <= start <= end <= rank:
+            raise LayoutError(
+                f"{tuple(interval)} is no interval of the dimensions {done} to {rank - 1} of a tensor of rank {rank}",
+                help="intervals are [start, end) in ascending order; ends below 0 count from the rank",
+            )
+        groups += [(dim,) for dim in range(done, start)]
+        groups += [tuple(range(start, end))] if end > start else []
+        done = end
+    return (*groups, *((dim,) for dim in range(done, rank)))
+
+
+def joined_text(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> str:
+    """What intervals join, in the specification's words: ``(d0, d1, d2) -> (d0 <> d1, d2)``."""
+    results = ", ".join(" <> ".join(f"d{dim}" for dim in group) for group in collapsed_dims(rank, intervals))
+    return f"({', '.join(f'd{dim}' for dim in range(rank))}) -> ({results})"
+
+
+def collapsed_map(
+    shape: Iterable[int], intervals: Iterable[tuple[int, int]] = ((0, -1),), *, multiple: int = 1
+) -> AffineMap:
+    """The map that joins the dimensions of `intervals` in row-major order.
+
+    Args:
+        shape: The logical extents.
+        intervals: See `collapsed_dims`.
+        multiple: What the strides of joined dimensions are rounded up to: of 32, every index of the outer ones begins
+            a tile.
+
+    Raises:
+        ShapeError: An extent is no whole number of at least 1.
+        LayoutError: See `collapsed_dims`.
+    """
+    extents = extents_of(shape, "a tensor's shape")
+    groups = collapsed_dims(len(extents), intervals)
+    return AffineMap(len(extents), tuple(_joined(group, extents, multiple) for group in groups))
+
+
+def _joined(group: tuple[int, ...], extents: tuple[int, ...], multiple: int) -> Expr:
+    inner = [extents[dim] for dim in group[1:]]
+    if inner:
+        inner[-1] = round_up(inner[-1], multiple)
+    strides = (math.prod(inner[place:]) for place in range(len(group)))
+    return total(times(Dim(dim), stride) for dim, stride in zip(group, strides, strict=True))
+
+
+# --- What a map must be ---------------------------------------------------------------------------------------------
+
+
+def extents_of(values: Iterable[object], what: str) -> tuple[int, ...]:
+    """`values`, named `what` in the text, as extents of at least one dimension.
+
+    Raises:
+        ShapeError: One is below 1, or there is none.
+        GridError: They are no whole numbers.
+    """
+    extents = whole_numbers(values, what)
+    if not extents or min(extents) < 1:
+        raise ShapeError(f"{what} has extents of at least 1, got {list(extents)}")
+    return extents
+
+
+def two_extents(values: Iterable[object], what: str) -> tuple[int, int]:
+    """`values`, named `what` in the text, as rows and columns.
+
+    Raises:
+        ShapeError: There are not two, or one is below 1.
+        GridError: They are no whole numbers.
+    """
+    extents = extents_of(values, what)
+    if len(extents) != 2:
+        raise ShapeError(f"{what} has rows and columns, got {list(extents)}")
+    return extents[0], extents[1]
+
+
+def extents_text(extents: Iterable[int]) -> str:
+    """``2x3x64``."""
+    return "x".join(map(str, extents))
+
+
+def check_places_differ(linear: AffineMap, shape: tuple[int, ...]) -> None:
+    """Refuse a map that is no set of sums of multiples, or does not give the index of every dimension back.
+
+    Raises:
+        LayoutError: Two elements would, or might, lie in one place.
+    """
+    sums = [_weights(result) for result in linear.results]
+    found = {dim for dim, extent in enumerate(shape) if extent == 1}
+    while new := {dim for weights in sums for dim in _digits(weights, shape, found)} - found:
+        found |= new
+    if lost := sorted(set(range(len(shape))) - found):
+        raise LayoutError(
+            f"`{linear}` puts elements of {extents_text(shape)} in one place that differ along "
+            + ", ".join(f"d{dim}" for dim in lost),
+            help="a stride must be at least the extent of what lies inside: `collapsed_map` makes such maps",
+        )
+
+
+def _weights(result: Expr) -> dict[int, int]:
+    """The factor of every dimension of a sum.
+
+    Raises:
+        LayoutError: It is another expression.
+    """
+    match result:
+        case Dim(position):
+            return {position: 1}
+        case Mul(Dim(position), factor) if factor > 0:
+            return {position: factor}
+        case Const(0):
+            return {}
+        case Add(left, right):
+            one, other = _weights(left), _weights(right)
+            return {dim: one.get(dim, 0) + other.get(dim, 0) for dim in {**one, **other}}
+    raise LayoutError(f"`{expression_text(result)}` is no sum of multiples of dimensions")
+
+
+def _digits(weights: dict[int, int], shape: tuple[int, ...], known: set[int]) -> list[int]:
+    """The dimensions whose index a sum gives back, as digits of a number; those of `known` ones are subtracted."""
+    unknown = sorted((factor, dim) for dim, factor in weights.items() if dim not in known)
+    below = 0
+    for factor, dim in unknown:
+        if factor <= below:
+            return []
+        below += factor * (shape[dim] - 1)
+    return [dim for _, dim in unknown]
+
+
+def _values(result: Expr, shape: tuple[int, ...]) -> set[int]:
+    reached = {0}
+    for dim, factor in _weights(result).items():
+        reached = {at + factor * index for at in reached for index in range(shape[dim])}
+    return reached
+
+
+def _runs(numbers: Iterable[int]) -> tuple[range, ...]:
+    """Ascending numbers as ranges of neighbours."""
+    runs = itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    members = ([number for _, number in run] for _, run in runs)
+    return tuple(range(run[0], run[-1] + 1) for run in members)
+
+
+def _divided_up(extents: Sequence[int], parts: Sequence[int]) -> tuple[int, ...]:
+    return tuple(-(-extent // part) for extent, part in zip(extents, parts, strict=True))
+
+
+def _dot(indices: Sequence[Any], strides: Sequence[int]) -> Any:
+    return sum(at * stride for at, stride in zip(indices, strides, strict=True))

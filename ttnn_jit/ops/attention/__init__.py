@@ -1,0 +1,1 @@
+"""Attention, its caches and rotary embeddings."""

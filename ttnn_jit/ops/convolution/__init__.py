@@ -1,0 +1,1 @@
+"""Convolutions, pools and images of another size."""

@@ -1,0 +1,357 @@
+"""Convolutions: products of the windows of a tensor with weights, added up.
+
+The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/functions/convolving.py). Tensors have
+their channels last: a batch, spatial dimensions, channels; or all but the channels in one dimension, as ttnn's results
+have. Weights are those of torch, outputs x inputs of a group x kernel; or prepared: a matrix of taps and inputs by
+outputs.
+
+Every element is one chain of a contraction (ops/families/contraction.py) in the order kernel row, kernel column,
+channel; pairs of bfloat16 never reach from one tap to the next. Padding is zeros that are multiplied: they change no
+sum but where a weight is infinite or NaN. With one input channel for every output the chain is one of `multiply_add`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.elementwise.activation_text import activated, activated_in_torch, check_activation
+from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.parameter import (
+    CONVOLUTION_PRECISION,
+    ELEMENT_TYPE,
+    EXTENT_ARRAY,
+    LAYOUT,
+    NAME,
+    OPTIONAL_TENSOR,
+    PAIRS,
+    SIGNLESS,
+    TENSOR,
+    Parameter,
+)
+from ttnn_jit.ops.movement.windows import WINDOWS, Windows, laid_out, padded, taps_of
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """The sizes of a convolution.
+
+    Attributes:
+        batch: Tensors beside each other.
+        inputs: Channels of each.
+        outputs: Channels of the result.
+        extents: Of the spatial dimensions.
+        windows: Along them.
+        groups: Parts of the channels that do not meet.
+    """
+
+    batch: int
+    inputs: int
+    outputs: int
+    extents: tuple[int, ...]
+    windows: Windows
+    groups: int
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The spatial extents of the result."""
+        return self.windows.count(self.extents)
+
+    @property
+    def rows(self) -> int:
+        """Elements of the result for one channel."""
+        return self.batch * math.prod(self.counts)
+
+    @property
+    def taps(self) -> int:
+        """Of a window."""
+        return math.prod(self.windows.kernel)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of what it reads, channels last."""
+        return (self.batch, *self.extents, self.inputs)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The shape of weights as torch has them."""
+        return (self.outputs, self.inputs // self.groups, *self.windows.kernel)
+
+    @property
+    def matrix(self) -> tuple[int, int]:
+        """The shape of prepared weights."""
+        return self.taps * (self.inputs // self.groups), self.outputs
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether every output has one input channel, its own."""
+        return self.groups == self.inputs == self.outputs > 1
+
+    def check(self) -> None:
+        """Refuse sizes that are none.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        sizes = {"in_channels": self.inputs, "out_channels": self.outputs, "batch_size": self.batch}
+        for name, size in {**sizes, "groups": self.groups}.items():
+            if size < 1:
+                raise ShapeError(f"`{name}` is {size}: it is at least 1")
+        for name in ("in_channels", "out_channels"):
+            if sizes[name] % self.groups:
+                raise ShapeError(f"`{name}` is {sizes[name]}, which {self.groups} groups do not divide")
+        _ = self.counts
+
+    def check_operands(self, x: Shape, weight: Shape, bias: Shape | None) -> None:
+        """Refuse tensors of other sizes.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        places = self.batch * math.prod(self.extents)
+        if not x or math.prod(x[:-1]) != places or x[-1] < self.inputs:
+            sizes = "x".join(map(str, (self.batch, *self.extents)))
+            raise ShapeError(
+                f"the input has shape {list(x)}, and {sizes} places of {self.inputs} channels are said",
+                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+            )
+        if tuple(weight) != self.weights and not self.are_prepared(weight):
+            raise ShapeError(
+                f"the weights have shape {list(weight)}, and {list(self.weights)} is wanted",
+                help=f"or prepared ones, {[1, 1, *self.matrix]}",
+            )
+        if bias is not None and math.prod(bias) != self.outputs:
+            raise ShapeError(f"the bias has shape {list(bias)}, and {[1, 1, 1, self.outputs]} is wanted")
+
+    def are_prepared(self, weight: Shape) -> bool:
+        """Whether weights of that shape are a matrix."""
+        return tuple(weight[-2:]) == self.matrix and math.prod(weight[:-2]) == 1
+
+
+def _matrix(ops: Ops, weight: Any, sizes: Convolution) -> Any:
+    """Weights by tap and input channel, and output."""
+    if not sizes.are_prepared(weight.shape):
+        rank = len(weight.shape)
+        weight = ops.permute(weight, (*range(2, rank), 1, 0))
+    return ops.reshaped(weight, sizes.matrix)
+
+
+def _windows_of(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
+    """The elements of every window, taps x channels in one dimension, and weights to match."""
+    matrix, windows = _matrix(ops, weight, sizes), sizes.windows
+    own = sizes.inputs // sizes.groups
+    # Pairs of bfloat16 must not reach from one tap to the next.
+    odd = own % 2 and sizes.taps > 1 and all(each.spec.dtype.unpacked.is_upper_half for each in (x, weight))
+    if odd:
+        by_tap = ops.pad(ops.reshaped(matrix, (sizes.taps, own, sizes.outputs)), ((0, 0), (0, 1), (0, 0)), 0.0)
+        matrix = ops.reshape(by_tap, (sizes.taps * (own + 1), sizes.outputs))
+        if sizes.groups > 1:
+            by_group = ops.reshape(x, (*x.shape[:-1], sizes.groups, own))
+            by_group = ops.pad(by_group, ((0, 0),) * (len(x.shape)) + ((0, 1),), 0.0)
+            x = ops.reshape(by_group, (*x.shape[:-1], sizes.groups * (own + 1)))
+    x = padded(ops, x, windows, sizes.counts, 0.0, channels=int(bool(odd and sizes.groups == 1)))
+    if windows.are_single_elements:
+        return ops.reshaped(x, (1, 1, sizes.rows, x.shape[-1])), matrix
+    found = ops.call(WINDOWS, [x], windows.kernel, windows.stride, windows.dilation)
+    return ops.reshape(found, (1, 1, sizes.rows, sizes.taps * x.shape[-1])), matrix
+
+
+def _product(ops: Ops, x: Any, weight: Any, sizes: Convolution, precision: str | None) -> Any:
+    found, matrix = _windows_of(ops, x, weight, sizes)
+    if sizes.groups == 1:
+        return ops.matmul(found, matrix, False, False, precision)
+    groups, own = sizes.groups, found.shape[-1] // sizes.taps // sizes.groups
+    by_group = ops.permute(ops.reshape(found, (sizes.rows, sizes.taps, groups, own)), (2, 0, 1, 3))
+    left = ops.reshape(by_group, (groups, sizes.rows, sizes.taps * own))
+    right = ops.permute(ops.reshape(matrix, (matrix.shape[0], groups, sizes.outputs // groups)), (1, 0, 2))
+    product = ops.matmul(left, right, False, False, precision)
+    return ops.reshape(ops.permute(product, (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
+
+
+def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
+    matrix, counts = _matrix(ops, weight, sizes), sizes.counts
+    taps = [padded(ops, x, sizes.windows, counts, 0.0)]
+    for axis, _ in enumerate(counts, start=1):
+        taps = [part for each in taps for part in taps_of(ops, each, sizes.windows, counts, axis)]
+    total = None
+    for place, tap in enumerate(taps):
+        row = ops.reshape(ops.sliced(matrix, 0, place, place + 1), (sizes.outputs,))
+        total = tap * row if total is None else ops.mac(tap, row, total)
+    return total
+
+
+def placed(ops: Ops, x: Any, sizes: Convolution) -> Any:
+    """The input by batch, places and channels."""
+    channels = x.shape[-1]
+    x = ops.reshaped(x, (sizes.batch, *sizes.extents, channels))
+    return x if channels == sizes.inputs else ops.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
+
+
+def convolved(ops: Ops, x: Any, weight: Any, bias: Any, sizes: Convolution, *result: Any) -> Any:
+    """The result, of whichever shape it is computed in, as the attributes of `RESULT` say."""
+    activation, dtype, _layout, precision = result
+    is_product = not sizes.is_depthwise
+    total = _product(ops, x, weight, sizes, precision) if is_product else _depthwise(ops, x, weight, sizes)
+    if bias is not None:
+        total = total + ops.reshaped(bias, (sizes.outputs,))
+    return ops.rounded(activated(ops, total, activation), dtype)
+
+
+def _in_torch(torch: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
+    """The same by torch's functions, with channels last."""
+    rank = len(sizes.extents)
+    x = x.reshape(sizes.batch, *sizes.extents, x.shape[-1])[..., : sizes.inputs].movedim(-1, 1)
+    around = [each for pair in reversed(sizes.windows.padding) for each in pair]
+    if sizes.are_prepared(weight.shape):
+        weight = weight.reshape(*sizes.windows.kernel, -1, sizes.outputs).movedim(-1, 0).movedim(-1, 1)
+    total = getattr(torch.nn.functional, f"conv{rank}d")(
+        torch.nn.functional.pad(x, around),
+        weight,
+        None if bias is None else bias.reshape(-1),
+        sizes.windows.stride,
+        0,
+        sizes.windows.dilation,
+        sizes.groups,
+    )
+    return activated_in_torch(torch, total, activation).movedim(1, -1)
+
+
+# --- The operations ---------------------------------------------------------------------------------------------------
+
+OPERANDS = (
+    Parameter("input_tensor", TENSOR),
+    Parameter("weight_tensor", TENSOR),
+    Parameter("bias_tensor", OPTIONAL_TENSOR),
+)
+RESULT = (
+    Parameter("activation", NAME),
+    Parameter("dtype", ELEMENT_TYPE),
+    Parameter("layout", LAYOUT),
+    Parameter("compute_kernel_config", CONVOLUTION_PRECISION, ir_name="compute_config"),
+)
+_WINDOWS = (
+    Parameter("kernel_size", EXTENT_ARRAY),
+    Parameter("stride", EXTENT_ARRAY),
+    Parameter("padding", PAIRS),
+    Parameter("dilation", EXTENT_ARRAY),
+    Parameter("groups", SIGNLESS),
+)
+_CHANNELS = tuple(Parameter(name, SIGNLESS) for name in ("in_channels", "out_channels", "batch_size"))
+SIZES_2D = (*_CHANNELS, Parameter("input_height", SIGNLESS), Parameter("input_width", SIGNLESS), *_WINDOWS)
+
+
+def sizes_2d(*attributes: Any) -> Convolution:
+    """The sizes that the first attributes of a `conv2d` say."""
+    inputs, outputs, batch, height, width, *windows, groups = attributes[: len(SIZES_2D)]
+    return Convolution(batch, inputs, outputs, (height, width), Windows(*windows), groups)
+
+
+def numbers_2d(sizes: Convolution) -> tuple[Any, ...]:
+    """The first attributes of a `conv2d` of such sizes."""
+    return (sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *_window_numbers(sizes))
+
+
+def _window_numbers(sizes: Convolution) -> tuple[Any, ...]:
+    windows = sizes.windows
+    return windows.kernel, windows.stride, windows.padding, windows.dilation, sizes.groups
+
+
+def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
+    """A result as ttnn has it: all places in one dimension."""
+    return laid_out(x, (1, 1, rows, columns), dtype, layout)
+
+
+def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
+    sizes.check()
+    sizes.check_operands(x, weight, bias)
+    check_activation(activation)
+
+
+def _check_2d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
+    *numbers, activation, _dtype, _layout, _precision = attributes
+    _checked(sizes_2d(*numbers), x, weight, bias, activation)
+
+
+def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
+    *numbers, _activation, dtype, layout, _precision = attributes
+    sizes = sizes_2d(*numbers)
+    return flattened(x, sizes.rows, sizes.outputs, dtype, layout)
+
+
+def _conv2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    sizes = sizes_2d(*attributes)
+    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
+    return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))
+
+
+def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    sizes, activation = sizes_2d(*attributes), attributes[len(SIZES_2D)]
+    return _in_torch(torch, x, weight, bias, sizes, activation).reshape(1, 1, sizes.rows, sizes.outputs)
+
+
+CONV2D = Composite(
+    name="conv2d",
+    parameters=(*OPERANDS, *SIZES_2D, *RESULT),
+    summary="The products of windows of a tensor and weights, plus `bias`, then `activation`; one row for each window.",
+    decompose=_conv2d,
+    spelled=_check_2d,
+    result=_result,
+    golden=_conv2d_golden,
+    aten="convolution",
+)
+
+# --- Three dimensions -------------------------------------------------------------------------------------------------
+
+_SIZES_3D = (*_CHANNELS, Parameter("input_extents", EXTENT_ARRAY), *_WINDOWS)
+
+
+def sizes_3d(*attributes: Any) -> Convolution:
+    """The sizes that the first attributes of a `conv3d` say."""
+    inputs, outputs, batch, extents, *windows, groups = attributes[: len(_SIZES_3D)]
+    return Convolution(batch, inputs, outputs, extents, Windows(*windows), groups)
+
+
+def numbers_3d(sizes: Convolution) -> tuple[Any, ...]:
+    """The first attributes of a `conv3d` of such sizes."""
+    return (sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, *_window_numbers(sizes))
+
+
+def _check_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
+    _checked(sizes_3d(*attributes), x, weight, bias, attributes[9])
+
+
+def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
+    sizes, (dtype, layout) = sizes_3d(*attributes), attributes[10:12]
+    return laid_out(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
+
+
+def _conv3d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    sizes = sizes_3d(*attributes)
+    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[9:])
+    return ops.reshaped(total, (sizes.batch, *sizes.counts, sizes.outputs))
+
+
+CONV3D = Composite(
+    name="conv3d",
+    parameters=(
+        *OPERANDS,
+        *_SIZES_3D,
+        *RESULT,
+    ),
+    summary="`conv2d` with depth too; the result has batch, depth, height, width and channels.",
+    source="ttnn.experimental.conv3d",
+    decompose=_conv3d,
+    spelled=_check_3d,
+    result=_result_3d,
+    golden=lambda torch, x, w, bias, *rest: _in_torch(torch, x, w, bias, sizes_3d(*rest), rest[9]),
+    aten="convolution",
+)
+
+OPERATIONS = (CONV2D, CONV3D)

@@ -1,0 +1,99 @@
+"""Where the largest elements of windows are, which a pool gives back beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import inf
+from math import isnan as is_nan
+from typing import Any
+
+from ttnn_jit.ops.convolution.pools import SIZES, pool_of, rows_of
+from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.selection.routines import dtype_of_places
+from ttnn_jit.specs.access.index_expressions import Dim, times, total
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+
+
+def _place_loop(load: Any, _store: Any) -> Any:
+    def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        x, xh, xw, xc, xkh, xkw, result, rh, rw, rc, height, width, channels, rows, columns,
+        above, left, down, across, row_apart, column_apart, image_height, image_width,
+    ):  # fmt: skip
+        for i in range(height):
+            for j in range(width):
+                for c in range(channels):
+                    first = i * xh + j * xw + c * xc
+                    # As torch has it where no tap lies inside, or all are -infinity; of NaNs it takes the last.
+                    y, z = i * down - above, j * across - left
+                    y += row_apart * max(0, -(y // row_apart))
+                    z += column_apart * max(0, -(z // column_apart))
+                    best, largest = y * image_width + z, -inf
+                    for a in range(rows):
+                        y = i * down + a * row_apart - above
+                        if y < 0 or y >= image_height:
+                            continue
+                        for b in range(columns):
+                            z = j * across + b * column_apart - left
+                            if z < 0 or z >= image_width:
+                                continue
+                            value = load(x[first + a * xkh + b * xkw])
+                            if value > largest or is_nan(value):
+                                largest = value
+                                best = y * image_width + z
+                    result[i * rh + j * rw + c * rc] = best
+
+    return loop
+
+
+def _place_loops(_: Shape, *attributes: Any) -> RoutineLoops:
+    pool = pool_of(*attributes)
+    (height, width), windows = pool.counts, pool.windows
+    extents = (pool.batch, height, width, pool.channels, *windows.kernel)
+    steps = zip((1, 2), windows.stride, (4, 5), windows.dilation, strict=True)
+    taps = (total((times(Dim(place), step), times(Dim(tap), apart))) for place, step, tap, apart in steps)
+    row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
+    zero = total(())
+    return RoutineLoops.over(extents, 5, (Dim(0), *taps, Dim(3)), (zero, zero, row, Dim(3)))
+
+
+def _place_constants(*attributes: Any) -> tuple[int, ...]:
+    pool = pool_of(*attributes)
+    windows = pool.windows
+    return (windows.padding[0][0], windows.padding[1][0], *windows.stride, *windows.dilation, *pool.extents)
+
+
+def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
+    pool = pool_of(*attributes)
+    dtype = dtype_of_places(math.prod(pool.extents))
+    return (x.interleaved.with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
+
+
+def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    (top, _), (left, _) = pool.windows.padding
+    images = x.permute(0, 3, 1, 2)[:, :, top : top + pool.extents[0], left : left + pool.extents[1]]
+    windows = pool.windows
+    _, found = torch.nn.functional.max_pool2d(
+        images, windows.kernel, windows.stride, (top, left), windows.dilation, pool.ceil, return_indices=True
+    )
+    return rows_of(found)
+
+
+MAX_POOL2D_INDICES = Routine(
+    name="max_pool2d_indices",
+    parameters=SIZES,
+    summary="The place of the largest element of every window of a padded tensor, in the image without padding.",
+    source="ttnn.max_pool2d",
+    loop=_place_loop,
+    loops=_place_loops,
+    result=_place_result,
+    operand_dtypes=(FLOATS,),
+    constants=_place_constants,
+    golden=_place_golden,
+)
+
+OPERATIONS = (MAX_POOL2D_INDICES,)

@@ -1,0 +1,397 @@
+"""Pools: the largest element, or the mean, of every window of a tensor.
+
+The functions `max_pool2d` and its kin of the host API stand for them (ttnn_jit/ttnn/functions/pooling.py). Tensors have
+their channels last, as those of ttnn_jit/ops/convolution/convolutions.py. Columns of a window are reduced before its
+rows, each in the order of a reduction (ops/families/reduction.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.families.reduction import CHAINS
+from ttnn_jit.ops.language.parameter import (
+    DIMENSION,
+    ELEMENT_TYPE,
+    EXTENT_ARRAY,
+    FLAG,
+    LAYOUT,
+    PAIRS,
+    TENSOR,
+    Parameter,
+)
+from ttnn_jit.ops.movement.windows import WINDOWS, Windows, laid_out, padded, taps_of
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+MAX_TAPS_TOGETHER = 12
+"""Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
+columns give in memory, so that windows which overlap share them (benchmarks/kernels/convolution.py)."""
+MAX_TAPS_ALONE = 25
+"""The same of windows that do not overlap, which share nothing; the places of more taps do not fit in registers."""
+
+Shape = Sequence[int]
+Reduce = Callable[[Any, int], Any]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The sizes of a pool.
+
+    Attributes:
+        batch: Tensors beside each other.
+        extents: Height and width of each.
+        channels: Of each.
+        windows: Along height and width.
+        ceil: Whether a window that begins inside may reach beyond the padding.
+    """
+
+    batch: int
+    extents: tuple[int, ...]
+    channels: int
+    windows: Windows
+    ceil: bool
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Height and width of the result."""
+        return self.windows.count(self.extents, ceil=self.ceil)
+
+    @property
+    def rows(self) -> int:
+        """Elements of the result for one channel."""
+        return self.batch * math.prod(self.counts)
+
+    def check(self, shape: Shape | None = None) -> None:
+        """Refuse sizes that are none, and a tensor of another shape.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        for name, size in (("batch_size", self.batch), ("channels", self.channels)):
+            if size < 1:
+                raise ShapeError(f"`{name}` is {size}: it is at least 1")
+        if any(2 * max(pair) > span for pair, span in zip(self.windows.padding, self.windows.spans, strict=True)):
+            raise ShapeError(
+                f"the padding {[list(pair) for pair in self.windows.padding]} is more than half of a window of "
+                f"{list(self.windows.spans)}"
+            )
+        _ = self.counts
+        places = self.batch * math.prod(self.extents)
+        if shape is not None and (not shape or shape[-1] != self.channels or math.prod(shape[:-1]) != places):
+            sizes = "x".join(map(str, (self.batch, *self.extents)))
+            raise ShapeError(
+                f"the input has shape {list(shape)}, and {sizes} places of {self.channels} channels are said",
+                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+            )
+
+    def placed(self, ops: Ops, x: Any) -> Any:
+        """The input by batch, places and channels."""
+        return ops.reshaped(x, (self.batch, *self.extents, self.channels))
+
+    def elements(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
+        """Per dimension, how many elements every window has; those beyond the padding do not count."""
+        return tuple(
+            tuple(
+                min(first + taps, own + (after if with_padding else 0)) - max(first, -before if with_padding else 0)
+                for first in range(-before, -before + count * step, step)
+            )
+            for own, (before, after), taps, step, count in zip(
+                self.extents, self.windows.padding, self.windows.kernel, self.windows.stride, self.counts, strict=True
+            )
+        )
+
+
+def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
+    """One of at most `CHAINS`, in the order in which a reduction folds its chains."""
+    found, half = list(taps), CHAINS // 2
+    while half:
+        pairs = itertools.zip_longest(found[:half], found[half:])
+        found = [one if other is None else combine(one, other) for one, other in pairs]
+        half //= 2
+    return found[0]
+
+
+def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
+    """Every window of a padded tensor as one element: columns, then rows."""
+    windows, counts = pool.windows, pool.counts
+    overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
+    if math.prod(windows.kernel) <= (MAX_TAPS_TOGETHER if overlap else MAX_TAPS_ALONE):
+        rows = taps_of(ops, x, windows, counts, 1)
+        return _folded(combine, [_folded(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
+    for axis in (2, 1):
+        taps = windows.kernel[axis - 1]
+        if taps <= CHAINS:
+            x = _folded(combine, taps_of(ops, x, windows, counts, axis))
+            continue
+        alone = [
+            tuple(each if place == axis - 1 else 1 for place, each in enumerate(own))
+            for own in (windows.kernel, windows.stride, windows.dilation)
+        ]
+        found = ops.call(WINDOWS, [x], *alone)
+        x = reduce(ops.reshape(found, (*found.shape[:3], taps, found.shape[-1])), 3)
+    return x
+
+
+# --- The operations ---------------------------------------------------------------------------------------------------
+
+_NUMBERS = tuple(Parameter(name, DIMENSION) for name in ("batch_size", "input_height", "input_width", "channels"))
+SIZES = (
+    Parameter("input_tensor", TENSOR),
+    *_NUMBERS,
+    Parameter("kernel_size", EXTENT_ARRAY),
+    Parameter("stride", EXTENT_ARRAY),
+    Parameter("padding", PAIRS),
+    Parameter("dilation", EXTENT_ARRAY),
+    Parameter("ceil_mode", FLAG),
+)
+_RESULT = (Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+
+
+def pool_of(*attributes: Any) -> Pool:
+    """The sizes that the first attributes of a pool say."""
+    batch, height, width, channels, *windows, ceil = attributes[: len(SIZES) - 1]
+    return Pool(batch, (height, width), channels, Windows(*windows), ceil)
+
+
+def attributes_of(pool: Pool) -> tuple[Any, ...]:
+    """The first attributes of a pool of such sizes."""
+    windows = pool.windows
+    taps = (windows.kernel, windows.stride, windows.padding, windows.dilation)
+    return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
+
+
+def _check(x: Shape, *attributes: Any) -> None:
+    pool_of(*attributes).check(x)
+
+
+def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
+    pool = pool_of(*attributes)
+    dtype, layout = attributes[-2:]
+    return laid_out(x, (1, 1, pool.rows, pool.channels), dtype, layout)
+
+
+def _max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, -math.inf)
+    found = _pooled(ops, x, pool, ops.maximum, ops.max)
+    return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+
+
+def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Images with channels in front, padded."""
+    x = x.reshape(pool.batch, *pool.extents, pool.channels).permute(0, 3, 1, 2)
+    (top, bottom), (left, right) = pool.windows.padding
+    return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
+
+
+def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Padded images with `number` behind them, as far as windows reach."""
+    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    down, across = (max(0, wanted - own) for wanted, own in reach)
+    return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
+
+
+def rows_of(y: Any) -> Any:
+    """Images with channels in front as one row for each place."""
+    return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
+
+
+def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    x = _reached(torch, _in_torch(torch, x, pool, -math.inf), pool, -math.inf)
+    windows = pool.windows
+    y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
+    return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
+
+
+MAX_POOL2D = Composite(
+    name="max_pool2d",
+    parameters=(*SIZES, *_RESULT),
+    summary="The largest element of every window, NaN where one is; one row for each window.",
+    decompose=_max_pool2d,
+    spelled=_check,
+    result=_result,
+    golden=_max_pool2d_golden,
+    aten="max_pool2d",
+)
+
+
+def _avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
+    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, 0.0)
+    found = _pooled(ops, x, pool, ops.add, ops.sum)
+    found = divided(ops, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
+    return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+
+
+def divided(ops: Ops, x: Any, counts: Sequence[Sequence[int]]) -> Any:
+    """`x` by the product of a number for each row and one for each column."""
+    if all(len(set(each)) == 1 for each in counts):
+        return x / float(math.prod(each[0] for each in counts))
+    rows = _along(ops, x, counts[0], (1, 1))
+    columns = ops.reshaped(_along(ops, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
+    return x / (rows * columns)
+
+
+def _along(ops: Ops, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
+    """These numbers along the second of four dimensions."""
+    spec = x.spec.with_(dtype=COMPUTE_TYPE, memory_config=x.spec.memory_config.unsharded)
+    runs = [
+        ops.filled(float(number), spec.with_(shape=(1, len(list(run)), *behind)))
+        for number, run in itertools.groupby(numbers)
+    ]
+    return runs[0] if len(runs) == 1 else ops.concat(runs, 1)
+
+
+def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
+    elements = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
+    sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), elements))
+    return rows_of(sums / (divisor or counts))
+
+
+def _sums(torch: Any, x: Any, pool: Pool) -> Any:
+    x = _reached(torch, x, pool, 0.0)
+    y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
+    return y[:, :, : pool.counts[0], : pool.counts[1]]
+
+
+AVG_POOL2D = Composite(
+    name="avg_pool2d",
+    parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
+    summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
+    decompose=_avg_pool2d,
+    spelled=_check,
+    result=_result,
+    golden=_avg_pool2d_golden,
+    aten="avg_pool2d",
+)
+
+# --- Adaptive ---------------------------------------------------------------------------------------------------------
+
+
+def parts_of(extent: int, count: int) -> tuple[range, ...]:
+    """The `count` windows of an adaptive pool along a dimension."""
+    return tuple(range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count))
+
+
+_ADAPTIVE = tuple(
+    Parameter(name, DIMENSION)
+    for name in ("batch_size", "input_height", "input_width", "channels", "output_height", "output_width")
+)
+
+
+def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tuple[int, int]]:
+    batch, height, width, channels, *counts = attributes[:6]
+    return batch, (height, width), channels, (counts[0], counts[1])
+
+
+def _check_adaptive(x: Shape, *attributes: Any) -> None:
+    batch, extents, channels, counts = _adaptive(attributes)
+    if min(batch, *extents, channels, *counts) < 1:
+        raise ShapeError(f"{list(counts)} results of {list(extents)} places: all are at least 1")
+    whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
+    Pool(batch, extents, channels, whole, ceil=False).check(x)
+
+
+def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
+    batch, _, channels, counts = _adaptive(attributes)
+    dtype, layout = attributes[-2:]
+    return laid_out(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
+
+
+def _adapted(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
+    batch, extents, channels, counts = _adaptive(attributes)
+    x = ops.reshaped(x, (batch, *extents, channels))
+    for axis in (2, 1):
+        parts = parts_of(extents[axis - 1], counts[axis - 1])
+        if len({len(part) for part in parts}) == 1 and extents[axis - 1] % counts[axis - 1] == 0:
+            split = ops.reshape(x, (*x.shape[:axis], len(parts), len(parts[0]), *x.shape[axis + 1 :]))
+            x = reduce(split, axis + 1)
+            continue
+        x = ops.concat([_reduced_part(ops, x, axis, part, reduce) for part in parts], axis)
+    return x
+
+
+def _reduced_part(ops: Ops, x: Any, axis: int, part: range, reduce: Reduce) -> Any:
+    found = reduce(ops.sliced(x, axis, part.start, part.stop), axis)
+    return ops.reshape(found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+
+
+def _adaptive_avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
+    batch, extents, channels, counts = _adaptive(attributes)
+    found = _adapted(ops, x, attributes, ops.sum)
+    sizes = tuple(tuple(map(len, parts_of(*each))) for each in zip(extents, counts, strict=True))
+    found = ops.rounded(divided(ops, found, sizes), attributes[-2])
+    return ops.reshape(found, (1, 1, batch * math.prod(counts), channels))
+
+
+def _adaptive_max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
+    batch, _, channels, counts = _adaptive(attributes)
+    return ops.reshape(_adapted(ops, x, attributes, ops.max), (1, 1, batch * math.prod(counts), channels))
+
+
+def _adaptive_golden(function: str) -> Callable[..., Any]:
+    def golden(torch: Any, x: Any, *attributes: Any) -> Any:
+        batch, extents, channels, counts = _adaptive(attributes)
+        images = x.reshape(batch, *extents, channels).permute(0, 3, 1, 2)
+        return rows_of(getattr(torch.nn.functional, function)(images, counts))
+
+    return golden
+
+
+def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Composite:
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
+        summary=summary,
+        decompose=decompose,
+        spelled=_check_adaptive,
+        result=_result_adaptive,
+        golden=_adaptive_golden(name),
+        aten=name,
+    )
+
+
+ADAPTIVE_AVG_POOL2D = _adaptive_pool(
+    "adaptive_avg_pool2d",
+    _adaptive_avg_pool2d,
+    "The mean of every window, of which there are as many as are asked for.",
+)
+ADAPTIVE_MAX_POOL2D = _adaptive_pool(
+    "adaptive_max_pool2d",
+    _adaptive_max_pool2d,
+    "The largest element of every window, of which there are as many as are asked for.",
+)
+
+# --- All of an image --------------------------------------------------------------------------------------------------
+
+
+def _check_global(shape: Shape, *_: Any) -> None:
+    if len(shape) != 4 or math.prod(shape[1:3]) == 0:
+        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
+
+
+def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
+    batch, _, _, channels = tuple(x.shape)
+    return x.interleaved.with_(shape=(batch, 1, 1, channels), dtype=dtype)
+
+
+GLOBAL_AVG_POOL2D = Composite(
+    name="global_avg_pool2d",
+    parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
+    summary="The mean of every channel of an image.",
+    decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
+    spelled=_check_global,
+    result=_result_global,
+    golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
+)
+
+OPERATIONS = (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D)

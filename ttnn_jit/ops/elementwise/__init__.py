@@ -1,0 +1,1 @@
+"""Elementwise operations: one number of the result from one of every operand."""

@@ -1,0 +1,62 @@
+"""An activation as a property of the IR has it: the call of a function of one tensor, ``leaky_relu(0.1)``, ``relu``."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.elementwise import activations, unary
+from ttnn_jit.ops.families.decomposition import Ops
+from ttnn_jit.ops.families.elementwise import Elementwise
+
+_FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
+NAMED = {one.ttnn_name: one for one in _FUNCTIONS} | {one.name: one for one in reversed(_FUNCTIONS)}
+"""Functions of one tensor by name, the IR's too; of several with one name, the first."""
+
+
+def check_activation(text: str | None) -> None:
+    """Refuse what is no such call.
+
+    Raises:
+        ShapeError: There is no function of that name, or it takes other numbers.
+    """
+    if text is not None:
+        _parsed(text)
+
+
+def activated(ops: Ops, x: Any, text: str | None) -> Any:
+    """What the function makes of `x`."""
+    if text is None:
+        return x
+    function, numbers = _parsed(text)
+    return ops.call(function, [x], *numbers)
+
+
+def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
+    """The same by goldens."""
+    if text is None:
+        return x
+    function, numbers = _parsed(text)
+    return function.golden(torch, x, *numbers)
+
+
+def _parsed(text: str) -> tuple[Elementwise, tuple[float, ...]]:
+    """The function, and the numbers behind its tensor, those too that are not given."""
+    name, bracket, rest = text.partition("(")
+    function = NAMED.get(name)
+    if function is None:
+        near = difflib.get_close_matches(name, NAMED, n=3)
+        raise ShapeError(
+            f"{text!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
+        )
+    try:
+        numbers = tuple(float(each) for each in rest.removesuffix(")").split(",")) if bracket else ()
+    except ValueError:
+        raise ShapeError(f"the activation {text!r} has no numbers in its brackets") from None
+    missing = [each.name for each in function.attributes[len(numbers) :] if each.is_required]
+    if missing or len(numbers) > len(function.attributes):
+        raise ShapeError(
+            f"the activation {text!r} has {len(numbers)} numbers", help=f"it is written `{function.signature}`"
+        )
+    return function, (*numbers, *(each.default for each in function.attributes[len(numbers) :]))

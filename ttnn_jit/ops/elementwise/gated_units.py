@@ -1,0 +1,59 @@
+"""Gated units: one half of a tensor, times a function of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.axes import axis_of
+from ttnn_jit.ops.language.parameter import DIMENSION, TENSOR, Parameter
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Extents = tuple[int, ...]
+
+
+def _spelled_halves(shape: Extents, dim: int) -> tuple[int]:
+    axis = axis_of(dim, len(shape))
+    if shape[axis] % 2:
+        raise ShapeError(f"dimension {axis} of {list(shape)} has no equal halves")
+    return (axis,)
+
+
+def _halved(shape: Extents, axis: int) -> Extents:
+    return (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+
+
+def _gated(x: TensorSpec, axis: int) -> TensorSpec:
+    return x.interleaved.with_(shape=_halved(tuple(x.shape), axis))
+
+
+def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
+    def decompose(ops: Ops, x: Any, axis: int) -> Any:
+        middle, end = x.shape[axis] // 2, x.shape[axis]
+        gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
+        return ops.sliced(x, axis, 0, middle) * gate
+
+    def in_torch(torch: Any, x: Any, dim: int) -> Any:
+        first, second = x.chunk(2, dim)
+        return first * golden(torch, second)
+
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
+        summary=f"The first half along `dim`, times `{function}` of the second.",
+        decompose=decompose,
+        spelled=_spelled_halves,
+        result=_gated,
+        golden=in_torch,
+        examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),
+    )
+
+
+OPERATIONS = (
+    _gate("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
+    _gate("reglu", "relu", lambda torch, x: torch.relu(x)),
+    _gate("geglu", "gelu", lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2),  # exact in the tail
+    _gate("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
+)

@@ -1,0 +1,170 @@
+"""Quotients and remainders of integers, and their common divisors and multiples: exact, 0 where the divisor is 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.ops.elementwise.binary import DIVIDE, FILL, FIRST, SECOND
+from ttnn_jit.ops.elementwise.typecast import TYPECAST
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.language.axes import broadcast
+from ttnn_jit.ops.language.operation import torch_function
+from ttnn_jit.ops.language.parameter import CHOICE, TENSOR, Parameter
+from ttnn_jit.ops.movement.data_movement import REPEAT, RESHAPE
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
+
+Extents = tuple[int, ...]
+Operands = tuple[Value | float, Value | float]
+
+
+def _quotient_loop(load: Any, store: Any) -> Any:
+    """Quotients rounded down, or toward zero, or what they leave."""
+
+    def loop(x, xs, y, ys, result, rs, extent, to_zero, leaves):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        for i in range(extent):
+            divided, by = load(x[i * xs]) + 0, load(y[i * ys]) + 0  # int64 in numba, whatever is loaded
+            quotient, left = 0, 0
+            if by != 0:
+                quotient = divided // by
+                left = divided - quotient * by
+                if to_zero and left != 0 and (divided < 0) != (by < 0):
+                    quotient += 1
+                    left -= by
+            result[i * rs] = store(left if leaves else quotient)
+
+    return loop
+
+
+def _divisor_loop(load: Any, store: Any) -> Any:
+    """Greatest common divisors, or least common multiples."""
+
+    def loop(x, xs, y, ys, result, rs, extent, multiple):  # type: ignore[no-untyped-def]
+        for i in range(extent):
+            first, second = abs(load(x[i * xs]) + 0), abs(load(y[i * ys]) + 0)
+            divisor, other = first, second
+            while other != 0:
+                divisor, other = other, divisor % other
+            if multiple and divisor != 0:
+                divisor = first // divisor * second
+            result[i * rs] = store(divisor)
+
+    return loop
+
+
+def _rows(shape: Extents, _: Extents) -> RoutineLoops:
+    return RoutineLoops(shape, 1, (Access.identity(shape),) * 3)
+
+
+def _routine(name: str, loop: Callable[..., Any], golden: Callable[..., Any], *constants: bool) -> Routine:
+    return Routine(
+        name=f"integer_{name}",
+        parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
+        summary=f"`{name}` of integers of one shape.",
+        source=f"ttnn.{name}",
+        loop=loop,
+        loops=_rows,
+        result=lambda a, _: (a.with_(),),
+        operand_dtypes=(INTEGERS, INTEGERS),
+        same_dtype=(0, 1),
+        constants=lambda *_: constants,
+        golden=golden,
+        examples=((((3, 40), (3, 40)), ()),),
+    )
+
+
+def _met(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
+    """Two tensors of one shape, of one dimension at least, and what the shape of a result is."""
+    tensors = [each for each in operands if isinstance(each, Value)]
+    shape = broadcast([each.shape for each in tensors])
+    rows = shape or (1,)
+    found = []
+    for each in operands:
+        tensor = each if isinstance(each, Value) else ops.call(FILL, [tensors[0], each])
+        own = (1,) * (len(rows) - len(tensor.shape)) + tensor.shape
+        tensor = tensor if own == tensor.shape else ops.call(RESHAPE, [tensor], own)
+        times = tuple(wanted if extent == 1 else 1 for extent, wanted in zip(own, rows, strict=True))
+        found.append(tensor if set(times) <= {1} else ops.call(REPEAT, [tensor], times))
+    return found, shape
+
+
+def _by(routine: Routine) -> Callable[..., Value]:
+    def decompose(ops: Ops, *operands: Value | float) -> Value:
+        (a, b), shape = _met(ops, (operands[0], operands[1]))
+        result = ops.call(routine, [a, b])
+        return result if result.shape == shape else ops.call(RESHAPE, [result], shape)
+
+    return decompose
+
+
+def _exact_quotient(ops: Ops, *operands: Value | float) -> Value:
+    """In float32, as torch has it."""
+    floats = [ops.call(TYPECAST, [each], COMPUTE_TYPE) if isinstance(each, Value) else each for each in operands]
+    return ops.call(DIVIDE, floats)
+
+
+def _operation(
+    name: str, summary: str, decompose: Callable[..., Value], golden: Callable[..., Any], **fields: Any
+) -> MacroOperation:
+    return MacroOperation(
+        name=name,
+        parameters=(FIRST, SECOND, *fields.pop("others", ())),
+        summary=summary,
+        decompose=decompose,
+        takes_dtypes=INTEGERS,
+        golden=golden,
+        examples=((((3, 40), (3, 40)), ()), (((2, 5, 1), (7,)), ())),
+        **fields,
+    )
+
+
+def _rounded(mode: str) -> Callable[..., Any]:
+    return lambda torch, x, y: torch.div(x, y, rounding_mode=mode)
+
+
+FLOOR = _routine("floor_divide", _quotient_loop, _rounded("floor"), False, False)
+TRUNC = _routine("divide_trunc", _quotient_loop, _rounded("trunc"), True, False)
+LEFT = _routine("remainder", _quotient_loop, torch_function("remainder"), False, True)
+LEFT_OF_TRUNC = _routine("fmod", _quotient_loop, torch_function("fmod"), True, True)
+DIVISOR = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
+MULTIPLE = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
+
+IN_PROGRAMS = (FLOOR, TRUNC, LEFT, LEFT_OF_TRUNC, DIVISOR, MULTIPLE)
+"""What programs have of these operations."""
+
+_ZERO = "0 where y is 0."
+
+OPERATIONS = (
+    _operation(
+        "divide",
+        "x / y of integers, in float32.",
+        _exact_quotient,
+        torch_function("div"),
+        others=(Parameter("rounding_mode", CHOICE, None),),
+    ),
+    _operation(
+        "divide",
+        f"The floor of the quotient of integers; {_ZERO}",
+        _by(FLOOR),
+        _rounded("floor"),
+        others=(Parameter("rounding_mode", CHOICE, "floor"),),
+    ),
+    _operation(
+        "divide",
+        f"The quotient of integers without its fraction; {_ZERO}",
+        _by(TRUNC),
+        _rounded("trunc"),
+        others=(Parameter("rounding_mode", CHOICE, "trunc"),),
+    ),
+    _operation("floor_divide", f"The floor of the quotient of integers; {_ZERO}", _by(FLOOR), _rounded("floor")),
+    _operation("remainder", f"What that quotient leaves, with the sign of y; {_ZERO}", _by(LEFT), LEFT.golden),
+    _operation("fmod", f"What the quotient toward zero leaves; {_ZERO}", _by(LEFT_OF_TRUNC), LEFT_OF_TRUNC.golden),
+    _operation(
+        "gcd", "The greatest common divisor of integers, not below 0.", _by(DIVISOR), DIVISOR.golden, aten="gcd"
+    ),
+    _operation(
+        "lcm", "The least common multiple of integers; 0 where one is 0.", _by(MULTIPLE), MULTIPLE.golden, aten="lcm"
+    ),
+)

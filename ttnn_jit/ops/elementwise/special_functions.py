@@ -1,0 +1,132 @@
+"""Functions that are sums of others: derivatives of the logarithm of gamma, and gamma in several dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
+from ttnn_jit.ops.language.operation import Probe
+from ttnn_jit.ops.language.parameter import Parameter, integers
+
+HIGHEST = 30
+"""The last derivative of digamma: float32 holds 30! and what it is multiplied by."""
+_TERMS = 8
+"""Terms of zeta that are added up as they are; the rest is a series in the inverse of what comes then."""
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66)
+
+
+def _power(b: Any, x: Any, exponent: int) -> Any:
+    """By squaring."""
+    if exponent == 1:
+        return x
+    half = _power(b, x, exponent // 2)
+    square = b.mul(half, half)
+    return b.mul(square, x) if exponent % 2 else square
+
+
+def _scaled_power(b: Any, x: Any, exponent: int, factor: float) -> Any:
+    """Times `factor`, which comes between two halves of the power: their product alone may be too small for float32."""
+    first = b.mul(_power(b, x, exponent - exponent // 2), b.const(factor))
+    return b.mul(first, _power(b, x, exponent // 2)) if exponent > 1 else first
+
+
+def _polygamma(b: Any, x: Any, k: float) -> Any:
+    """Below 0 by reflection: psi(1 - x) - psi(x) is pi times cot(pi x)."""
+    is_above = b.gt(x, b.const(0.0))
+    above = _polygamma_above_zero(b, b.select(is_above, x, b.sub(b.const(1.0), x)), int(k))
+    mirrored = b.neg(above) if int(k) % 2 else above
+    return b.select(is_above, above, b.sub(mirrored, _derivative_of_cotangent(b, x, int(k))))
+
+
+def _derivative_of_cotangent(b: Any, x: Any, k: int) -> Any:
+    """The derivative number k of pi cot(pi x)."""
+    turn = b.sub(x, b.round_even(x))
+    sine = b.sin(b.mul(turn, b.const(math.pi)))
+    # 0 halfway between the poles, where cos of what pi rounds to is not.
+    cosine = b.sin(b.mul(b.sub(b.const(0.5), b.abs(turn)), b.const(math.pi)))
+    cotangent = b.select(b.eq(sine, b.const(0.0)), b.const(math.inf), b.div(cosine, sine))
+    square = b.mul(cotangent, cotangent)
+    first, second, *others = reversed(_coefficients_in_cotangents(k)[(k + 1) % 2 :: 2])
+    total = b.add(b.mul(square, b.const(first)), b.const(second))
+    for coefficient in others:
+        total = b.add(b.mul(total, square), b.const(coefficient))
+    total = b.mul(total, cotangent) if k % 2 == 0 else total
+    return b.mul(total, b.const(math.pi ** (k + 1)))
+
+
+def _coefficients_in_cotangents(k: int) -> list[float]:
+    """Those of the derivative number k of cot, a polynomial in cot: that of cot is -(1 + cot**2)."""
+    powers = [0.0, 1.0]
+    for _ in range(k):
+        slopes = [place * factor for place, factor in enumerate(powers)][1:]
+        powers = [-(a + b) for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)]
+    return powers
+
+
+def _polygamma_above_zero(b: Any, x: Any, k: int) -> Any:
+    """By Euler and Maclaurin's formula for Hurwitz's zeta function of k + 1."""
+    s, one = k + 1, b.const(1.0)
+    far = b.div(one, b.add(x, b.const(float(_TERMS))))
+    square, series = b.mul(far, far), b.const(0.0)
+    for place in reversed(range(len(_BERNOULLI))):
+        j = 2 * (place + 1)
+        factor = _BERNOULLI[place] * math.prod(range(s, s + j - 1)) / math.factorial(j)
+        series = b.mul(b.add(series, b.const(factor)), square)
+    # What comes behind the terms that are added up is far to the power of s - 1, times this.
+    tail = b.add(b.add(series, b.mul(far, b.const(0.5))), b.const(1.0 / (s - 1)))
+    scale = math.factorial(s - 1)
+    total = b.mul(_scaled_power(b, far, s - 1, scale), tail)
+    for place in reversed(range(_TERMS)):
+        total = b.add(total, _scaled_power(b, b.div(one, b.add(x, b.const(float(place)))), s, scale))
+    return b.neg(total) if s % 2 else total
+
+
+def _polygamma_golden(torch: Any, x: Any, k: float) -> Any:
+    """By Hurwitz's zeta function; torch's own counts up from what is below 0, one by one."""
+    order = int(k)
+    above = torch.polygamma(order, torch.where(x > 0, x, 1.0).clamp(max=1e300))
+    turn = x - torch.round(x)
+    ahead, behind = torch.where(turn > 0, turn, 1 + turn), torch.where(turn > 0, 1 - turn, -turn)
+
+    def zeta(at: Any) -> Any:
+        return torch.special.zeta(torch.full_like(at, order + 1.0), at)
+
+    both = (-1) ** order * zeta(ahead) - zeta(behind)  # 0 where they cancel
+    below = -float(math.factorial(order)) * (both + zeta(1 - x.clamp(-1e300, 0)))
+    pole = math.inf if order % 2 else -math.inf
+    below = torch.where(turn == 0, pole, torch.where(x == -math.inf, math.nan, below))
+    return torch.where(x > 0, above, torch.where(x <= 0, below, math.nan))
+
+
+POLYGAMMA = unary(
+    "polygamma",
+    parameters=(Parameter("k", integers(1, HIGHEST)),),
+    summary="The derivative number k of digamma; at 0 and the negative integers infinite, as it is above them.",
+    emit=_polygamma,
+    golden=_polygamma_golden,
+    # Of powers number k + 1 of quotients: 9.2 units for k = 3, 17.8 for k = 10, the most up to there, 33 for k = 30.
+    probe=Probe((0.05, 40.0), 20.0, ROUNDED_TWICE, attributes=(3.0,)),
+)
+
+
+def _multigammaln(b: Any, x: Any) -> Any:
+    total = b.lgamma(x)
+    for place in range(1, 4):
+        total = b.add(total, b.lgamma(b.sub(x, b.const(place / 2))))
+    total = b.add(total, b.const(3.0 * math.log(math.pi)))
+    return b.select(b.gt(x, b.const(1.5)), total, b.const(math.nan))
+
+
+MULTIGAMMALN = unary(
+    "multigammaln",
+    summary="The logarithm of the gamma function of 4 dimensions; NaN where x is not above 1.5.",
+    emit=_multigammaln,
+    golden=lambda torch, x: torch.where(
+        x > 1.5, sum(torch.lgamma(x - place / 2) for place in range(4)) + 3.0 * math.log(math.pi), math.nan
+    ),
+    probe=Probe((1.6, 50.0), 4.0, ROUNDED_TWICE, max_absolute=1e-5),
+    aten="",
+)
+
+OPERATIONS = (POLYGAMMA, MULTIGAMMALN)

@@ -1,0 +1,52 @@
+"""The operation that takes numbers to another element type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.language.operation import OperandSpec
+from ttnn_jit.ops.language.parameter import ELEMENT_TYPE, TENSOR, Parameter
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import ALL_DTYPES
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Typecast(Elementwise):
+    """An operation whose result has the element type that its attribute says; conversions.py computes it."""
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """All."""
+        return frozenset(ALL_DTYPES)
+
+    @property
+    def rules(self) -> str:
+        """What the result is."""
+        return "The result has the element type `dtype`."
+
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """The operand's layout and shape, and the element type that is asked for."""
+        (spec,) = super().results(specs, statics)
+        return (spec.with_(dtype=statics[0]),)
+
+
+def _cast(torch: Any, x: Any, dtype: DataType) -> Any:
+    if dtype.is_integer and x.is_floating_point():
+        limits = dtype.values
+        x = x.double().nan_to_num(0.0).clamp(limits[0], limits[-1])
+    return x.to(torch.int64).to(dtype.torch) if dtype.is_integer else x.to(dtype.torch)
+
+
+TYPECAST = Typecast(
+    name="typecast",
+    parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
+    summary="x as another type: floats become integers toward zero, saturated, NaN 0; integers keep their low bits.",
+    aten="",
+    emit=lambda _, x, __: x,
+    golden=_cast,
+)
+
+OPERATIONS = (TYPECAST,)

@@ -1,0 +1,339 @@
+"""Operations that are written in terms of others, and the protocol through which they write themselves.
+
+A declaration says by ``decompose(ops, *operands, *attributes)`` which operations it calls. Who gives it `ops` decides
+what the calls leave: the specs of results (`SpecOps`), or ops of a function (`ttnn_jit/dialects/function_builder.py`),
+of TTNN by the rules of a frontend or of TTIR by those of a pass. Eager calls are programs of one operation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from ttnn_jit.diagnostics.errors import OperandError, ShapeError
+from ttnn_jit.ops.families.movement import OPERAND, Movement, Spelling
+from ttnn_jit.ops.language.binding import bind
+from ttnn_jit.ops.language.operation import OperandSpec, Operation
+from ttnn_jit.ops.language.parameter import Parameter
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, MOVABLE
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+# --- The protocol -----------------------------------------------------------------------------------------------------
+
+
+def _operator(name: str) -> Callable[..., Value]:
+    return lambda value, *others: getattr(value.ops, name)(value, *others)
+
+
+class Value:
+    """A tensor among the calls of a decomposition: Python's operators on it are calls too, but for ``==`` and ``!=``.
+
+    Attributes:
+        ops: Who writes the calls.
+        spec: What it is.
+        handle: What it is to `ops`.
+    """
+
+    __slots__ = ("handle", "ops", "spec")
+
+    def __init__(self, ops: Ops, spec: TensorSpec, handle: Any = None) -> None:
+        self.ops, self.spec, self.handle = ops, spec, handle
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its extents."""
+        return tuple(self.spec.shape)
+
+    __neg__ = _operator("neg")
+    __add__ = __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract"), _operator("rsub")
+    __mul__ = __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("divide"), _operator("rdiv")
+    __gt__, __ge__, __lt__, __le__ = map(_operator, ("gt", "ge", "lt", "le"))
+
+
+Operand: TypeAlias = Value | float | None
+
+
+class Ops(ABC):
+    """What a decomposition calls: ``ops.exp(x)`` as `ttnn.exp(x)`, or ``ops.call(OPERATION, [x], *attributes)``."""
+
+    @abstractmethod
+    def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
+        """What a call of `operation` gives; operands are a list, however many they are.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+
+    @abstractmethod
+    def filled(self, number: float, spec: TensorSpec) -> Value:
+        """A tensor of one number."""
+
+    def call(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> Value:
+        """The one result."""
+        (result,) = self.results(operation, operands, *statics)
+        return result
+
+    def __getattr__(self, name: str) -> Callable[..., Value]:
+        overloads = BY_NAME.get(name)
+        if overloads is None:
+            raise AttributeError(f"there is no operation {name!r} to call", name=name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = bind(overloads, args, kwargs, _dtype_of)
+            return bound.operation.packed(self.results(bound.operation, bound.operands, *bound.attributes))
+
+        return call
+
+    def rounded(self, x: Value, dtype: DataType) -> Value:
+        """`x` as elements of `dtype`."""
+        return x if x.spec.dtype is dtype else self.typecast(x, dtype)
+
+    def reshaped(self, x: Value, shape: Sequence[int]) -> Value:
+        """`x` of another shape; itself if it has that one."""
+        return x if x.shape == tuple(shape) else self.reshape(x, tuple(shape))
+
+    def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
+        """The elements from `begin` to before `end` along a dimension; `x` itself if these are all."""
+        return x if (begin, end) == (0, x.shape[axis]) else self.sliced(x, axis, begin, end)
+
+    def sliced(self, x: Value, axis: int, begin: int, end: int) -> Value:
+        """The elements from `begin` to before `end` along a dimension."""
+        begins, ends = [0] * len(x.shape), list(x.shape)
+        begins[axis], ends[axis] = begin, end
+        return self.slice(x, tuple(begins), tuple(ends))
+
+
+class SpecOps(Ops):
+    """What the results of calls are, and no more."""
+
+    def values(self, specs: Iterable[OperandSpec], handle: Any = None) -> list[Operand]:
+        """Operands of a decomposition that are these."""
+        return [Value(self, spec, handle) if isinstance(spec, TensorSpec) else spec for spec in specs]
+
+    def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
+        """Values without a handle."""
+        return [Value(self, spec) for spec in operation.results(specs_of(operands), statics)]
+
+    def filled(self, number: float, spec: TensorSpec) -> Value:  # noqa: ARG002 - a spec alone
+        """A value of that spec."""
+        return Value(self, spec)
+
+
+class _Regroupings(SpecOps):
+    """The handle of a value: how often its elements were grouped anew; None where they were not only moved."""
+
+    def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
+        specs = specs_of(operands)
+        counts = [each.handle for each in operands if isinstance(each, Value)]
+        count = None
+        if None not in counts and operation.only_moves(specs, statics):
+            anew = not isinstance(operation, Movement) or operation.regroups(specs, statics)
+            count = max(counts, default=0) + anew
+        return [Value(self, spec, count) for spec in operation.results(specs, statics)]
+
+
+def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
+    """What is known of each of these operands."""
+    return [each.spec if isinstance(each, Value) else each for each in operands]
+
+
+BY_NAME: dict[str, tuple[Operation, ...]] = {}
+"""What decompositions call by name. The room's listing fills it: operations are declared in terms of this module."""
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return value.spec.dtype if isinstance(value, Value) else None
+
+
+# --- The families -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Decomposed(Operation):
+    """An operation that is written in terms of others.
+
+    Attributes:
+        decompose: ``decompose(ops, *operands, *attributes)``: the result, or several, by calls of `ops`. Operands are
+            `Value` objects, None where none is given; the tensors of a variadic operation come as one list. Raises
+            ShapeError where they do not fit.
+        takes_dtypes: The element types that its operands may have.
+        operand_dtypes: Per operand those that it may have, where they differ; in place of `takes_dtypes`.
+    """
+
+    decompose: Callable[..., Any]
+    takes_dtypes: frozenset[DataType]
+    operand_dtypes: tuple[frozenset[DataType], ...] = ()
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that some operand may have."""
+        return frozenset().union(*self.operand_dtypes) if self.operand_dtypes else self.takes_dtypes
+
+    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+        """The results, by calls of `ops`.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        return [*self._called(ops, operands, statics)]
+
+    def _called(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> Iterator[Value]:
+        arguments = [[*operands]] if self.is_variadic else operands
+        try:
+            found = self.decompose(ops, *arguments, *statics)
+            yield from [found] if isinstance(found, Value) else found
+        except ShapeError as error:
+            raise OperandError.of(self.name, error) from None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Composite(Decomposed):
+    """One that the dialects have an op of: it contains a reduction or a product, and is computed in float32.
+
+    Elementwise functions are one `emit` instead.
+
+    Attributes:
+        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+            what only checks them. The shape of a tensor that is not given is None. Raises ShapeError where they do not
+            fit. None: they are as they are given.
+        result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
+            has several results. By default a tensor like the first operand.
+        kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
+            for operands of that bind its own.
+    """
+
+    spelled: Callable[..., tuple[Any, ...] | None] | None = None
+    result: Callable[..., TensorSpec | tuple[TensorSpec, ...]] = lambda x, *_: x
+    takes_dtypes: frozenset[DataType] = FLOATS
+    kernel_of: Operation | None = None
+
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
+        """The operation and the attributes that the IR has for a call.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these each other, or have other element types.
+        """
+        if self.operand_dtypes:
+            self.check_operands(specs, self.operand_dtypes)
+        if self.spelled is None:
+            return self, tuple(statics)
+        tensors = (spec for spec in specs if not isinstance(spec, float | int))
+        shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
+        try:
+            written = self.spelled(*shapes, *statics)
+        except ShapeError as error:
+            raise OperandError.of(self.name, error) from None
+        return self, tuple(statics) if written is None else written
+
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """What the declaration says.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these each other.
+        """
+        _, written = self.written(specs, statics)
+        found = self.result(*specs, *written)
+        return tuple(each.with_() for each in (found if isinstance(found, tuple) else (found,)))  # dense in any case
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return "The result has the operand's dtype and layout; it is computed in float32, and rounded once."
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MacroOperation(Decomposed):
+    """One that the dialects have no op of: both frontends, and eager calls, have the operations that it calls.
+
+    Attributes:
+        collected_in: A call gives a list or a tuple, however many results it has; None: the one result.
+        in_float32: Between casts everything is float32, and results are rounded once to the element types of the
+            operands from `dtype_from` on, in order; else each call rounds as it does.
+    """
+
+    in_float32: bool = False
+    takes_dtypes: frozenset[DataType] = MOVABLE
+    collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
+    rounds_steps: bool = True
+
+    @property
+    def gives_one_tensor(self) -> bool:
+        """Whether a call gives a tensor."""
+        return self.collected_in is None and super().gives_one_tensor
+
+    def packed(self, results: Sequence[Any]) -> Any:
+        """A list or tuple of them, or the one."""
+        return super().packed(results) if self.collected_in is None else self.collected_in(results)
+
+    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+        """The results, every one of them made by `ops`: an operand that is one is copied, as eager calls do.
+
+        Block floats that are grouped anew several times move as float32: each encoding would round anew.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        given, dtypes = [*operands], self._dtypes_of_results(operands, statics)
+        for place in sorted(range(len(given)), key=lambda place: place < self.dtype_from) if dtypes else ():
+            each = given[place]
+            if isinstance(each, Value) and (self.in_float32 or each.spec.dtype.is_block_float):
+                given[place] = ops.rounded(each, COMPUTE_TYPE)
+        called = self._called(ops, given, statics)
+        found = [ops.rounded(*each) for each in zip(called, dtypes, strict=True)] if dtypes else [*called]
+        return [ops.reshape(each, each.shape) if each in operands else each for each in found]
+
+    def _dtypes_of_results(self, operands: Sequence[Operand], statics: Sequence[Any]) -> list[DataType]:
+        """What results are rounded to, whose operands are cast to float32 before; none of calls as they are."""
+        if self.in_float32:
+            return [each.spec.dtype for each in operands[self.dtype_from :] if isinstance(each, Value)]
+        specs = specs_of(operands)
+        is_packed = any(isinstance(each, TensorSpec) and each.dtype.is_block_float for each in specs)
+        if not is_packed or (self._regroupings(specs, statics) or 0) < 2:
+            return []
+        ops = SpecOps()
+        return [value.spec.dtype for value in self._called(ops, ops.values(specs), statics)]
+
+    def _regroupings(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> int | None:
+        """How often, one after the other, elements of a result are grouped anew; None if calls do more than move."""
+        ops = _Regroupings()
+        counts = [value.handle for value in self._called(ops, ops.values(specs, 0), statics)]
+        return None if None in counts else max(counts, default=0)
+
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """What the calls result in.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        ops = SpecOps()
+        return tuple(value.spec for value in self.written_out(ops, ops.values(specs), statics))
+
+    def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
+        """Whether all that it stands for does."""
+        return self._regroupings(specs, statics) is not None
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return "The IR has the operations that it stands for; results have their dtypes and layouts."
+
+
+def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling], **fields: Any) -> MacroOperation:
+    """A movement of one tensor that is another by ``spelled(shape, *attributes)``."""
+
+    def decompose(ops: Ops, x: Value, *statics: Any) -> Value:
+        operation, written = spelled(x.shape, *statics)
+        return ops.call(operation, [x], *written)
+
+    examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
+    return MacroOperation(
+        name=name,
+        parameters=(OPERAND, *parameters),
+        decompose=decompose,
+        examples=examples,
+        **fields,
+    )

@@ -1,0 +1,1 @@
+"""What operations are declared in: parameters and their kinds, how calls are bound, bodies of tiles."""

@@ -1,0 +1,65 @@
+"""What operations that name places of elements are judged by: of equal elements any place is right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.language.axes import axis_of
+
+
+def elements_at(torch: Any, x: Any, places: Any, dim: int) -> Any:
+    """The elements of `x` along `dim` that `places` names.
+
+    Raises:
+        ShapeError: A place is beyond the dimension.
+    """
+    named, extent = places.to(torch.int64), x.shape[dim]
+    if bool(((named < 0) | (named >= extent)).any()):
+        first = named[(named < 0) | (named >= extent)][0]
+        raise ShapeError(f"a result names place {int(first)}, and dimension {dim} has {extent} elements")
+    return torch.gather(x, dim, named)
+
+
+def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any, Any]:
+    """Values along `dim`, and the elements of `x` that their places name, of which each is named once.
+
+    Raises:
+        ShapeError: A place is beyond the dimension, or named twice.
+    """
+    values, places = results
+    axis = axis_of(dim, len(x.shape))
+    named = places.to(torch.int64).sort(axis).values
+    repeated = named.diff(dim=axis) == 0
+    if bool(repeated.any()):
+        first = named.narrow(axis, 1, named.shape[axis] - 1)[repeated][0]
+        raise ShapeError(f"a result names place {int(first)} of dimension {axis} twice")
+    return values, elements_at(torch, x, places, axis)
+
+
+def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+    """The elements that places along a dimension name, or among all elements in a row."""
+    (places,) = results
+    if not dims:
+        return (elements_at(torch, x.reshape(-1), places.reshape(-1), 0),)
+    axis = axis_of(dims[0], len(x.shape))
+    return (elements_at(torch, x, places if keepdim else places.unsqueeze(axis), axis),)
+
+
+def with_named(torch: Any, results: Sequence[Any], x: Any, given: Any, dim: int) -> tuple[Any, Any]:
+    """Values along `dim`, and the elements of `x` beside which `given` has what was found: of several the nearest.
+
+    Raises:
+        ShapeError: `given` does not have it.
+    """
+    values, found = results
+    axis = axis_of(dim, len(x.shape))
+    rows, numbers, wanted, named = (t.movedim(axis, -1).double() for t in (x, given, values, found))
+    has = numbers.unsqueeze(-2) == named.unsqueeze(-1)
+    if not bool(has.any(-1).all()):
+        raise ShapeError("a result is no element of the tensor of indices")
+    far = (rows.unsqueeze(-2) - wanted.unsqueeze(-1)).abs().nan_to_num(nan=0.0)
+    nearest = torch.where(has, far, math.inf).argmin(-1)
+    return values, torch.gather(rows, -1, nearest).movedim(-1, axis)

@@ -1,0 +1,167 @@
+"""The parameters of an operation: a name each, and a kind, which says all that any room needs to know of its values."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from ttnn_jit.ops.language.config_kinds import (
+    ComputeConfigKind,
+    ConvolutionPrecisionKind,
+    PrecisionKind,
+    ProgramConfigKind,
+)
+from ttnn_jit.ops.language.kinds import (
+    ActivationKind,
+    AxesKind,
+    BoolKind,
+    ChoiceKind,
+    ConfigKind,
+    DTypeKind,
+    ElementTypeKind,
+    FlagKind,
+    FloatKind,
+    FloatsKind,
+    IndexKind,
+    IndicesKind,
+    IntKind,
+    Kind,
+    LayoutKind,
+    LimitKind,
+    MemberKind,
+    NameKind,
+    NumberKind,
+    OptionalFloatKind,
+    OptionalIndexKind,
+    OptionalTensorKind,
+    PairsKind,
+    TensorKind,
+    TensorsKind,
+)
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import DataType
+
+TENSOR = TensorKind("Tensor", "a tensor")
+TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
+TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
+OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
+TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
+FLOAT = FloatKind("float", "a number")
+FLOATS_LISTED = FloatsKind("Sequence[float]", "numbers in a list or tuple", "array<f32>")
+OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
+LIMIT = LimitKind("float", "a number")
+BOOL = BoolKind("bool", "a number")
+DIMENSION = IndexKind("int", "a whole number", "si32")
+SIGNLESS = IndexKind("int", "a whole number", "i32")
+OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", has_none=True)
+DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
+EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
+PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32> of pairs")
+EXTENT_ARRAY = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i32>")
+NUMBER = NumberKind("float", "a number", "number")
+AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
+LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
+OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
+FLAG = FlagKind("bool", "True or False", "i1")
+NAME = NameKind("str | None", "a name or None", "string", has_none=True)
+ACTIVATION = ActivationKind(
+    "str | object | None", "the name of an activation, a `ttnn.UnaryWithParam` or None", "string", has_none=True
+)
+CHOICE = ChoiceKind("str | None", has_none=True)
+CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
+DTYPE = DTypeKind("DataType | None", has_none=True)
+ELEMENT_TYPE = ElementTypeKind("DataType", property_type="#ttcore.supportedDataTypes")
+OUTPUT = Kind("Tensor | None", has_none=True)
+OUTPUT_OF_SEVERAL = Kind("Tensor | None", "a tensor to write into", has_none=True)
+WANTED = Kind("Sequence[bool] | None", has_none=True)
+ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
+IGNORED = Kind("object", has_none=True)
+COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
+PRECISION = PrecisionKind("object", "a compute kernel config or None", "precision", has_none=True)
+CONVOLUTION_PRECISION = ConvolutionPrecisionKind(
+    "object", "a compute kernel config or None", "precision", has_none=True
+)
+PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
+
+
+def members(enumeration: type[enum.Enum]) -> MemberKind:
+    """The kind of the members of an enumeration of ttnn."""
+    return MemberKind(enumeration.__name__, f"a {enumeration.__name__}", "string", members=enumeration)
+
+
+def integers(first: int, last: int) -> IntKind:
+    """The kind of the integers from `first` to `last`."""
+    return IntKind("int", f"an integer from {first} to {last}", values=range(first, last + 1))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an operation.
+
+    Attributes:
+        name: Of the keyword.
+        kind: What it may be.
+        default: What it is when it is not given; None: it must be given, unless the kind has None.
+        aliases: Further keywords that ttnn's versions have for it. One that is the name of another parameter means
+            that one, unless it is given otherwise.
+        ir_name: Of the property; where it is empty, the keyword's.
+        tensor: The operand that may hold the numbers instead. Eager calls give them there: one program serves them all.
+    """
+
+    name: str
+    kind: Kind
+    default: Any = None
+    aliases: tuple[str, ...] = ()
+    ir_name: str = ""
+    tensor: str = ""
+
+    @property
+    def property_name(self) -> str:
+        """The name of its property in the IR."""
+        return self.ir_name or self.name
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether the op has an operand for it."""
+        return isinstance(self.kind, TensorKind)
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether it may be given without its name: an operand or an attribute."""
+        return self.is_operand or bool(self.kind.property_type)
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether None may stand for the operand or the property, which the op lacks then."""
+        return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it only tells declarations apart."""
+        return isinstance(self.kind, ChoiceKind)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is None and not self.kind.has_none
+
+    @property
+    def annotation(self) -> str:
+        """The Python type of what a caller gives."""
+        return self.kind.annotation_of(self.default)
+
+    def default_of(self, dtype: DataType) -> Any:
+        """The default beside tensors of that dtype."""
+        return self.kind.default_of(self.default, dtype)
+
+    def __str__(self) -> str:
+        """It as the call is written, ``slope=0.01``."""
+        return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
+
+
+REDUCED = (
+    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
+    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
+    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
+)
+"""What every operation takes that reduces dimensions."""

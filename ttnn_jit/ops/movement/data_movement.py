@@ -1,0 +1,398 @@
+"""Operations that move elements: permutations, other shapes, parts, repetitions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.families.movement import OPERAND, Extents, Movement, Spelling
+from ttnn_jit.ops.language.axes import axes_of, axis_of
+from ttnn_jit.ops.language.operation import torch_function
+from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
+from ttnn_jit.specs.access.access import Access, Part, reshaped
+from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, remainder, times, total
+
+
+def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
+    """The declaration of an operation of one tensor; `golden` is torch's function of its name, unless given."""
+    fields.setdefault("golden", torch_function(name))
+    examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
+    return Movement(name=name, parameters=(OPERAND, *parameters), examples=examples, **fields)
+
+
+# --- The same elements in another order -----------------------------------------------------------------------------
+
+
+def _permuted(shape: Extents, dims: Sequence[int]) -> Access:
+    coordinates: list[Expr] = [Const(0)] * len(shape)
+    for place, dim in enumerate(dims):
+        coordinates[dim] = Dim(place)
+    return Access(tuple(shape[dim] for dim in dims), tuple(coordinates))
+
+
+def _spelled_permute(shape: Extents, dims: Sequence[int]) -> Spelling:
+    axes = tuple(axis_of(dim, len(shape)) for dim in dims)
+    if sorted(axes) != list(range(len(shape))):
+        raise ShapeError(
+            f"{list(dims)} is no permutation of the dimensions of a tensor of rank {len(shape)}",
+            help=f"name each of 0 to {len(shape) - 1} once",
+        )
+    return PERMUTE, (axes,)
+
+
+PERMUTE = movement(
+    "permute",
+    Parameter("permutation", DIMENSIONS, aliases=("dims",)),
+    summary="The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it.",
+    spelled=_spelled_permute,
+    access=_permuted,
+    aten="permute",
+    is_view=True,
+    examples=(((3, 40, 65), ((2, 0, 1),)), ((64, 32), ((1, 0),)), ((2, 3, 4, 33), ((0, -1, 2, 1),))),
+)
+
+
+def _spelled_transpose(shape: Extents, first: int, second: int) -> Spelling:
+    return TRANSPOSE, (axis_of(first, len(shape)), axis_of(second, len(shape)))
+
+
+def _transposed(shape: Extents, first: int, second: int) -> Access:
+    dims = list(range(len(shape)))
+    dims[first], dims[second] = dims[second], dims[first]
+    return _permuted(shape, dims)
+
+
+TRANSPOSE = movement(
+    "transpose",
+    Parameter("dim1", DIMENSION, aliases=("dim0",), ir_name="dim0"),
+    Parameter("dim2", DIMENSION, aliases=("dim1",), ir_name="dim1"),
+    summary="The tensor with two dimensions exchanged.",
+    spelled=_spelled_transpose,
+    access=_transposed,
+    aten="transpose.int",
+    is_view=True,
+    examples=(((70, 33), (0, 1)), ((2, 3, 64, 32), (-2, -1)), ((5, 1, 7), (0, 2))),
+)
+
+
+# --- The same elements in the same order, of another shape ----------------------------------------------------------
+
+
+def spelled_reshape(shape: Extents, new: Sequence[int]) -> Spelling:
+    """The reshape of a tensor of `shape` to extents of which one may be -1.
+
+    Raises:
+        ShapeError: They do not hold as many elements.
+    """
+    volume, known = math.prod(shape), math.prod(extent for extent in new if extent != -1)
+    extents = tuple(volume // known if extent == -1 and known else extent for extent in new)
+    if min(extents, default=0) < 0 or new.count(-1) > 1 or math.prod(extents) != volume:
+        raise ShapeError(
+            f"a tensor of shape {list(shape)} has {volume} elements, which {list(new)} does not hold",
+            help="the extents multiply to the same number; one of them may be -1",
+        )
+    return RESHAPE, (extents,)
+
+
+RESHAPE = movement(
+    "reshape",
+    Parameter("shape", EXTENTS, aliases=("logical_shape",)),
+    summary="The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.",
+    spelled=spelled_reshape,
+    access=reshaped,
+    aten="reshape",
+    is_view=True,
+    examples=(((6, 40, 64), ((240, 64),)), ((4, 6), ((3, -1),)), ((2, 3, 35), ((1, 6, 5, 7),)), ((1,), ((),))),
+)
+
+
+def reshape_of(name: str, *parameters: Parameter, extents: Callable[..., Extents], **fields: Any) -> Movement:
+    """A reshape whose extents follow from the operand's: ``extents(shape, *attributes)``."""
+    return movement(
+        name,
+        *parameters,
+        spelled=lambda shape, *statics: (RESHAPE, (extents(shape, *statics),)),
+        access=lambda shape, *statics: reshaped(shape, extents(shape, *statics)),
+        **fields,
+    )
+
+
+def _unsqueezed(shape: Extents, dim: int) -> Extents:
+    axis = axis_of(dim, len(shape) + 1)
+    return (*shape[:axis], 1, *shape[axis:])
+
+
+def _squeezed(shape: Extents, dims: Sequence[int]) -> Extents:
+    axes = axes_of(dims, len(shape))
+    return tuple(extent for axis, extent in enumerate(shape) if extent != 1 or axis not in axes)
+
+
+UNSQUEEZE = reshape_of(
+    "unsqueeze",
+    Parameter("dim", DIMENSION),
+    extents=_unsqueezed,
+    summary="The tensor with a dimension of extent 1 before `dim`.",
+    aten="unsqueeze",
+    is_view=True,
+    examples=(((3, 40), (0,)), ((3, 40), (-1,)), ((2, 32, 64), (1,))),
+)
+
+SQUEEZE = reshape_of(
+    "squeeze",
+    Parameter("dim", AXES),
+    extents=_squeezed,
+    summary="The tensor without the dimensions `dim`, of all if that is None, where their extents are 1.",
+    golden=lambda torch, x, dims: torch.squeeze(x, dims) if dims else torch.squeeze(x),
+    aten="squeeze.dims",
+    is_view=True,
+    examples=(
+        ((1, 3, 40), ((0,),)),
+        ((3, 40, 1), ((-1,),)),
+        ((2, 32), ((0,),)),
+        ((1, 2, 1, 33), ((),)),
+        ((1, 1, 5), ((0, 1),)),
+    ),
+)
+
+
+def _four_dimensional(shape: Extents) -> Extents:
+    if len(shape) > 4:
+        raise ShapeError(f"a tensor of rank {len(shape)} has more than four dimensions")
+    return (1,) * (4 - len(shape)) + shape
+
+
+UNSQUEEZE_TO_4D = reshape_of(
+    "unsqueeze_to_4D",
+    extents=_four_dimensional,
+    summary="The tensor with dimensions of extent 1 in front, four in all.",
+    golden=lambda torch, x: torch.reshape(x, (1,) * (4 - x.dim()) + tuple(x.shape)),
+    is_view=True,
+    examples=(((3, 40), ()), ((2, 3, 4, 5), ()), ((33,), ())),
+)
+
+
+# --- Parts and repetitions ------------------------------------------------------------------------------------------
+
+
+def _spelled_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> Spelling:
+    steps = steps or (1,) * len(shape)
+    if not len(begins) == len(ends) == len(steps) == len(shape):
+        raise ShapeError(
+            f"a slice of a tensor of rank {len(shape)} has as many begins, ends and steps, got {list(begins)}, "
+            f"{list(ends)} and {list(steps)}"
+        )
+    if min(steps, default=1) < 1:
+        raise ShapeError(f"the steps of a slice are at least 1, got {list(steps)}")
+    if not all(
+        -extent <= bound <= extent for bounds in (begins, ends) for bound, extent in zip(bounds, shape, strict=True)
+    ):
+        raise ShapeError(
+            f"a slice from {list(begins)} to {list(ends)} leaves a tensor of shape {list(shape)}",
+            help="begins and ends lie within each extent, or count from its end; `x[...]` takes what there is",
+        )
+    ranges = [range(extent)[slice(*part)] for extent, *part in zip(shape, begins, ends, steps, strict=True)]
+    starts = tuple(part.start for part in ranges)
+    return SLICE, (starts, tuple(max(part.start, part.stop) for part in ranges), tuple(part.step for part in ranges))
+
+
+def _sliced(_: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> Access:
+    parts = [range(*part) for part in zip(begins, ends, steps, strict=True)]
+    coordinates = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(parts))
+    return Access(tuple(map(len, parts)), tuple(coordinates))
+
+
+SLICE = movement(
+    "slice",
+    Parameter("begins", EXTENTS, aliases=("slice_start", "starts")),
+    Parameter("ends", EXTENTS, aliases=("slice_end",)),
+    Parameter("step", EXTENTS, (), aliases=("slice_step", "steps")),
+    summary="Per dimension, the elements from `begins` to before `ends`, each `step`-th.",
+    ttnn_name="slice_static",
+    spelled=_spelled_slice,
+    access=_sliced,
+    golden=lambda torch, x, begins, ends, steps: x[  # noqa: ARG005 - goldens are given torch
+        tuple(slice(*part) for part in zip(begins, ends, steps or (1,) * x.dim(), strict=True))
+    ],
+    aten="slice.Tensor",
+    is_view=True,
+    examples=(
+        ((64, 70), ((0, 3), (64, 35), ())),
+        ((5, 40, 33), ((1, 0, -9), (5, 40, 33), (2, 1, 3))),
+        ((8, 8), ((2, 2), (2, 8), (1, 1))),
+    ),
+)
+
+
+def indexed(shape: Extents, index: object) -> Iterator[Spelling]:
+    """What ``x[index]`` of a tensor of `shape` is written as, operations to apply one after the other.
+
+    Whole numbers, slices with positive steps, ``None`` and ``...``, as torch has them.
+
+    Raises:
+        ShapeError: The index is of another kind, or of more dimensions, or names an element that is not there.
+    """
+    items = list(index) if isinstance(index, tuple) else [index]
+    places = [place for place, item in enumerate(items) if item is Ellipsis]
+    named = sum(item is not None and item is not Ellipsis for item in items)
+    if len(places) > 1 or named > len(shape):
+        raise ShapeError(f"{index!r} indexes {named} dimensions of a tensor of rank {len(shape)}")
+    fill = places[0] if places else len(items)
+    items[fill : fill + len(places)] = [slice(None)] * (len(shape) - named)
+    parts: list[range] = []
+    extents: list[int] = []
+    for item in items:
+        if item is None:
+            extents.append(1)
+            continue
+        parts.append(_part(shape[len(parts)], item))
+        if isinstance(item, slice):
+            extents.append(len(parts[-1]))
+    bounds = tuple(tuple(getattr(part, bound) for part in parts) for bound in ("start", "stop", "step"))
+    sliced = tuple(map(len, parts))
+    if sliced != tuple(shape):
+        yield _spelled_slice(shape, *bounds)
+    if tuple(extents) != sliced:
+        yield RESHAPE, (tuple(extents),)
+
+
+def _part(extent: int, item: object) -> range:
+    number = python_number(item)
+    if isinstance(item, slice):
+        part = range(extent)[item]
+        if part.step < 1:
+            raise ShapeError(f"the steps of a slice are at least 1, got {item.step}")
+        return range(part.start, max(part.start, part.stop), part.step)
+    if type(number) is not int:
+        raise ShapeError(
+            f"{type_name(item)} is no index of a tensor",
+            help="whole numbers, slices with positive steps, None and ... are",
+        )
+    if not -extent <= number < extent:
+        raise ShapeError(f"there is no element {number} along a dimension of extent {extent}")
+    return range(number % extent, number % extent + 1)
+
+
+def _spelled_repeat(shape: Extents, repetitions: Sequence[int]) -> Spelling:
+    if len(repetitions) < len(shape) or min(repetitions, default=1) < 0:
+        raise ShapeError(
+            f"a tensor of rank {len(shape)} takes at least as many repetitions of 0 and more, got {list(repetitions)}"
+        )
+    return REPEAT, (tuple(repetitions),)
+
+
+def _repeated(shape: Extents, repetitions: Sequence[int]) -> Access:
+    added = len(repetitions) - len(shape)
+    full = (1,) * added + tuple(shape)
+    coordinates = (remainder(Dim(axis), max(1, full[axis])) for axis in range(added, len(full)))
+    return Access(tuple(n * extent for n, extent in zip(repetitions, full, strict=True)), tuple(coordinates))
+
+
+REPEAT = movement(
+    "repeat",
+    Parameter("repeat_dimensions", DIMENSIONS, aliases=("repeat_dims", "repetition_vector", "shape")),
+    summary="The tensor many times over, along every dimension as often as `repeat_dimensions` says.",
+    spelled=_spelled_repeat,
+    access=_repeated,
+    golden=lambda torch, x, repetitions: x.repeat(repetitions),  # noqa: ARG005 - goldens are given torch
+    aten="repeat",
+    examples=(((3, 40), ((2, 3),)), ((1, 32), ((4, 1),)), ((5,), ((2, 2),))),
+)
+
+
+def _spelled_repeat_interleave(shape: Extents, repeats: int, dim: int) -> Spelling:
+    axis = axis_of(dim, len(shape))
+    if repeats < 0:
+        raise ShapeError(f"elements are repeated 0 times and more, got {repeats}")
+    return REPEAT_INTERLEAVE, (repeats, axis)
+
+
+def _interleaved(shape: Extents, repeats: int, axis: int) -> Access:
+    extents = tuple(extent * repeats if place == axis else extent for place, extent in enumerate(shape))
+    every = (Dim(place) for place in range(len(shape)))
+    return Access(extents, tuple(divided(dim, max(1, repeats)) if dim.position == axis else dim for dim in every))
+
+
+REPEAT_INTERLEAVE = movement(
+    "repeat_interleave",
+    Parameter("repeats", DIMENSION),
+    Parameter("dim", DIMENSION, 0),
+    summary="Every element along `dim` many times in a row.",
+    spelled=_spelled_repeat_interleave,
+    access=_interleaved,
+    aten="repeat_interleave.self_int",
+    examples=(((3, 40), (2, 0)), ((2, 33), (3, -1)), ((2, 5, 7), (1, 1))),
+)
+
+
+def _spelled_flip(shape: Extents, dims: Sequence[int]) -> Spelling:
+    return FLIP, (axes_of(dims, len(shape)) if dims else (),)
+
+
+def _flipped(shape: Extents, axes: Sequence[int]) -> Access:
+    return Access(
+        tuple(shape),
+        tuple(
+            total((times(Dim(axis), -1), Const(extent - 1))) if axis in axes else Dim(axis)
+            for axis, extent in enumerate(shape)
+        ),
+    )
+
+
+FLIP = movement(
+    "flip",
+    Parameter("dims", AXES, aliases=("dim",), ir_name="dimensions"),
+    summary="The tensor with its elements in reverse order along `dims`.",
+    ttir_name="reverse",
+    spelled=_spelled_flip,
+    access=_flipped,
+    aten="flip",
+    examples=(((3, 40), ((1,),)), ((2, 33, 5), ((0, -1),)), ((4, 6), ((0, 1),))),
+)
+
+
+def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
+    first = shapes[0]
+    axis = axis_of(dim, len(first))
+    for shape in shapes[1:]:
+        if len(shape) != len(first) or any(
+            extent != other for place, (extent, other) in enumerate(zip(shape, first, strict=True)) if place != axis
+        ):
+            raise ShapeError(
+                f"tensors of shapes {list(first)} and {list(shape)} differ in more than dimension {axis}",
+                help="all extents but those along `dim` must be equal",
+            )
+    return CONCAT, (axis,)
+
+
+def _concatenated(shapes: Sequence[Extents], axis: int) -> tuple[Part, ...]:
+    starts = itertools.accumulate((shape[axis] for shape in shapes), initial=0)
+    return tuple(
+        Part(tuple(start if place == axis else 0 for place in range(len(shape))), Access.identity(shape))
+        for start, shape in zip(starts, shapes, strict=False)
+    )
+
+
+CONCAT = Movement(
+    name="concat",
+    parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
+    summary="The tensors one after the other along `dim`.",
+    spelled=_spelled_concat,
+    joined=_concatenated,
+    golden=lambda torch, *arguments: torch.cat(arguments[:-1], arguments[-1]),
+    aten="cat",
+    examples=(
+        (((3, 40), (5, 40)), (0,)),
+        (((2, 33, 1), (2, 33, 64), (2, 33, 7)), (-1,)),
+        (((4, 6),), (1,)),
+        (((2, 0, 5), (2, 3, 5)), (1,)),
+    ),
+)
+
+OPERATIONS = (
+    CONCAT, PERMUTE, TRANSPOSE, RESHAPE, UNSQUEEZE, SQUEEZE, UNSQUEEZE_TO_4D, SLICE, REPEAT, REPEAT_INTERLEAVE, FLIP,
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""Blocks of places as the channels of one: a convolution with strides becomes one without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.families.movement import OPERAND
+from ttnn_jit.ops.language.parameter import CHOICE, CONFIG, DIMENSION, EXTENTS, IGNORED, Parameter
+from ttnn_jit.ops.movement.data_movement import PERMUTE, RESHAPE
+from ttnn_jit.ops.movement.padding import PAD, Padding
+
+_PADDED = (
+    Parameter("padding", EXTENTS, ()),
+    *(Parameter(name, DIMENSION, 0) for name in ("pad_c", "pad_h", "pad_w")),
+    Parameter("grid_size", IGNORED),
+    Parameter("override_memory_config", CONFIG),
+)
+_STRIDES = (Parameter("stride_h", DIMENSION), Parameter("stride_w", DIMENSION))
+
+
+def _around(padding: Sequence[int], channels: int, down: int, across: int) -> Padding:
+    """Pairs for images, rows, columns and channels, of ttnn's two spellings of them."""
+    if padding and any((channels, down, across)):
+        raise ShapeError("`padding` and `pad_c`, `pad_h`, `pad_w` are two spellings of one thing")
+    if len(padding) not in {0, 2, 4, 6}:
+        raise ShapeError(f"`padding` {list(padding)} has {len(padding)} numbers, and 2, 4 or 6 are wanted")
+    if len(padding) == 2:
+        padding = [each for each in padding for _ in range(2)]
+    spelled = (*padding, 0, 0) if padding else (down, down, across, across, 0, channels)
+    top, bottom, left, right, front, back = spelled[:6]
+    return (0, 0), (top, bottom), (left, right), (front, back)
+
+
+def _folded(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Value:
+    """`x` is images x rows x columns x channels."""
+    if any(map(any, padding)):
+        x = ops.call(PAD, [x], padding, 0.0)
+    down, across = strides
+    images, rows, columns, channels = x.shape
+    if min(down, across) < 1 or rows % down or columns % across:
+        raise ShapeError(
+            f"images of {rows} x {columns} have no blocks of {down} x {across}",
+            help="the strides divide rows and columns, with what is added around them",
+        )
+    blocks = ops.call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
+    beside = ops.call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
+    return ops.call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
+
+
+def _checked(x: Value, dimensions: str) -> Value:
+    if len(x.shape) != 4:
+        raise ShapeError(f"a tensor of shape {list(x.shape)} is not {dimensions}")
+    return x
+
+
+def _fold(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
+    return _folded(ops, _checked(x, "images x rows x columns x channels"), (down, across), _around(*around))
+
+
+def _fold_transposed(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
+    channels_last = ops.call(PERMUTE, [_checked(x, "images x channels x rows x columns")], (0, 2, 3, 1))
+    return _folded(ops, channels_last, (down, across), _around(*around))
+
+
+def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
+    _, (top, bottom), (left, right), (front, back) = _around(*around)
+    x = torch.nn.functional.pad(x, (left, right, top, bottom, front, back))
+    images, _, rows, columns = x.shape
+    blocks = x.unfold(2, down, down).unfold(3, across, across)  # images, channels, rows, columns, and those of a block
+    return blocks.permute(0, 2, 3, 4, 5, 1).reshape(images, rows // down, columns // across, -1)
+
+
+FOLD = MacroOperation(
+    name="fold",
+    parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
+    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
+    decompose=_fold,
+    golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
+    examples=(
+        (((2, 4, 6, 3),), (2, 3, (), 0, 0, 0)),
+        (((1, 3, 5, 32),), (1, 1, (), 0, 0, 0)),
+        (((1, 3, 5, 2),), (2, 2, (1, 0, 0, 1), 0, 0, 0)),
+    ),
+)
+FOLD_TRANSPOSED = MacroOperation(
+    name="fold",
+    ttnn_name="fold_transposed",
+    parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=True), *_PADDED),
+    summary="The same of images whose channels stand before rows and columns; those of the result stand last.",
+    decompose=_fold_transposed,
+    golden=_golden,
+    examples=(
+        (((2, 3, 4, 6),), (2, 3, (), 0, 0, 0)),
+        (((1, 3, 8, 6),), (2, 2, (), 1, 3, 2)),
+        (((1, 2, 3, 6),), (1, 3, (1, 2, 0, 3, 0, 1), 0, 0, 0)),
+        (((1, 2, 2, 4),), (2, 2, (1, 2), 0, 0, 0)),
+    ),
+)
+
+OPERATIONS = (FOLD, FOLD_TRANSPOSED)

@@ -1,0 +1,152 @@
+"""Operations whose results have elements around those of their operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, respelled
+from ttnn_jit.ops.families.movement import OPERAND, Background, Extents, Spelling
+from ttnn_jit.ops.language.parameter import CHOICE, EXTENTS, NUMBER, PAIRS, Parameter
+from ttnn_jit.ops.movement.data_movement import CONCAT, FLIP, REPEAT, movement
+from ttnn_jit.specs.access.access import Access, Part
+
+Padding = Sequence[tuple[int, int]]
+"""Per dimension, the elements before and after; of the last dimensions, where there are fewer."""
+
+
+def _spelled_pad(shape: Extents, padding: Padding, value: float) -> Spelling:
+    if len(padding) > len(shape) or min(map(min, padding), default=0) < 0:
+        raise ShapeError(
+            f"a tensor of rank {len(shape)} is not padded by {list(padding)}",
+            help="give a pair for each dimension, or for the last ones: elements before and after, none below 0",
+        )
+    return PAD, (((0, 0),) * (len(shape) - len(padding)) + tuple(padding), value)
+
+
+def _padded(shapes: Sequence[Extents], padding: Padding, _: float) -> tuple[Part, ...]:
+    return (Part(tuple(before for before, _ in padding), Access.identity(shapes[0])),)
+
+
+def _around(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
+    extents = (before + extent + after for extent, (before, after) in zip(shapes[0], padding, strict=True))
+    return Background(tuple(extents), value)
+
+
+def _pad_in_torch(torch: Any, x: Any, padding: Padding, value: float) -> Any:
+    return torch.nn.functional.pad(x, [each for pair in reversed(padding) for each in pair], value=value)
+
+
+PAD = movement(
+    "pad",
+    Parameter("padding", PAIRS),
+    Parameter("value", NUMBER, 0),
+    Parameter("mode", CHOICE, "constant"),
+    summary="The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.",
+    spelled=_spelled_pad,
+    joined=_padded,
+    filled=_around,
+    golden=_pad_in_torch,
+    aten="constant_pad_nd",
+    examples=(
+        ((3, 40), (((0, 1), (2, 3)), 1.5)),
+        ((2, 33, 5), (((1, 0), (0, 0), (0, 27)), 0)),
+        ((4, 6), (((0, 0), (0, 0)), 7)),
+        ((3, 4, 6), (((0, 2), (1, 0)), 0.5)),
+        ((0, 5), (((2, 1), (1, 0)), -1.0)),
+    ),
+)
+
+
+def spelled_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> Spelling:
+    """What makes a tensor of the extents `new` of one of `shape`, which stands in it from `start` on."""
+    start = start or (0,) * len(shape)
+    if not len(new) == len(start) == len(shape):
+        raise ShapeError(f"a tensor of shape {list(shape)} is not padded to {list(new)} from {list(start)} on")
+    after = (extent - first - own for extent, first, own in zip(new, start, shape, strict=True))
+    return _spelled_pad(shape, tuple(zip(start, after, strict=True)), value)
+
+
+PAD_TO = respelled(
+    "pad",
+    Parameter("output_padded_shape", EXTENTS, aliases=("output_tensor_shape",)),
+    Parameter("input_tensor_start", EXTENTS, ()),
+    Parameter("value", NUMBER, 0),
+    summary="The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.",
+    ttnn_name="pad_to",
+    spelled=spelled_pad_to,
+    golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *spelled_pad_to(tuple(x.shape), *attributes)[1]),
+    examples=(((3, 40), ((4, 64), (0, 0), 1.5)), ((2, 3), ((2, 8), (0, 4), 0))),
+)
+
+
+Edges = Callable[[Ops, Value, int, int, int], tuple[list[Value], list[Value]]]
+"""``edges(call, x, axis, before, after)``: what stands before and behind `x` along a dimension."""
+
+
+def _reflected(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+    extent = x.shape[axis]
+    if max(before, after) >= max(1, extent):
+        raise ShapeError(f"dimension {axis} of extent {extent} is not reflected by {max(before, after)} elements")
+    first = [ops.sliced(x, axis, 1, before + 1)] if before else []
+    last = [ops.sliced(x, axis, extent - 1 - after, extent - 1)] if after else []
+    return [ops.call(FLIP, first, (axis,))] if first else [], [ops.call(FLIP, last, (axis,))] if last else []
+
+
+def _replicated(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+    extent = x.shape[axis]
+    if extent == 0:
+        raise ShapeError(f"dimension {axis} has no element to repeat")
+
+    def repeated(place: int, times: int) -> list[Value]:
+        repetitions = tuple(times if dim == axis else 1 for dim in range(len(x.shape)))
+        return [ops.call(REPEAT, [ops.sliced(x, axis, place, place + 1)], repetitions)] if times else []
+
+    return repeated(0, before), repeated(extent - 1, after)
+
+
+def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
+    extent = x.shape[axis]
+    if max(before, after) > extent:
+        raise ShapeError(f"dimension {axis} of extent {extent} does not wrap around by {max(before, after)} elements")
+    first = [ops.sliced(x, axis, extent - before, extent)] if before else []
+    return first, [ops.sliced(x, axis, 0, after)] if after else []
+
+
+def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:
+    def decompose(ops: Ops, x: Value, padding: Padding) -> Value:
+        _, (checked, _) = _spelled_pad(x.shape, padding, 0)
+        for axis, (before, after) in enumerate(checked):
+            if before or after:
+                first, last = edges(ops, x, axis, before, after)
+                x = ops.call(CONCAT, [*first, x, *last], axis)
+        return x
+
+    def golden(torch: Any, x: Any, padding: Padding) -> Any:
+        import numpy
+
+        for axis, pair in enumerate(padding, -len(padding)):
+            places = numpy.pad(numpy.arange(x.shape[axis]), pair, mode=in_numpy)
+            x = torch.index_select(x, axis, torch.from_numpy(places))
+        return x
+
+    return MacroOperation(
+        name="pad",
+        ttnn_name=f"pad_{mode}",
+        parameters=(OPERAND, Parameter("padding", PAIRS), Parameter("mode", CHOICE, mode)),
+        summary=f"The tensor with as many elements around it as `padding` says, {said}.",
+        source="torch.nn.functional.pad",
+        decompose=decompose,
+        golden=golden,
+        examples=((((3, 40),), (((0, 1), (2, 3)),)), (((2, 33, 5),), (((1, 0), (0, 4)),))),
+    )
+
+
+PAD_MODES = (
+    _pad_by("reflect", _reflected, "reflected at its edges, which are not repeated", "reflect"),
+    _pad_by("replicate", _replicated, "those at its edges", "edge"),
+    _pad_by("circular", _wrapped, "those of its other end", "wrap"),
+)
+
+OPERATIONS = (PAD, PAD_TO, *PAD_MODES)

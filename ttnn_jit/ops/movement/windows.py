@@ -1,0 +1,171 @@
+"""Windows of a tensor: the places that a kernel takes along its spatial dimensions, of convolutions and pools.
+
+A tensor has a batch, spatial dimensions, and channels last. Nothing moves for its own sake: which element a tap of a
+window is, is affine in the window's place and the tap's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import Ops
+from ttnn_jit.ops.families.movement import Extents, Spelling
+from ttnn_jit.ops.language.parameter import EXTENTS, Parameter
+from ttnn_jit.ops.movement.data_movement import movement
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.index_expressions import Dim, times, total
+from ttnn_jit.specs.cores.memory_config import BufferType
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+
+Pair = tuple[int, int]
+
+
+def _check_positive(what: str, values: Sequence[int]) -> None:
+    if min(values) < 1:
+        raise ShapeError(f"{what} is {list(values)}: whole numbers of at least 1 are wanted")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows along the spatial dimensions of a tensor.
+
+    Attributes:
+        kernel: The taps of a window, per dimension.
+        stride: From one window to the next.
+        padding: Elements around the tensor, before and after.
+        dilation: From one tap to the next.
+
+    Raises:
+        ShapeError: A number is below 1, or a padding below 0.
+    """
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[Pair, ...]
+    dilation: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        rank = len(self.kernel)
+        for what, numbers in (("stride", self.stride), ("dilation", self.dilation), ("padding", self.padding)):
+            if not rank or len(numbers) != rank:
+                raise ShapeError(f"the {what} has {len(numbers)} dimensions, and the kernel {rank}")
+        for what, values in (("the kernel", self.kernel), ("the stride", self.stride), ("the dilation", self.dilation)):
+            _check_positive(what, values)
+        if min(map(min, self.padding)) < 0:
+            raise ShapeError(f"the padding is {[list(pair) for pair in self.padding]}: none is below 0")
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """The elements from the first tap to the last, both included."""
+        return tuple(step * (taps - 1) + 1 for taps, step in zip(self.kernel, self.dilation, strict=True))
+
+    def padded(self, extents: Sequence[int]) -> tuple[int, ...]:
+        """The extents of a tensor with its padding."""
+        return tuple(before + own + after for own, (before, after) in zip(extents, self.padding, strict=True))
+
+    def count(self, extents: Sequence[int], *, ceil: bool = False) -> tuple[int, ...]:
+        """How many windows a tensor of these extents has; `ceil`: one that begins inside may reach beyond the padding.
+
+        Raises:
+            ShapeError: A window is larger than the padded tensor, and by so much that none begins inside.
+        """
+        if len(extents) != len(self.kernel):
+            raise ShapeError(f"the kernel has {len(self.kernel)} dimensions, and the images {len(extents)}")
+        whole = self.padded(extents)
+        free = zip(whole, self.spans, self.stride, strict=True)
+        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in free)
+        if ceil:
+            begins = zip(counts, self.stride, extents, self.padding, strict=True)
+            counts = tuple(count - ((count - 1) * step >= own + before) for count, step, own, (before, _) in begins)
+        if min(counts) < 1:
+            raise ShapeError(
+                f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(whole)}",
+                help="the window is dilation * (kernel - 1) + 1 elements wide",
+            )
+        return counts
+
+    def reach(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """The extents that so many windows cover."""
+        parts = zip(counts, self.stride, self.spans, strict=True)
+        return tuple((count - 1) * step + span for count, step, span in parts)
+
+    @property
+    def are_single_elements(self) -> bool:
+        """Whether every window is the element at its place."""
+        return math.prod(self.kernel) == math.prod(self.stride) == 1
+
+
+def _by(extents: Sequence[int]) -> str:
+    return "x".join(map(str, extents))
+
+
+def _spelled_windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents) -> Spelling:
+    if not len(shape) - 2 == len(kernel) == len(stride) == len(dilation) >= 1:
+        raise ShapeError(f"a tensor of shape {list(shape)} has no windows of {_by(kernel)}")
+    Windows(kernel, stride, ((0, 0),) * len(kernel), dilation).count(shape[1:-1])
+    return WINDOWS, (kernel, stride, dilation)
+
+
+def _windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents) -> Access:
+    rank = len(kernel)
+    counts = Windows(kernel, stride, ((0, 0),) * rank, dilation).count(shape[1:-1])
+    places = zip(range(1, rank + 1), stride, dilation, strict=True)
+    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), apart))) for dim, step, apart in places)
+    return Access((shape[0], *counts, *kernel, shape[-1]), (Dim(0), *taps, Dim(2 * rank + 1)))
+
+
+def _golden(_: Any, x: Any, kernel: Extents, stride: Extents, dilation: Extents) -> Any:
+    for dim, (taps, step, apart) in enumerate(zip(kernel, stride, dilation, strict=True), start=1):
+        x = x.unfold(dim, apart * (taps - 1) + 1, step)[..., ::apart]
+    rank = len(kernel)
+    return x.permute(*range(rank + 1), *range(rank + 2, 2 * rank + 2), rank + 1)
+
+
+WINDOWS = movement(
+    "windows",
+    Parameter("kernel_size", EXTENTS),
+    Parameter("stride", EXTENTS),
+    Parameter("dilation", EXTENTS),
+    summary="The elements of every window, by tap: batch, places of windows, taps, channels.",
+    spelled=_spelled_windows,
+    access=_windows,
+    golden=_golden,
+    examples=(
+        ((2, 7, 6, 5), ((3, 2), (1, 2), (1, 2))),
+        ((1, 9, 33), ((3,), (2,), (1,))),
+        ((2, 4, 5, 6, 3), ((2, 2, 3), (1, 1, 2), (2, 1, 1))),
+    ),
+)
+
+OPERATIONS = (WINDOWS,)
+
+
+def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
+    """A result where `x` lies, in DRAM, interleaved; what is a tensor of torch or numpy lies in rows."""
+    found = x.interleaved
+    on_host = found.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
+    return found.with_(shape=shape, dtype=dtype, layout=found.layout if on_host else layout)
+
+
+def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
+    """`x` with `number` around it, as far as so many windows reach, and `channels` more channels of it."""
+    ends = zip(windows.reach(counts), x.shape[1:-1], windows.padding, strict=True)
+    spatial = ((before, max(0, reach - own - before)) for reach, own, (before, _) in ends)
+    around = ((0, 0), *spatial, (0, channels))
+    return ops.pad(x, around, number) if any(map(any, around)) else x
+
+
+def taps_of(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
+    """The elements of every window along one spatial dimension of a padded tensor, one tensor for each tap."""
+    place = axis - 1
+    step, apart, count = windows.stride[place], windows.dilation[place], counts[place]
+    found = []
+    for tap in range(windows.kernel[place]):
+        begins, ends, steps = [0] * len(x.shape), list(x.shape), [1] * len(x.shape)
+        begins[axis], ends[axis], steps[axis] = tap * apart, tap * apart + (count - 1) * step + 1, step
+        found.append(ops.slice(x, begins, ends, steps))
+    return found

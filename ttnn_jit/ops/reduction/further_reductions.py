@@ -1,0 +1,121 @@
+"""Reductions that are written in terms of others: scaled ones, norms of vectors, and questions about all elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.elementwise.binary import NE
+from ttnn_jit.ops.families.decomposition import Composite, MacroOperation, Ops, Value
+from ttnn_jit.ops.families.reduction import Reduction
+from ttnn_jit.ops.language.axes import axes_of, axis_of
+from ttnn_jit.ops.language.named_places import with_named
+from ttnn_jit.ops.language.parameter import FLOAT, REDUCED, TENSOR, Parameter
+from ttnn_jit.ops.reduction.moments import over_axes
+from ttnn_jit.ops.reduction.reductions import MAX, MIN, PROD, SUM, over
+from ttnn_jit.ops.selection.routines import TOPK
+from ttnn_jit.ops.selection.selections import GATHER
+
+Extents = tuple[int, ...]
+
+
+def _scaled(name: str, summary: str) -> Composite:
+    return over_axes(
+        name,
+        Parameter("scalar", FLOAT),
+        ttnn_name=f"scaled_{name}",
+        summary=summary,
+        decompose=lambda ops, x, axes, keepdim, scalar: getattr(ops, name)(x, axes, keepdim) * scalar,
+        kernel_of=SUM,
+        golden=lambda torch, x, dim, keepdim, scalar: scalar * getattr(torch, name)(x, dim or None, keepdim),
+        examples=((((3, 40),), ((-1,), True, 0.5)), (((2, 5, 33),), ((0, 2), False, -3.0))),
+    )
+
+
+SCALED_SUM = _scaled("sum", "The sum along dimensions, times `scalar`.")
+SCALED_MEAN = _scaled("mean", "The mean along dimensions, times `scalar`.")
+
+
+def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any:
+    if math.isinf(p):
+        return getattr(ops, "max" if p > 0 else "min")(ops.abs(x), axes, keepdim)
+    if p == 0:
+        return ops.sum(ops.ne(x, 0.0), axes, keepdim)
+    if p == 1:
+        return ops.sum(ops.abs(x), axes, keepdim)
+    if p == 2:
+        return ops.sqrt(ops.sum(ops.square(x), axes, keepdim))
+    return ops.pow(ops.sum(ops.pow(ops.abs(x), p), axes, keepdim), 1.0 / p)
+
+
+NORM = over_axes(
+    "norm",
+    Parameter("p", FLOAT, 2.0),
+    summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
+    source="torch.linalg.vector_norm",
+    decompose=_norm,
+    golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
+    aten="linalg_vector_norm",
+    examples=tuple(
+        example
+        for p in (2.0, 1.0, 0.0, 3.0, math.inf, -math.inf)
+        for example in ((((3, 40),), ((-1,), True, p)), (((2, 5, 33),), ((0, 2), False, p)))
+    ),
+)
+
+
+def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> MacroOperation:
+    """Whether the largest or smallest of 0 and 1 is 1; of no elements, what `of_nothing` begins with."""
+
+    def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
+        axes = axes_of(dims, len(x.shape))
+        reduction = of_nothing if any(x.shape[axis] == 0 for axis in axes) else found_by
+        return ops.call(reduction, [ops.call(NE, [x, 0])], axes, keepdim)
+
+    def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool) -> Any:
+        return over(name)(torch, x != 0, dim, keepdim).to(x.dtype)
+
+    return MacroOperation(
+        name=name,
+        parameters=REDUCED,
+        summary=summary,
+        source=f"torch.{name}",
+        decompose=decompose,
+        golden=golden,
+        aten=f"{name}.dims",
+        examples=((((3, 40),), ((-1,), True)), (((2, 5, 33),), ((0, 2), False)), (((2, 5),), ((), False))),
+    )
+
+
+ANY = _question("any", MAX, SUM, "1 where an element along the dimensions is not zero, else 0, in x's dtype.")
+ALL = _question("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
+
+
+def _topk_of(ops: Ops, x: Value, places: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
+    axis = axis_of(dim, len(x.shape))
+    if places.shape != x.shape:
+        raise ShapeError(f"`indices_tensor` has shape {list(places.shape)}, and the tensor {list(x.shape)}")
+    values, found = ops.results(TOPK, [x], k, axis, largest, ordered)
+    return [values, ops.call(GATHER, [places, found], axis)]
+
+
+def _topk_of_golden(torch: Any, x: Any, places: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
+    values, found = torch.topk(x, k, dim, largest, ordered)
+    return values, torch.gather(places, dim, found)
+
+
+TOPK_OF = MacroOperation(
+    name="topk",
+    ttnn_name="topk_of",
+    parameters=(*TOPK.parameters, Parameter("indices_tensor", TENSOR)),
+    summary="The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there.",
+    decompose=_topk_of,
+    result_count=2,
+    golden=_topk_of_golden,
+    by_elements=lambda torch, results, x, places, _, dim, *__: with_named(torch, results, x, places, dim),
+    examples=((((3, 40), (3, 40)), (5, -1, True, True)), (((7, 33), (7, 33)), (3, 0, False, True))),
+)
+
+OPERATIONS = (SCALED_SUM, SCALED_MEAN, NORM, ANY, ALL, TOPK_OF)

@@ -1,0 +1,102 @@
+"""Means, variances and standard deviations along dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.axes import axes_of, without_axes
+from ttnn_jit.ops.language.parameter import FLAG, REDUCED, Parameter
+from ttnn_jit.ops.reduction.reductions import SUM
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
+    total = ops.sum(x, axes, keepdim) if axes else x
+    return total / float(math.prod(x.shape[axis] for axis in axes))
+
+
+def _spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
+    """Dimensions counted from the front, and other attributes as they are."""
+    return axes_of(dims, len(shape)), *others
+
+
+def _along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    """What a reduction of these dimensions results in."""
+    return x.interleaved.with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
+def over_axes(name: str, *parameters: Parameter, **fields: Any) -> Composite:
+    """The declaration of an operation that reduces dimensions, with `parameters` behind those of all such."""
+    return Composite(name=name, parameters=(*REDUCED, *parameters), spelled=_spelled_axes, result=_along_axes, **fields)
+
+
+MEAN = over_axes(
+    "mean",
+    summary="The mean along dimensions: their sum by their number of elements.",
+    decompose=_mean,
+    kernel_of=SUM,
+    golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
+    aten="mean.dim",
+    examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
+)
+
+
+def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+    """What `mean` makes of `x`, in parts to be taken off one after the other; and the variance.
+
+    A mean is rounded, of float32 perhaps by more than x spreads. What is left of it is the mean of the differences, and
+    its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
+    """
+    first = mean(x)
+    difference = x - first
+    squares = mean(ops.square(difference))
+    if x.spec.dtype is not COMPUTE_TYPE:
+        return [first], squares
+    left = mean(difference)
+    return [first, left], ops.maximum(squares - ops.square(left), 0.0)
+
+
+def less(x: Any, parts: Sequence[Any]) -> Any:
+    """`x` without each of `parts`."""
+    for part in parts:
+        x = x - part
+    return x
+
+
+def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
+    count = math.prod(x.shape[axis] for axis in axes)
+    difference = x - ops.mean(x, axes, True)
+    squares = ops.sum(ops.square(difference), axes, keepdim)
+    if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
+        left = ops.sum(difference, axes, keepdim)
+        squares = ops.maximum(squares - ops.square(left) / float(count), 0.0)
+    return squares / float(max(count - correction, 0))
+
+
+def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
+    def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool, correction: bool) -> Any:
+        return getattr(torch, name)(x, dim or None, correction=correction, keepdim=keepdim)
+
+    return over_axes(
+        name,
+        Parameter("correction", FLAG, default=True),
+        summary=f"The {said} along dimensions; with `correction` by Bessel's, one element less.",
+        decompose=decompose,
+        golden=golden,
+        aten=f"{name}.correction",
+        examples=(
+            (((3, 40),), ((-1,), True, True)),
+            (((64, 33),), ((0,), False, False)),
+            (((2, 5, 37),), ((1, 2), False, True)),
+        ),
+    )
+
+
+VAR = _spread("var", "variance", _variance)
+STD = _spread("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
+
+OPERATIONS = (MEAN, VAR, STD)

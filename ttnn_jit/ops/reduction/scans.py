@@ -1,0 +1,184 @@
+"""Operations that go along a dimension element by element: running sums and products, and the place of the largest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
+from ttnn_jit.ops.language.axes import axes_of, axis_within, without_axes
+from ttnn_jit.ops.language.named_places import farthest
+from ttnn_jit.ops.language.operation import torch_function
+from ttnn_jit.ops.language.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
+from ttnn_jit.ops.movement.data_movement import RESHAPE
+from ttnn_jit.ops.reduction.integer_reductions import reducing_loops
+from ttnn_jit.specs.dtypes import SCALARS, DataType
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Extents = tuple[int, ...]
+
+
+def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
+    extents, access = loops_along(shape, axis)
+    return RoutineLoops(extents, 1, (access(0), access(0)))
+
+
+def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
+    return (axis_within(dim, len(shape)),)
+
+
+def _sum_loop(load: Any, store: Any) -> Any:
+    """Running sums, of floats in float64, each rounded for itself."""
+
+    def loop(x, xs, sums, ys, extent):  # type: ignore[no-untyped-def]
+        total = load(x[0])
+        sums[0] = store(total)
+        for i in range(1, extent):
+            total += load(x[i * xs])
+            sums[i * ys] = store(total)
+
+    return loop
+
+
+def _product_loop(load: Any, store: Any) -> Any:
+    """Running products, of floats in float64, each rounded for itself."""
+
+    def loop(x, xs, products, ys, extent):  # type: ignore[no-untyped-def]
+        total = load(x[0])
+        products[0] = store(total)
+        for i in range(1, extent):
+            total *= load(x[i * xs])
+            products[i * ys] = store(total)
+
+    return loop
+
+
+def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
+    return Routine(
+        name=name,
+        parameters=(
+            Parameter("input_tensor", TENSOR, aliases=("input",)),
+            Parameter("dim", DIMENSION),
+            Parameter("out", OUTPUT),
+        ),
+        summary=summary,
+        loop=loop,
+        loops=_scan_loops,
+        spelled=_spelled_scan,
+        takes_scalars=True,
+        operand_dtypes=(SCALARS,),
+        golden=torch_function(name),
+        aten=name,
+        examples=((((3, 40),), (-1,)), (((64, 5),), (0,)), (((2, 5, 37),), (1,))),
+    )
+
+
+CUMSUM = _scan(
+    "cumsum",
+    "The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    _sum_loop,
+)
+CUMPROD = _scan(
+    "cumprod",
+    "The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    _product_loop,
+)
+
+
+def _place_loop(load: Any, _store: Any) -> Any:
+    """The place of the first largest element, or of the first smallest; NaN is both."""
+
+    def loop(x, xs, place, extent, largest):  # type: ignore[no-untyped-def]
+        best, at = load(x[0]), 0
+        for i in range(1, extent):
+            value = load(x[i * xs])
+            further = value > best if largest else value < best
+            if further or (value != value and best == best):  # noqa: PLR0124 - NaN
+                best, at = value, i
+        place[0] = at
+
+    return loop
+
+
+def _places(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec, ...]:
+    shape = without_axes(x.shape, axes, keep=keepdim)
+    return (x.interleaved.with_(shape=shape, dtype=DataType.UINT32),)
+
+
+def _place_along(name: str, *, largest: bool) -> Routine:
+    kind = "largest" if largest else "smallest"
+    return Routine(
+        name=f"{name}_along",
+        ttnn_name=name,
+        parameters=REDUCED,
+        summary=f"The place of the {kind} element along one dimension.",
+        source=f"ttnn.{name}",
+        loop=_place_loop,
+        loops=reducing_loops,
+        spelled=_spelled_place,
+        result=_places,
+        operand_dtypes=(SCALARS,),
+        constants=lambda *_: (largest,),
+        native=NativeLoop.PLACES_FOUND,
+        golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
+        examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
+    )
+
+
+def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+    axes = axes_of(dims, len(shape))
+    if len(axes) != 1:
+        raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
+    return axes, keepdim
+
+
+def _place(routine: Routine) -> Callable[..., Value]:
+    """Calls of `routine`, along one dimension, or over the elements in a row."""
+
+    def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
+        shape = x.shape
+        axes = axes_of(dims, len(shape))
+        if dims and len(axes) > 1:
+            raise ShapeError(f"{list(dims)} are several dimensions", help="give one, or none for all elements")
+        if any(shape[axis] == 0 for axis in axes):
+            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no place of one")
+        if len(axes) == 1:
+            return ops.call(routine, [x], axes, keepdim)
+        place = ops.call(routine, [ops.call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
+        return ops.call(RESHAPE, [place], without_axes(shape, axes, keep=keepdim))
+
+    return decompose
+
+
+def _place_operation(routine: Routine, *, largest: bool) -> MacroOperation:
+    name, kind = routine.ttnn_name, "largest" if largest else "smallest"
+    return MacroOperation(
+        name=name,
+        parameters=REDUCED,
+        summary=f"The place of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
+        f"is the {kind}.",
+        decompose=_place(routine),
+        golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
+        by_elements=farthest,
+        aten=name,
+        examples=(
+            (((3, 40),), ((-1,), True)),
+            (((64, 5),), ((0,), False)),
+            (((37,),), ((), False)),
+            (((2, 5, 33),), ((), True)),
+        ),
+    )
+
+
+ARGMAX_ALONG = _place_along("argmax", largest=True)
+ARGMIN_ALONG = _place_along("argmin", largest=False)
+ARGMAX = _place_operation(ARGMAX_ALONG, largest=True)
+ARGMIN = _place_operation(ARGMIN_ALONG, largest=False)
+
+OPERATIONS = (CUMSUM, CUMPROD, ARGMAX, ARGMIN)
+
+IN_PROGRAMS = (ARGMAX_ALONG, ARGMIN_ALONG)
+"""What programs have of `ttnn.argmax` and `ttnn.argmin`."""

@@ -1,0 +1,1 @@
+"""Operations whose places depend on elements, and random elements."""

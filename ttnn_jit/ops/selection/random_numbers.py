@@ -1,0 +1,256 @@
+"""Random elements, from a generator whose state is a count: every element is a function of its place, and of the draw.
+
+A draw reads two tensors: `draw`, a number that each draw of a generator has for its own, with the number behind it, and
+`key`, two words that a seed gives. So elements are made where they are used, in any order, and a call is repeated by
+giving it the same two tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.elementwise.bitwise import LOGICAL_RIGHT_SHIFT
+from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.families.reduction import laid_out
+from ttnn_jit.ops.language.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.movement.data_movement import CONCAT
+from ttnn_jit.ops.movement.sequences import arange
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+
+STATE_TYPE = DataType.UINT32
+"""Of both tensors."""
+STATE_WORD = TensorSpec((1,), STATE_TYPE)
+"""One word of them, on a device."""
+NUMBERS_OF_A_DRAW = 2
+"""By how much a generator counts up for each draw."""
+WORD = 1 << 32
+MOST_ELEMENTS = 1 << 30
+"""Of one draw: all places, and as many behind them, are numbers that `arange` counts to."""
+RESOLUTION = 24
+"""Bits of a uniform element, the upper ones of its word: float32 has all multiples of 2**-24 below 1."""
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+"""Threefry's constant for the third word of a key, Skein's for words of 32 bits."""
+
+
+def _rotated(b: Any, x: Any, count: int) -> Any:
+    return b.bitwise_or(b.shift_left(x, b.const(count)), b.shift_right_zero(x, b.const(32 - count)))
+
+
+def _random_word(b: Any, place: Any, low: Any, high: Any) -> Any:
+    keys = (low, high, b.bitwise_xor(b.bitwise_xor(low, high), b.const(_PARITY)))
+    x, y = b.add(place, low), high
+    for group in range(5):
+        for count in _ROTATIONS[group % 2]:
+            x = b.add(x, y)
+            y = b.bitwise_xor(_rotated(b, y, count), x)
+        x = b.add(x, keys[(group + 1) % 3])
+        y = b.add(b.add(y, keys[(group + 2) % 3]), b.const(group + 1))
+    return x
+
+
+def threefry(counter: tuple[Any, Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Both words of Threefry-2x32-20, of torch tensors or ints: an independent statement, round by round."""
+    schedule = (low, high, low ^ high ^ _PARITY)
+    first, second = (counter[0] + low) % WORD, (counter[1] + high) % WORD
+    for turn in range(20):
+        first = (first + second) % WORD
+        turned = second * (1 << _ROTATIONS[turn // 4 % 2][turn % 4])
+        second = (turned % WORD + turned // WORD) ^ first
+        if turn % 4 == 3:
+            passed = turn // 4 + 1
+            first = (first + schedule[passed % 3]) % WORD
+            second = (second + schedule[(passed + 1) % 3] + passed) % WORD
+    return first, second
+
+
+def _word_golden(torch: Any, place: Any, low: Any, high: Any) -> Any:
+    place, low, high = (each.to(torch.int64) % WORD for each in (place, low, high))
+    return threefry((place, 0), low, high)[0]
+
+
+RANDOM_WORD = Elementwise(
+    name="random_word",
+    parameters=tuple(Parameter(name, TENSOR) for name in ("place", "low", "high")),
+    summary="The first word of Threefry-2x32-20, of the counter (place, 0) under the key (low, high).",
+    source="Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011)",
+    emit=_random_word,
+    golden=_word_golden,
+)
+
+# --- Elements ---------------------------------------------------------------------------------------------------------
+
+_STATE = (Parameter("draw", TENSOR), Parameter("key", TENSOR))
+_NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+
+
+def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+    """Numbers from 0 to before 1, those of the places from `behind` on; the draw has a key of its own."""
+    columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
+    row = ops.reshape(arange(ops, rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
+    place = row + arange(ops, columns, draw, dtype=STATE_TYPE)
+    words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
+    own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
+    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])
+    return ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE) * 2.0 ** (-RESOLUTION)
+
+
+def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+    places = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
+    low, high = (key.to(torch.int64) % WORD).tolist()
+    (number,) = (draw.to(torch.int64) % WORD).tolist()
+    own = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
+    return (threefry((places, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
+
+
+def check_count(shape: Shape) -> None:
+    """Refuses more elements than a draw has.
+
+    Raises:
+        ShapeError: `shape` has more.
+    """
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise ShapeError(f"a draw has at most {MOST_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
+
+
+def _spelled_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+    check_count(shape)
+    return (tuple(shape), *attributes)
+
+
+def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layout: Layout, *_: Any) -> TensorSpec:
+    return laid_out(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
+
+
+def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:
+    """The first number of `dtype` from `low` on, and the last before `high`.
+
+    Raises:
+        ShapeError: There is none in between.
+    """
+    first_step, last_step = (_spacing(at, dtype) for at in (low, math.nextafter(high, -math.inf)))
+    first, last = math.ceil(low / first_step) * first_step, (math.ceil(high / last_step) - 1) * last_step
+    if first > last:
+        raise ShapeError(f"{dtype.name} has no number from {low} to before {high}", help="give a wider range")
+    return first, last
+
+
+def _spacing(value: float, dtype: DataType) -> float:
+    """How far numbers of `dtype` are apart at `value`; chips have zero for what is denormal in BFLOAT16."""
+    least = -149 if dtype is COMPUTE_TYPE else -126
+    return math.ldexp(1.0, max(math.frexp(value)[1] - dtype.mantissa_bits - 1, least))
+
+
+def within(ops: Ops, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
+    """Numbers from 0 to before 1 as numbers of `dtype` from `low` to before `high`: rounding would give `high` too."""
+    spread = drawn if (low, high) == (0.0, 1.0) else ops.mac(drawn, high - low, low)
+    return drawn if spread is drawn and dtype is COMPUTE_TYPE else ops.clamp(spread, *ends_of(low, high, dtype))
+
+
+def _rand(ops: Ops, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, low: float, high: float) -> Any:
+    return within(ops, _uniform(ops, draw, key, shape), dtype, low, high)
+
+
+def _spelled_rand(
+    draw: Shape, key: Shape, shape: Shape, dtype: DataType, layout: Layout, low: float, high: float
+) -> tuple[Any, ...]:
+    ends_of(low, high, dtype)
+    return _spelled_new(draw, key, shape, dtype, layout, low, high)
+
+
+RAND = Composite(
+    name="rand",
+    parameters=(*_STATE, *_NEW, Parameter("low", FLOAT, 0.0), Parameter("high", FLOAT, 1.0)),
+    summary="Random elements, uniform from `low` to before `high`.",
+    decompose=_rand,
+    spelled=_spelled_rand,
+    result=_new,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=lambda torch, draw, key, shape, _dtype, _layout, low, high: (
+        _golden_uniform(torch, draw, key, shape) * (high - low) + low
+    ),
+)
+
+
+def _randn(ops: Ops, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
+    """By Box and Muller; the logarithm is of a number from 2**-24 to 1."""
+    above = ops.subtract(1.0, _uniform(ops, draw, key, shape))
+    radius = ops.sqrt(ops.log(above) * -2.0)
+    angle = _uniform(ops, draw, key, shape, math.prod(shape)) * (2.0 * math.pi)
+    return radius * ops.cos(angle)
+
+
+def _golden_randn(torch: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
+    radius = torch.sqrt(-2.0 * torch.log(1.0 - _golden_uniform(torch, draw, key, shape)))
+    return radius * torch.cos(2.0 * math.pi * _golden_uniform(torch, draw, key, shape, math.prod(shape)))
+
+
+RANDN = Composite(
+    name="randn",
+    parameters=(*_STATE, *_NEW),
+    summary="Random elements of the standard normal distribution.",
+    decompose=_randn,
+    spelled=_spelled_new,
+    result=_new,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=_golden_randn,
+)
+
+
+_WITH_STATE = (FLOATS, frozenset({STATE_TYPE}), frozenset({STATE_TYPE}))
+
+
+def _check_like(shape: Shape, *_: Any) -> None:
+    check_count(shape)
+
+
+BERNOULLI = Composite(
+    name="bernoulli",
+    parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
+    summary="1 with the probability that the element is, else 0.",
+    decompose=lambda ops, x, draw, key, _: _uniform(ops, draw, key, x.shape) < x,
+    spelled=_check_like,
+    result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
+    operand_dtypes=_WITH_STATE,
+    golden=lambda torch, x, draw, key, _: (_golden_uniform(torch, draw, key, x.shape) < x).double(),
+)
+
+DROPOUT = Composite(
+    name="dropout",
+    parameters=(Parameter("input_tensor", TENSOR), *_STATE, Parameter("probability", FLOAT), Parameter("scale", FLOAT)),
+    summary="Elements times `scale`, or 0 with that `probability`.",
+    source="ttnn.experimental.dropout",
+    decompose=lambda ops, x, draw, key, probability, scale: ops.where(
+        _uniform(ops, draw, key, x.shape) >= probability, x * scale, 0.0
+    ),
+    spelled=_check_like,
+    operand_dtypes=_WITH_STATE,
+    golden=lambda torch, x, draw, key, probability, scale: torch.where(
+        _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0
+    ),
+)
+
+NEXT_DRAW = Composite(
+    name="next_draw",
+    parameters=(Parameter("draw", TENSOR),),
+    summary="The number of the draw behind `draw`.",
+    source="ttnn_jit",
+    decompose=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=lambda torch, draw: (draw.to(torch.int64) + NUMBERS_OF_A_DRAW) % WORD,
+)
+
+KEY_OF_WORDS = CONCAT
+"""Makes a key of two tensors of one word."""
+
+OPERATIONS = (NEXT_DRAW, RANDOM_WORD, RAND, RANDN, BERNOULLI, DROPOUT)

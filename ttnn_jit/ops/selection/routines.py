@@ -1,0 +1,190 @@
+"""Operations that are loops of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.reduction import laid_out
+from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
+from ttnn_jit.ops.language.axes import axis_of
+from ttnn_jit.ops.language.named_places import in_order
+from ttnn_jit.ops.language.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.index_expressions import Const, Dim
+from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Extents = tuple[int, ...]
+
+MOST_UINT16 = 1 << 16
+"""Elements along a dimension whose places uint16 holds."""
+
+
+def dtype_of_places(extent: int) -> DataType:
+    """The element type of places along a dimension: the narrowest that ttnn has for them."""
+    return DataType.UINT16 if extent <= MOST_UINT16 else DataType.UINT32
+
+
+def _topk_loop(load: Any, _store: Any) -> Any:
+    """The first elements in the order of torch.topk; of equal ones those that come first."""
+
+    def loop(x, xs, values, vs, places, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        held = 0
+        for i in range(extent):
+            value = load(x[i * xs])
+            place = held
+            while place > 0:
+                other = load(values[(place - 1) * vs])
+                if largest:
+                    before = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
+                else:
+                    before = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
+                if not before:
+                    break
+                place -= 1
+            if place == count:
+                continue
+            held = min(held + 1, count)
+            for j in range(held - 1, place, -1):
+                values[j * vs] = values[(j - 1) * vs]
+                places[j * ps] = places[(j - 1) * ps]
+            values[place * vs] = x[i * xs]
+            places[place * ps] = i
+
+    return loop
+
+
+def _spelled_topk(shape: Extents, k: int, dim: int, largest: bool, ordered: bool) -> tuple[Any, ...]:
+    axis = axis_of(dim, len(shape))
+    if not 1 <= k <= shape[axis]:
+        raise ShapeError(
+            f"k is {k}, and dimension {axis} of {list(shape)} has {shape[axis]} elements", help="k is at least 1"
+        )
+    return k, axis, largest, ordered
+
+
+def _topk_loops(shape: Extents, k: int, axis: int, *_: Any) -> RoutineLoops:
+    extents, access = loops_along(shape, axis, k, shape[axis])
+    return RoutineLoops(extents, 2, (access(1), access(0), access(0)))
+
+
+def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
+    extents = tuple(x.shape)
+    shape = (*extents[:axis], k, *extents[axis + 1 :])
+    places = dtype_of_places(extents[axis])
+    values = x.interleaved.with_(shape=shape)
+    return values, values.with_(dtype=places)
+
+
+TOPK = Routine(
+    name="topk",
+    parameters=(
+        Parameter("input_tensor", TENSOR, aliases=("input",)),
+        Parameter("k", DIMENSION, 32),
+        Parameter("dim", DIMENSION, -1),
+        Parameter("largest", FLAG, default=True),
+        Parameter("sorted", FLAG, default=True),
+    ),
+    summary="The `k` largest elements along `dim`, or the smallest, in order, and their places there, "
+    "UINT16 or else UINT32; NaN is the largest.",
+    loop=_topk_loop,
+    loops=_topk_loops,
+    spelled=_spelled_topk,
+    takes_scalars=True,
+    result=_topk_results,
+    operand_dtypes=(FLOATS,),
+    constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
+    result_count=2,
+    golden=lambda torch, x, k, dim, largest, ordered: tuple(torch.topk(x, k, dim, largest, ordered)),
+    by_elements=lambda torch, results, x, _, dim, *__: in_order(torch, results, x, dim),
+    aten="topk",
+    examples=(
+        (((3, 40),), (5, -1, True, True)),
+        (((7, 33),), (3, 0, False, True)),
+        (((2, 5, 37),), (37, 2, True, True)),
+    ),
+)
+
+
+def _embedding_loop(load: Any, _store: Any) -> Any:
+    """A row of the weight; an index beyond it is taken for the nearest there is."""
+
+    def loop(indices, weight, rows, across, result, step, count, width):  # type: ignore[no-untyped-def]
+        row = int(min(max(0, load(indices[0])), count - 1))  # in this order NaN is 0
+        for i in range(width):
+            result[i * step] = weight[row * rows + i * across]
+
+    return loop
+
+
+def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
+    rows = weight.shape[-2]
+    if (found := indices.outside(rows)) is not None:
+        raise ShapeError(f"there is no row {found}: the weight has {rows}")
+
+
+def _check_embedding(_: Extents, weight: Extents, _layout: Layout | None) -> None:
+    if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
+        raise ShapeError(
+            f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
+        )
+    if weight[-2] == 0:
+        raise ShapeError("the weight has no rows")
+
+
+def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops:
+    extents, rank = (*indices, *weight[-2:]), len(indices)
+    every = [Dim(axis) for axis in range(rank + 2)]
+    rows = Access(extents, (*(Const(0) for _ in weight[:-2]), every[rank], every[rank + 1]))
+    kept = [every[axis] for axis in _kept_of_indices(indices)]
+    return RoutineLoops(extents, 2, (Access(extents, tuple(every[:rank])), rows, Access(extents, (*kept, every[-1]))))
+
+
+def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
+    """The dimensions of indices that the result has: of (batch, 1, 1, indices) ttnn keeps the first and the last."""
+    rank = len(indices)
+    return (0, rank - 1) if rank > 2 and all(extent == 1 for extent in indices[1:-1]) else tuple(range(rank))
+
+
+def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
+    extents = tuple(indices.shape)
+    shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
+    return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
+
+
+def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
+    kept = [indices.shape[axis] for axis in _kept_of_indices(tuple(indices.shape))]
+    return weight.reshape(-1, weight.shape[-1])[indices.long().reshape(kept)]
+
+
+EMBEDDING = Routine(
+    name="embedding",
+    parameters=(
+        Parameter("input_tensor", TENSOR, aliases=("input",)),
+        Parameter("weight", TENSOR),
+        Parameter("layout", OPTIONAL_LAYOUT),
+        Parameter("padding_idx", IGNORED),
+        Parameter("embeddings_type", IGNORED),
+    ),
+    summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
+    "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where "
+    "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
+    loop=_embedding_loop,
+    loops=_embedding_loops,
+    spelled=_check_embedding,
+    result=_embedding_result,
+    operand_dtypes=(INDICES | HALVES, MOVABLE),
+    native=NativeLoop.ROWS_GATHERED,
+    golden=_embedded,
+    check=_check_indices,
+    aten="embedding",
+    examples=(
+        (((3, 40), (50, 33)), (Layout.ROW_MAJOR,)),
+        (((7,), (1, 1, 9, 64)), (Layout.TILE,)),
+        (((3, 1, 1, 40), (50, 32)), (Layout.ROW_MAJOR,)),
+        (((2, 3, 4), (5, 6)), (Layout.ROW_MAJOR,)),
+    ),
+)
+
+OPERATIONS = (TOPK, EMBEDDING)

@@ -1,0 +1,1 @@
+"""The elements of tensors, as numpy and torch see them in memory."""

@@ -1,0 +1,240 @@
+"""The elements of a tensor as numpy sees them in its memory: no torch is needed to read, fill or lay them out anew."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.runtime.memory.buffer import Buffer
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
+    """The first bytes of `buffer`, which lives as long as they do."""
+    memory = (ctypes.c_char * nbytes).from_address(buffer.address)
+    memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+    return memory
+
+
+def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array.
+
+    Its type is numpy's of the same integers; float32, which holds every bfloat16, of floats.
+    """
+    import numpy
+
+    if spec.dtype.is_block_float:
+        return unpack(spec, buffer)
+    words = _logical_words(spec, buffer)
+    if spec.dtype.is_upper_half:
+        return floats_of_words(numpy.array(words, order="C"))
+    return numpy.array(words, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
+
+
+def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
+    """Make every logical element `number`; padding becomes zero.
+
+    It is rounded to float32 and then to the dtype of `spec`, which has it exactly if that is one of integers.
+    """
+    if spec.dtype.is_block_float:
+        import numpy
+
+        pack(numpy.broadcast_to(_float(number)[0], tuple(spec.shape)), spec, buffer)
+        return
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)
+
+
+def _bits_of(number: float, dtype: DataType) -> int:
+    if dtype.is_integer:
+        return int(number) % (1 << 8 * dtype.itemsize)
+    return int(_words_of_floats(_float(number), dtype)[0])
+
+
+def _float(number: float) -> numpy.ndarray[Any, Any]:
+    """The nearest float32 number, alone in an array."""
+    import numpy
+
+    return _floats(numpy.array([number], numpy.float64))
+
+
+def _words_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
+    """The words of float32 numbers, rounded to nearest even where `dtype` is shorter."""
+    import numpy
+
+    bits: numpy.ndarray[Any, Any] = floats.view(numpy.uint32)
+    if not dtype.is_upper_half:
+        return bits
+    return numpy.where(numpy.isnan(floats), 0x7FC0, (bits + (0x7FFF + (bits >> 16 & 1))) >> 16)
+
+
+def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the logical elements `values`, row by row, or those of an array; padding becomes zero.
+
+    Each is rounded once, to nearest even; integers keep their low bits in a narrower type. In one of integers floats
+    lose their fraction, what is beyond its range becomes its nearest number, and NaN 0.
+    """
+    import numpy
+
+    array = values if isinstance(values, numpy.ndarray) else numpy.array(values, numpy.float64)
+    array = array.reshape(tuple(spec.shape))
+    if spec.dtype.is_block_float:
+        pack(_floats(array), spec, buffer)
+        return
+    zero_padding(spec, buffer)
+    if spec.dtype.is_integer:
+        words = _integers(array, spec.dtype)
+    else:
+        words = _words_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else _floats(array), spec.dtype)
+    _logical_words(spec, buffer)[...] = words.astype(_word(spec.dtype))
+
+
+def _integers(array: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
+    """What becomes a type of integers by leaving high bits out."""
+    import numpy
+
+    if array.dtype.kind != "f":
+        return array
+    limits = dtype.values
+    whole: numpy.ndarray[Any, Any] = numpy.nan_to_num(array.astype(numpy.float64)).clip(limits[0], limits[-1])
+    return whole.astype(numpy.int64)
+
+
+def _floats(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The nearest float32 numbers."""
+    import numpy
+
+    with numpy.errstate(over="ignore"):
+        return array.astype(numpy.float32)
+
+
+def _rounded_to_odd(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """In float32, from where rounding to bfloat16 is as if at once: `torch_elements` says how."""
+    import numpy
+
+    nearest = _floats(array)
+    exact = array.astype(numpy.float64)
+    away = numpy.where(exact > nearest, numpy.float32(numpy.inf), numpy.float32(-numpy.inf))
+    with numpy.errstate(over="ignore", under="ignore"):
+        beyond = numpy.nextafter(nearest, away)
+    keep = (nearest == exact) | (nearest.view(numpy.uint32) % 2 == 1) | numpy.isnan(nearest)
+    return numpy.where(keep, nearest, beyond)
+
+
+def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:
+    """Copy the logical elements of a tensor to where `spec`, of the same shape and dtype, has them in `buffer`."""
+    if spec.dtype.is_block_float:
+        ctypes.memmove(buffer.address, source.address, spec.nbytes)
+        return
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = _logical_words(source_spec, source)
+
+
+def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements as they are stored, row by row and without padding, as words in an array of its own.
+
+    Of block floats, the bytes of the packed tiles.
+    """
+    import numpy
+
+    if spec.dtype.is_block_float:
+        return numpy.array(_stored_bytes(spec, buffer))
+    return numpy.array(_logical_words(spec, buffer), order="C")
+
+
+def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryview) -> None:
+    """Fill a tensor's memory with what `dense_elements` gave; padding becomes zero."""
+    import numpy
+
+    if spec.dtype.is_block_float:
+        _stored_bytes(spec, buffer)[...] = numpy.frombuffer(elements, numpy.uint8)
+        return
+
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = numpy.frombuffer(elements, _word(spec.dtype)).reshape(tuple(spec.shape))
+
+
+def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the logical elements of a tensor of block floats what `values`, of float32, become; padding becomes zero."""
+    import numpy
+
+    from ttnn_jit.kernels.block_floats.block_floats import packed
+
+    if not spec.nbytes:
+        return
+    padded = numpy.zeros(spec.padded_shape, numpy.float32)
+    _logical(padded, spec)[...] = values
+    _stored_bytes(spec, buffer)[...] = packed(padded, spec.dtype)
+
+
+def unpack(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements of a tensor of block floats, in a dense array of float32."""
+    import numpy
+
+    from ttnn_jit.kernels.block_floats.block_floats import unpacked
+
+    padded = unpacked(_stored_bytes(spec, buffer), spec.padded_shape, spec.dtype)
+    return numpy.ascontiguousarray(_logical(padded, spec)).reshape(tuple(spec.shape))
+
+
+def _stored_bytes(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    import numpy
+
+    return numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), numpy.uint8)
+
+
+def _logical(padded: numpy.ndarray[Any, Any], spec: TensorSpec) -> numpy.ndarray[Any, Any]:
+    """Of the elements of a tensor in tiles those that are no padding."""
+    height, width = (1, 1, *spec.shape)[-2:]
+    return padded[..., :height, :width]
+
+
+def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
+    """Make every element that is stored beside the logical ones zero."""
+    if spec.layout is Layout.ROW_MAJOR or not spec.nbytes:
+        return
+    import numpy
+
+    stored = numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), _word(spec.dtype)).reshape(
+        spec.padded_shape
+    )
+    height, width = (1, 1, *spec.shape)[-2:]
+    stored[..., height:, :] = 0
+    stored[..., :height, width:] = 0
+
+
+def _logical_words(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The words of the logical elements, in place."""
+    import numpy
+
+    word = numpy.dtype(_word(spec.dtype))
+    if not spec.volume:
+        return numpy.empty(tuple(spec.shape), word)
+    strides = tuple(stride * word.itemsize for stride in spec.element_strides)
+    return numpy.ndarray(tuple(spec.shape), word, memoryview(owning_bytes(buffer, spec.nbytes)), strides=strides)
+
+
+def _word(dtype: DataType) -> str:
+    """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
+    return f"uint{8 * dtype.itemsize}"
+
+
+def floats_of_words(words: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The float32 numbers of which `words` are the upper halves: those that numpy lacks."""
+    import numpy
+
+    wide = words.astype(numpy.uint32)
+    wide <<= 16
+    return wide.view(numpy.float32)
+
+
+def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """A dense numpy array of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does."""
+    import numpy
+
+    memory = memoryview(owning_bytes(buffer, spec.nbytes_of_elements))
+    return numpy.frombuffer(memory, dtype=spec.dtype.traits.numpy).reshape(spec.shape)

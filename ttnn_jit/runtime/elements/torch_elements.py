@@ -1,0 +1,89 @@
+"""The elements of a tensor as torch sees them in its memory, and how a torch tensor's numbers become them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ttnn_jit.runtime.elements.tensor_words import owning_bytes, pack, zero_padding
+from ttnn_jit.runtime.memory.buffer import Buffer
+from ttnn_jit.specs.cores.sharding import dense_strides
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    import torch
+
+
+def write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the elements of a tensor of `spec` what those of `source`, of its shape, become; padding becomes zero."""
+    if spec.dtype.is_block_float:
+        pack(source.float().numpy(), spec, buffer)
+        return
+    zero_padding(spec, buffer)
+    if spec.dtype.is_integer and source.is_floating_point():
+        limits = spec.dtype.values
+        source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
+    if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
+        source = _rounded_to_odd(source)
+    logical_view(spec, buffer).copy_(source)
+
+
+def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
+    """`numbers` in float32, from where torch rounds them to bfloat16 as if at once.
+
+    torch itself goes by way of float32, and of two roundings to nearest the first may make a tie. Here what is not
+    exact gets the neighbour whose last bit is odd, which is no tie (Boldo and Melquiond 2008). Integers beyond 2**53
+    are rounded to float64 first.
+    """
+    import torch
+
+    if numbers.dtype is torch.float32:
+        return numbers
+    exact = numbers.double()
+    nearest = exact.float()
+    beyond = torch.nextafter(nearest, torch.where(exact > nearest, math.inf, -math.inf).float())
+    keep = (nearest.double() == exact) | (nearest.view(torch.int32) % 2 == 1)
+    return torch.where(keep, nearest, beyond)
+
+
+def logical_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+    """The logical elements where they lie; `buffer` lives as long as the view."""
+    import torch
+
+    stored = torch.frombuffer(owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
+    return stored.as_strided(tuple(spec.shape), spec.element_strides)
+
+
+def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+    """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
+
+    A tensor of torch's own costs a page fault per 4 KB from 32 MB on; this one's memory is reused.
+    """
+    import torch
+
+    if not spec.volume:
+        return torch.empty(tuple(spec.shape), dtype=spec.dtype.torch, device="cpu")
+    return torch_wrapper(spec)(buffer)
+
+
+def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
+    """`torch_tensor` for one `spec`, which has elements, and many buffers."""
+    import torch
+
+    from ttnn_jit.foreign.torch_private import reinterpret
+
+    memory_at = (ctypes.c_char * spec.nbytes_of_elements).from_address
+    shaped = reinterpret()
+    frombuffer, dtype = torch.frombuffer, spec.dtype.torch
+    shape = tuple(spec.shape)
+    strides = dense_strides(shape)
+
+    def wrap(buffer: Buffer) -> torch.Tensor:
+        memory = memory_at(buffer.address)
+        memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+        wrapped: torch.Tensor = shaped(frombuffer(memory, dtype=dtype), shape, strides)
+        return wrapped
+
+    return wrap

@@ -1,0 +1,1 @@
+"""Memory of tensors: buffers, L1, what lies over what."""

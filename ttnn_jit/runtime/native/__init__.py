@@ -1,0 +1,1 @@
+"""Native code: loaded, mapped, called, shared among threads, recorded in traces."""

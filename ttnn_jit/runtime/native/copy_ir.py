@@ -1,0 +1,38 @@
+"""The kernel that copies a tensor, in this layout or another, in native code: what a trace has for such a step.
+
+Bound: reads and writes every row once.
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import PTR
+from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
+from ttnn_jit.runtime.native.native_record import NativeRecord
+from ttnn_jit.runtime.native.structures import CopyWords
+
+
+def copy_function(module: ModuleText) -> str:
+    """The function ``void copy(ptr operands, ptr params)`` of `CopyWords`."""
+    parameters = Parameter("operands", PTR), Parameter("params", PTR)
+    f = FunctionBuilder(COPY_SYMBOL, module, parameters, attributes="")
+    operands, params = f.parameters
+    words = NativeRecord(f, params)
+    source, target = f.load(PTR, operands, hint="source"), f.load(PTR, f.element(operands, PTR, 1), hint="target")
+    batches, rows = words.load(CopyWords.batches, "batches"), words.load(CopyWords.rows, "rows")
+    row_bytes = words.load(CopyWords.row_bytes, "row.bytes")
+    source_row, source_batch = words.load(CopyWords.source_row), words.load(CopyWords.source_batch)
+    target_row, target_batch = words.load(CopyWords.target_row), words.load(CopyWords.target_batch)
+    beside = f.sub(target_row, row_bytes, "beside")
+    below = f.sub(target_batch, f.mul(target_row, rows), "below")
+    with f.count("batch", batches, ("from", source), ("to", target)) as batch:
+        read, written = batch.values
+        with f.count("row", rows, ("read", read), ("write", written)) as row:
+            place, goal = row.values
+            f.move_bytes(goal, place, row_bytes)
+            f.clear_bytes(f.bytes_on(goal, row_bytes), beside)
+            row.carry(f.bytes_on(place, source_row), f.bytes_on(goal, target_row))
+        f.clear_bytes(row.values[1], below)
+        batch.carry(f.bytes_on(read, source_batch), f.bytes_on(written, target_batch))
+    return f.ended()

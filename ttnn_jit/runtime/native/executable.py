@@ -1,0 +1,80 @@
+"""Maps images into executable memory, which is writable only before it becomes executable."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from collections.abc import Mapping
+from functools import cache
+
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.runtime.native.image import Image
+
+
+def mapped(image: Image, functions: Mapping[str, int]) -> int:
+    """The address of `image` in memory of its own, ready to run, which stays as long as the process.
+
+    Args:
+        image: What to map.
+        functions: Addresses of functions that it may call, by symbol; it may call the C library's besides.
+
+    Raises:
+        InternalError: It calls a function that is not there, or the host gives no executable memory.
+    """
+    # Before anything is mapped: a failure leaves nothing behind.
+    called = {slot: functions.get(symbol) or address_in_process(symbol) for symbol, slot in image.called.items()}
+    library = _library()
+    executable = image.zeros_offset if image.zeros else len(image.code)
+    size = executable + image.zeros
+    try:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise _refused(size, error.errno) from error
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    memory[: len(image.code)] = image.code
+    for slot, address in called.items():
+        ctypes.c_uint64.from_address(start + slot).value = address
+    if library.mprotect(start, executable, mmap.PROT_READ | mmap.PROT_EXEC):
+        raise _refused(executable, ctypes.get_errno())
+    if sys.platform == "darwin":
+        # Linux lets instructions be read anew by itself when their pages become executable.
+        library.sys_icache_invalidate(ctypes.c_void_p(start), ctypes.c_size_t(executable))
+    # Until here an interrupt frees the memory. From here on it stays when the interpreter ends, too: helper threads may
+    # be in it.
+    _keep(memory)
+    return start
+
+
+def _keep(memory: mmap.mmap) -> None:
+    """Have an object outlive the interpreter."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The functions of this process, those of the C library among them."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return library
+
+
+@cache
+def address_in_process(symbol: str) -> int:
+    """The address of a function of the C library.
+
+    Raises:
+        InternalError: This process has none of that name.
+    """
+    try:
+        # By item: attributes are also those of ctypes' object. C ends a name at a NUL, Python does not.
+        address = ctypes.cast(_library()[symbol.replace("\0", "\\0")], ctypes.c_void_p).value
+    except (AttributeError, UnicodeEncodeError):
+        raise InternalError(f"native code calls {symbol!r}, which this process lacks") from None
+    assert address is not None
+    return address
+
+
+def _refused(size: int, reason: int | None) -> InternalError:
+    return InternalError(f"the host gives no memory for {size} bytes of native code: {os.strerror(reason or 0)}")

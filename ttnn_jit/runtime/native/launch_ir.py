@@ -1,0 +1,147 @@
+"""The native entry of every program: runs its kernels in order, and shares the big ones among threads.
+
+A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls a builtin function (`entry.py`) with whole
+numbers, which become the words of the launch function's argument: `CallWords` of structures.py and the address of every
+buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. A trace (`recorder.py`) is
+replayed by two others, which run the calls of a list.
+
+A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
+between chunks, and loops over less (`ttnn_jit.runtime.native.chunks`). Kernels know nothing of it. A caller that finds
+the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
+
+Bound: a load and a store per operand and kernel (benchmarks/programs/latency.py).
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import I64, PTR, VOID, type_of
+from ttnn_jit.kernels.llvm.values import i64, zero
+from ttnn_jit.runtime.native.copy_ir import copy_function
+from ttnn_jit.runtime.native.helper_ir import SHARE_SYMBOL, helper_functions
+from ttnn_jit.runtime.native.launch_symbols import (
+    CALL_SYMBOL,
+    REPLAY_SYMBOL,
+    UNLOCKED_CALL_SYMBOL,
+    UNLOCKED_REPLAY_SYMBOL,
+    HostThreads,
+)
+from ttnn_jit.runtime.native.native_record import NativeRecord
+from ttnn_jit.runtime.native.structures import (
+    WORD_BYTES,
+    CallWords,
+    LaunchEntry,
+    LaunchTable,
+    ReplayedCall,
+    ReplayWords,
+)
+
+_LAUNCH_SYMBOL = "ttnn_jit_launch"
+_REPLAY_ALL_SYMBOL = "ttnn_jit_replay_all"
+_CALL_ONE_SYMBOL = "ttnn_jit_call_one"
+_ENTRY = type_of(f"[{LaunchEntry.nbytes // WORD_BYTES} x i64]")
+
+
+def _function(name: str, module: ModuleText, *parameters: str) -> FunctionBuilder:
+    return FunctionBuilder(name, module, [Parameter(each, PTR) for each in parameters], is_internal=True, attributes="")
+
+
+def _launch(module: ModuleText) -> str:
+    """``void launch(ptr table, ptr pool, ptr pointers)``: all kernels of a table."""
+    f = _function(_LAUNCH_SYMBOL, module, "table", "pool", "pointers")
+    _, pool, pointers = f.parameters
+    table = NativeRecord(f, f.parameters[0])
+    kernels, widest = table.load(LaunchTable.kernels, "kernels"), table.load(LaunchTable.widest, "widest")
+    gathered = f.alloca(PTR, widest, hint="gathered")
+    alone = f.compare("eq", pool, zero(PTR), "alone")
+    entries = table.behind(LaunchTable, "entries")
+    with f.count("kernel", kernels) as kernel:
+        entry = NativeRecord(f, f.element(entries, _ENTRY, kernel.index, "at"))
+        indices, offsets = entry.load(LaunchEntry.indices), entry.load(LaunchEntry.offsets)
+        chunks = entry.load(LaunchEntry.chunks, "chunks")
+        with f.count("operand", entry.load(LaunchEntry.operands, "operands")) as operand:
+            index = f.load(I64, f.element(indices, I64, operand.index))
+            buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
+            offset = f.load(I64, f.element(offsets, I64, operand.index))
+            f.store(f.bytes_on(buffer, offset), f.element(gathered, PTR, operand.index))
+        whole, claim, share, following = (f.new_block(name) for name in ("whole", "claim", "share", "next"))
+        f.branch_if(f.bit_or(alone, f.compare("ult", chunks, 2)), whole, claim)
+        f.begin(claim)
+        f.branch_if(f.compare_exchange(pool, i64(0), i64(1), "mine"), share, whole)
+        f.begin(share)
+        f.call(VOID, SHARE_SYMBOL, pool, entry.start, gathered, chunks)
+        f.atomic_store(i64(0), pool, "release")
+        f.branch(following)
+        f.begin(whole)
+        f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
+        f.branch(following)
+        f.begin(following)
+    return f.ended()
+
+
+def _call_one(module: ModuleText) -> str:
+    """``void call_one(ptr words)``: the call of a program."""
+    f = _function(_CALL_ONE_SYMBOL, module, "words")
+    words = NativeRecord(f, f.parameters[0])
+    f.call(VOID, _LAUNCH_SYMBOL, words.load(CallWords.table), words.load(CallWords.pool), words.behind(CallWords))
+    return f.ended()
+
+
+def _replay_all(module: ModuleText) -> str:
+    """``void replay_all(ptr words)``: the calls of a trace, one at least."""
+    f = _function(_REPLAY_ALL_SYMBOL, module, "words")
+    words = NativeRecord(f, f.parameters[0])
+    calls, pool = words.load(ReplayWords.calls, "calls"), words.load(ReplayWords.pool, "pool")
+    with f.count("call", words.load(ReplayWords.count, "count")) as call:
+        one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
+        f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.behind(ReplayedCall))
+    return f.ended()
+
+
+def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: bool) -> str:
+    """A builtin function of Python's that `runs` another of its words; `self`, which it returns, is None."""
+    parameters = Parameter("self", PTR), Parameter("arguments", PTR), Parameter("count", I64)
+    f = FunctionBuilder(symbol, module, parameters, PTR, attributes="")
+    own, arguments, count = f.parameters
+    words = f.alloca(PTR, count, hint="words")
+    with f.count("argument", count) as argument:
+        number = f.load(PTR, f.element(arguments, PTR, argument.index), hint="number")
+        value = f.intrinsic(PTR, "PyLong_AsVoidPtr", number, hint="value")
+        f.store(value, f.element(words, PTR, argument.index))
+    refuse, launch = f.new_block("refuse"), f.new_block("launch")
+    error = f.intrinsic(PTR, "PyErr_Occurred", hint="error")
+    f.branch_if(f.compare("eq", error, zero(PTR), "all.numbers"), launch, refuse)
+    f.begin(refuse)
+    f.give_back(zero(PTR))
+    f.begin(launch)
+    thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if gives_lock_away else None
+    f.call(VOID, runs, words)
+    if thread is not None:
+        f.intrinsic(VOID, "PyEval_RestoreThread", thread)
+    f.intrinsic(VOID, "Py_IncRef", own)
+    return f.ended(own)
+
+
+_BUILTINS = (
+    (CALL_SYMBOL, _CALL_ONE_SYMBOL, False),
+    (UNLOCKED_CALL_SYMBOL, _CALL_ONE_SYMBOL, True),
+    (REPLAY_SYMBOL, _REPLAY_ALL_SYMBOL, False),
+    (UNLOCKED_REPLAY_SYMBOL, _REPLAY_ALL_SYMBOL, True),
+)
+
+
+def launch_text(architecture: str, threads: HostThreads) -> str:
+    """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
+
+    Args:
+        architecture: The first part of the host's triple.
+        threads: What the host has for helpers.
+    """
+    module = ModuleText()
+    definitions = [
+        *(write(module) for write in (_launch, _call_one, _replay_all, copy_function)),
+        *(_builtin(symbol, runs, module, gives_lock_away=gives) for symbol, runs, gives in _BUILTINS),
+        *helper_functions(architecture, threads, module),
+    ]
+    return "\n".join([*definitions, module.text()])

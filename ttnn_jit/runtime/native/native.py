@@ -1,0 +1,180 @@
+"""The loader: images in, addresses of native functions out; and what the host's processor is.
+
+llvmlite is imported inside functions: importing it is slow, and programs without native code need none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
+from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.native.executable import address_in_process, mapped
+from ttnn_jit.runtime.native.image import Image, image_of
+from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, CALL_SYMBOL, COPY_SYMBOL, PYTHON_API, HostThreads
+
+
+@dataclass(frozen=True)
+class HostCpu:
+    """A processor as LLVM names it.
+
+    Attributes:
+        triple: Architecture, vendor, system.
+        name: Processor name, ``znver4``.
+        features: Comma-separated, each with + or -.
+    """
+
+    triple: str
+    name: str
+    features: str
+
+    def runs(self, built_for: HostCpu) -> bool:
+        """Whether this processor has all that code built for `built_for` may use."""
+        return self.triple == built_for.triple and _enabled(built_for.features) <= _enabled(self.features)
+
+
+def _host_threads() -> HostThreads:
+    if sys.platform == "linux":
+        return HostThreads.LINUX
+    return HostThreads.POSIX if os.name == "posix" else HostThreads.NONE
+
+
+HOST_THREADS = _host_threads()
+
+
+def _enabled(features: str) -> set[str]:
+    return {feature for feature in features.split(",") if feature.startswith("+")}
+
+
+@cache
+@compiles
+def host_cpu() -> HostCpu:
+    """The processor that this process runs on."""
+    import llvmlite.binding as llvm
+
+    return HostCpu(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def llvm_version() -> str:
+    """Versions of llvmlite and of the LLVM in it."""
+    import llvmlite
+    from llvmlite.binding import llvm_version_info
+
+    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
+
+
+LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbols})
+"""The functions that `launch_address` knows."""
+
+KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
+"""From a name, what assembles the code, and what an image of it must satisfy, to its image: kept, if there is one."""
+
+
+class _Loader:
+    """Functions of this process by symbol: every image is mapped once and stays, for programs share kernels by name."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[str, int] = {}
+
+    def kernel_address(self, symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
+        """The address of the function `symbol` of an image; one that is known already is not loaded again.
+
+        Args:
+            symbol: The function's.
+            code: An image.
+            called: Addresses of functions of other images that it may call, by symbol.
+
+        Raises:
+            InternalError: The image does not define the symbol, or calls what is not there.
+        """
+        found = self._addresses.get(symbol)
+        if found is not None:
+            return found
+        with compiling():
+            if symbol not in self._addresses:
+                self._load(Image.read(code), called)
+            if symbol not in self._addresses:
+                raise InternalError(f"native code of {symbol} does not define it")
+            return self._addresses[symbol]
+
+    def launch_address(self, symbol: str) -> int:
+        """The address of a function of launch_ir.py for Python, or of one of helper_ir.py or copy_ir.py."""
+        found = self._addresses.get(symbol)
+        if found is not None:
+            return found
+        self.load_launch_code(lambda _, assemble, __: assemble())
+        return self._addresses[symbol]
+
+    def load_launch_code(self, kept: KeptCode) -> None:
+        """Load the functions of `launch_address`, which otherwise are assembled when one is first asked for."""
+        if CALL_SYMBOL in self._addresses:
+            return
+        with compiling():
+            if CALL_SYMBOL not in self._addresses:
+                name = f"launch code: {HOST_THREADS.value}"
+                self._load(Image.read(kept(name, _assembled_launch_code, _is_launch_code)))
+
+    def _load(self, image: Image, called: Mapping[str, int] = {}) -> None:
+        start = mapped(image, called)
+        self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}
+
+
+def _is_launch_code(data: bytes) -> bool:
+    """Whether an image defines what the launch code does, and calls nothing that is not there."""
+    try:
+        image = Image.read(data)
+        for symbol in image.called:
+            address_in_process(symbol)
+    except InternalError:
+        return False
+    return (
+        image.functions.keys() == LAUNCH_FUNCTIONS
+        and image.called.keys() >= set(PYTHON_API)
+        and image.signature is None
+    )
+
+
+@interrupts_postponed()
+def _assembled_launch_code() -> bytes:
+    import llvmlite.binding as llvm
+
+    from ttnn_jit.runtime.native.launch_ir import launch_text
+
+    text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # Without optimisation: compile time counts where there is no disk cache, and calls hardly notice.
+    target = llvm.Target.from_triple(elf_triple(host_cpu().triple))
+    machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small")
+    return image_of(machine.emit_object(llvm.parse_assembly(text)))
+
+
+def elf_triple(triple: str) -> str:
+    """`triple` with object files in the format that images are made of, which is not macOS's own."""
+    return f"{triple}-elf" if "-darwin" in triple or "-macos" in triple else triple
+
+
+_LOADER = _Loader()
+kernel_address = _LOADER.kernel_address
+launch_address = _LOADER.launch_address
+load_launch_code = _LOADER.load_launch_code
+
+
+def require_runnable(built_for: HostCpu, name: str) -> None:
+    """Refuse code that this processor cannot run, instead of dying on an illegal instruction.
+
+    Raises:
+        ProgramFormatError: The processor lacks something that the code was built for.
+    """
+    host = host_cpu()
+    if built_for == host or host.runs(built_for):
+        return
+    lacking = ", ".join(sorted(_enabled(built_for.features) - _enabled(host.features))) or built_for.triple
+    raise ProgramFormatError(
+        f"program {name} was built for {built_for.name}; this processor, {host.name}, lacks {lacking}",
+        help="compile it on this machine",
+    )

@@ -1,0 +1,189 @@
+"""What a program does, without its code: tensors by metadata, and kernels launched in order on numbered buffers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.plans.launch_bounds import faults_of
+from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
+from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_SPECS = ("inputs", "outputs", "intermediates", "unstored")
+
+_MOST_RUNS = 1 << 16
+"""Of the launches of a program: each has an entry in its launch table."""
+
+
+@dataclass(frozen=True)
+class ProgramPlan:
+    """The buffers of a program and the launches over them.
+
+    Buffers are numbered: inputs, then outputs, then intermediates. Inputs belong to the caller, outputs are allocated
+    per call and returned, intermediates live for one call.
+
+    Attributes:
+        name: Name of the compiled function.
+        inputs: Specs of the tensor arguments.
+        outputs: Specs of the buffers that the call allocates and hands out.
+        intermediates: Specs of the buffers between kernels.
+        launches: In execution order; repeats among them.
+        unstored: Specs of the tensors in a device's L1 between kernels that the host runs as one: they are no buffers,
+            but lie in the device's account for a call.
+        updates: Per input that the function writes into: its index, and that of the result, an output, which it is
+            after the call and the caller gets in its place.
+        in_place: The inputs among these whose new value may be made in their memory, where no other input that is used
+            lies in it.
+        copies: The launches that only copy such an input to where its new value is made.
+        results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
+            outputs in order. A function that returns an argument or one value twice needs it.
+    """
+
+    name: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    intermediates: tuple[TensorSpec, ...]
+    launches: tuple[Launch | Repeat, ...]
+    unstored: tuple[TensorSpec, ...] = ()
+    updates: tuple[tuple[int, int], ...] = ()
+    in_place: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()
+    results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
+
+    def __post_init__(self) -> None:
+        visible = len(self.inputs) + len(self.outputs)
+        if self.results is None:
+            object.__setattr__(self, "results", tuple(range(len(self.inputs), visible)))
+        count = len(self.buffers)
+        if any(not 0 <= index < count for launch in self.each_launch for index in launch.operands):
+            raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
+        if any(not 0 <= index < visible for index in self.results):
+            raise InternalError(f"program {self.name}: a result is neither an input nor an output")
+        for index, result in self.updates:
+            self._check_update(index, result)
+        if not set(self.in_place) <= {index for index, _ in self.updates}:
+            raise InternalError(f"program {self.name}: an input is written in place that is not written")
+        found = [self.launches[copy] for copy in self.copies if 0 <= copy < len(self.launches)]
+        copied = [each.operands for each in found if isinstance(each, Launch)]
+        if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
+            raise InternalError(f"program {self.name}: a launch copies no input to where its new value is made")
+        if fault := next(faults_of(self.launches, self.buffers, len(self.inputs)), None):
+            raise InternalError(f"program {self.name}: {fault}")
+        if self.runs > _MOST_RUNS:
+            raise InternalError(f"program {self.name}: its launches run {self.runs} times")
+
+    def _check_update(self, index: int, result: int) -> None:
+        inputs = len(self.inputs)
+        if not (0 <= index < inputs and 0 <= result < len(self.results) and self.results[result] >= inputs):
+            raise InternalError(f"program {self.name}: an update is of no input, or by no output")
+        old, new = self.inputs[index], self.buffers[self.results[result]]
+        if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
+            raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
+        if index in self.in_place and old is not new:
+            raise InternalError(f"program {self.name}: input {index} is {old}, and cannot be made in its place, {new}")
+
+    @cached_property
+    def buffers(self) -> tuple[TensorSpec, ...]:
+        """The spec of every buffer, by index."""
+        return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def each_launch(self) -> tuple[Launch, ...]:
+        """Every launch once, those of repeats too."""
+        return tuple(launch for launch, _ in launches_in(self.launches))
+
+    @cached_property
+    def runs(self) -> int:
+        """How many launches a call runs."""
+        return sum(math.prod(counts) for _, counts in launches_in(self.launches))
+
+    @cached_property
+    def used_inputs(self) -> tuple[int, ...]:
+        """The inputs that a kernel reads, that are returned, or that are written."""
+        read = {index for launch in self.each_launch for index in launch.operands}
+        used = {*read, *self.results, *(index for index, _ in self.updates)}
+        return tuple(sorted(index for index in used if index < len(self.inputs)))
+
+    @property
+    def has_warm_calls(self) -> bool:
+        """Whether calls may go past what copies new values into inputs."""
+        return len(self.in_place) == len(self.updates)
+
+    @cached_property
+    def made_in_place(self) -> Mapping[int, int]:
+        """By output that may be made in an input's memory: that input."""
+        return {self.results[result]: index for index, result in self.updates if index in self.in_place}
+
+    @cached_property
+    def written_over_inputs(self) -> frozenset[int]:
+        """The outputs that are the new value of an input of the same spec, and nothing else: no caller gets them."""
+        found = {self.results[result]: index for index, result in self.updates}
+        return frozenset(
+            output
+            for output, index in found.items()
+            if self.results.count(output) == 1 and self.buffers[output] is self.inputs[index]
+        )
+
+    @cached_property
+    def kernels(self) -> tuple[str, ...]:
+        """The distinct kernels, in order of first launch."""
+        return tuple(dict.fromkeys(launch.kernel for launch in self.each_launch))
+
+    @cached_property
+    def hash(self) -> str:
+        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+    @cached_property
+    def bytes_touched(self) -> int:
+        """Bytes that all launches read and write, each operand counted once per launch."""
+        return sum(
+            math.prod(counts) * self.buffers[index].nbytes
+            for launch, counts in launches_in(self.launches)
+            for index in launch.operands
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as JSON values; equal plans give equal text."""
+        return {
+            "name": self.name,
+            **{group: [*map(spec_to_json, getattr(self, group))] for group in _SPECS},
+            "launches": [*map(launch_to_json, self.launches)],
+            "results": list(self.results),
+            **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
+            **({"in_place": list(self.in_place)} if self.in_place else {}),
+            **({"copies": list(self.copies)} if self.copies else {}),
+        }
+
+    def text(self) -> str:
+        """The plan as one line of JSON: what a program's hash is taken of."""
+        return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True)
+
+    @staticmethod
+    def from_json(fields: Mapping[str, Any]) -> ProgramPlan:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError, InternalError: The fields do not describe a plan.
+        """
+        return ProgramPlan(
+            name=text_of(fields["name"]),
+            **{group: tuple(map(spec_from_json, fields[group])) for group in _SPECS},
+            launches=tuple(map(launch_from_json, fields["launches"])),
+            updates=tuple(_pair(update) for update in fields.get("updates", ())),
+            in_place=numbers(fields.get("in_place", [])),
+            copies=numbers(fields.get("copies", [])),
+            results=numbers(fields["results"]),
+        )
+
+
+def _pair(update: Any) -> tuple[int, int]:
+    first, second = numbers(update)
+    return first, second

@@ -1,0 +1,1 @@
+"""Compiled programs, and what a run of one does."""

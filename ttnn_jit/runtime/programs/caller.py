@@ -1,0 +1,139 @@
+"""A run of a program on whatever is given.
+
+Runs that repeat take the functions of `ttnn_jit.runtime.programs.warm_caller`, which do the same without a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.runtime.device import implicit_cpu_device
+from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.families.runnable import Runnable
+from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
+from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.native.native_call import NativeCall
+from ttnn_jit.runtime.native.panels import memory_of
+from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
+from ttnn_jit.specs.tensor_spec import BufferType
+
+
+def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequence[int]) -> None:
+    """Run on inputs and outputs at these addresses, in order; the caller keeps both alive.
+
+    Raises:
+        ArgumentError: Too few or too many, or the memory of a big output is not aligned.
+    """
+    visible = [*plan.inputs, *plan.outputs]
+    if len(addresses) != len(visible):
+        wrong_count(plan, "addresses", len(visible), len(addresses))
+    for i, spec in enumerate(plan.outputs):
+        if spec.nbytes >= POOLED_RESULT_BYTES and addresses[len(plan.inputs) + i] % ALIGNMENT:
+            raise ArgumentError(
+                f"{plan.name}: the memory for output {i} does not start at a multiple of {ALIGNMENT} bytes",
+                help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives "
+                "such memory",
+            )
+    intermediates = [HOST_POOL.allocate(spec.nbytes) for spec in plan.intermediates]
+    if call is not None:
+        call.run([*addresses, *(buffer.address for buffer in intermediates)])
+
+
+def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
+    """Run on input tensors; the result, or the tuple of several, on the device of the first, else the implicit one.
+
+    While that device records a trace the run becomes a part of it.
+
+    Args:
+        program: What runs.
+        tensors: The inputs.
+        into: Of the spec of the one result, which is made there and takes no room of its own; where an input shares its
+            memory, the result is made beside and copied.
+
+    Raises:
+        ArgumentError: Too few or too many; one has another spec, is on the host, or on a device of another target.
+        DeallocatedError: A tensor was deallocated.
+        DeviceError: The device is closed.
+        L1CapacityError: A result does not fit.
+    """
+    plan = program.plan
+    if len(tensors) != len(plan.inputs):
+        wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
+    _require_fitting(plan, tensors)
+    TTNN.check_updates(plan, tensors)
+    device = tensors[0]._device if tensors else implicit_cpu_device()
+    assert device is not None  # or it would have been refused
+    device.require_turn(plan.name)
+    device.programs.add(plan.hash)
+    # What shares memory with an input that is written was refused: new values may be made in place.
+    in_place = plan.made_in_place if plan.has_warm_calls else {}
+    factors = program.factors if device.recorder is None else {}
+    owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
+    # A chip writes such an output where the input lies.
+    written_over = plan.written_over_inputs if into is None else {*plan.results}
+    placed = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
+    leases = {i: device.l1.lease(spec) for i, spec in placed.items()}
+    _unstored = [device.l1.lease(spec) for spec in plan.unstored]
+    if any(map(in_l1, (*plan.buffers, *plan.unstored))):
+        device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
+    made = {i: Tensor(spec, device, device.memory_for(spec)) for i, spec in owned.items()}
+    for i, lease in leases.items():
+        made[i].memory(plan.name).lease = lease
+    made |= {i: tensors[index] for i, index in in_place.items()}
+    if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
+        made |= dict.fromkeys(plan.results, into)
+    every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
+    # Held: other threads may deallocate the tensors, or pack them.
+    packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
+    call = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
+    if device.recorder is not None:
+        device.recorder.note_circular_buffers(program.circular_buffer_bytes)
+    if call is not None:
+        found = {i: buffer for i, (buffer, _) in packed.items()}
+        buffers = [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)]
+        device.launch(plan.name, call, buffers, plan.buffers)
+    results = TTNN.after_updates(plan, tensors, every)
+    if into is not None and results[0] is not into:
+        write_elements(results[0], into)
+        return into
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _require_fitting(plan: ProgramPlan, tensors: Sequence[Any]) -> None:
+    for index, (tensor, spec) in enumerate(zip(tensors, plan.inputs, strict=True)):
+        if not isinstance(tensor, Tensor):
+            _refuse_foreign(plan, index, tensor)
+        if tensor.spec is not spec:
+            raise ArgumentError(f"{plan.name}: argument {index} is {tensor.spec}; compiled for {spec}")
+        if tensor.device() is None:
+            raise ArgumentError(
+                f"{plan.name}: argument {index} is on the host",
+                help="move it to a device: `ttnn.from_torch(..., device=device)`",
+            )
+        tensor.check_usable(plan.name)
+    if any(tensor.device().target != tensors[0].device().target for tensor in tensors):
+        named = dict.fromkeys(repr(tensor.device()) for tensor in tensors)
+        raise ArgumentError(f"{plan.name}: the tensors lie on devices of different targets: {', '.join(named)}")
+
+
+def _refuse_foreign(plan: ProgramPlan, index: int, value: object) -> NoReturn:
+    kind = type_name(value)
+    if plan.inputs[index].memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
+        raise ArgumentError(
+            f"{plan.name}: argument {index} is a {kind}; the program was compiled for torch or numpy memory, of which "
+            "it takes addresses only",
+            help="call the jitted function itself, without `compile_only`; or give addresses to `Program.run`",
+        )
+    raise ArgumentError(
+        f"{plan.name}: argument {index} is a {kind}, not a ttnn tensor",
+        help="make it with `ttnn.from_torch(..., device=device)`",
+    )
+
+
+def wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:
+    """Raise that a call has the wrong number of arguments."""
+    raise ArgumentError(f"{plan.name} takes {expected} {what}, got {got}")

@@ -1,0 +1,296 @@
+"""A compiled program: what the caches keep, what `compile_only` returns, what a call runs, and what a file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.memory import l1
+from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.native import native_call
+from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.image import Image
+from ttnn_jit.runtime.native.native import HostCpu, host_cpu, require_runnable
+from ttnn_jit.runtime.native.native_call import NativeCall
+from ttnn_jit.runtime.native.panels import Factor, factors_of
+from ttnn_jit.runtime.plans import program_format
+from ttnn_jit.runtime.plans.descriptor import ProgramDescriptor
+from ttnn_jit.runtime.plans.launch_bounds import signature_of
+from ttnn_jit.runtime.plans.launches import Launch, Repeat
+from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.programs import caller
+from ttnn_jit.runtime.programs.run_log import record_load, run_recorder
+from ttnn_jit.runtime.programs.warm_caller import warm_caller
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+__all__ = ["Launch", "Program", "ProgramPlan", "Repeat"]
+
+
+class Program:
+    """Native kernels and the plan that launches them. Calls are safe from many threads at once.
+
+    Args:
+        plan: Buffers and launches.
+        objects: Object code of every kernel of the plan, and of functions that they call, by symbol.
+        descriptors: Per kernel launch, the fields of a `ProgramDescriptor`; JSON values.
+        texts: The IR after each stage that was kept.
+        notes: JSON values that the compiler wants back with the program.
+        built_for: The processor of the object code; None means this host's.
+
+    Attributes:
+        plan: As given.
+        objects: As given.
+        texts: As given.
+        notes: As given.
+    """
+
+    def __init__(
+        self,
+        plan: ProgramPlan,
+        objects: Mapping[str, bytes],
+        *,
+        descriptors: Sequence[Mapping[str, Any]] = (),
+        texts: Mapping[str, str] | None = None,
+        notes: Mapping[str, Any] | None = None,
+        built_for: HostCpu | None = None,
+    ) -> None:
+        missing = [kernel for kernel in plan.kernels if kernel not in objects]
+        if missing:
+            raise InternalError(f"program {plan.name} has no object code for {', '.join(missing)}")
+        self.plan = plan
+        self.objects = dict(objects)
+        self._described = tuple(dict(descriptor) for descriptor in descriptors)
+        self.texts = dict(texts or {})
+        self.notes: Mapping[str, Any] = dict(notes or {})
+        self._built_for = built_for
+        self._ran = False
+        self._in_panels: dict[tuple[int, bool], NativeCall | None] = {}
+
+    def __call__(self, *tensors: Tensor) -> Any:
+        """Run on tensors of the plan's specs; results lie on the first one's device.
+
+        Returns:
+            The result, or a tuple if the function returns several.
+
+        Raises:
+            ArgumentError: A tensor has another spec, is on the host, or on a device of another target.
+            DeallocatedError: A tensor was deallocated.
+            DeviceError: The device is closed.
+        """
+        try:
+            if self._ran and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
+                result = self._warm(*tensors)
+                if result is not STALE:
+                    return result
+            self._ran = True
+            self._record_run()
+            return caller.run_on_tensors(self, tensors)
+        except TtnnJitError as error:
+            keep_users_frames(error)
+            raise
+
+    def run_into(self, output: Tensor, *tensors: Tensor) -> Tensor:
+        """Run on tensors of the plan's specs, and have the one result in the memory of `output`, which has its spec.
+
+        Raises:
+            As a call.
+        """
+        self._record_run()
+        result: Tensor = caller.run_on_tensors(self, tensors, output)
+        return result
+
+    @cached_property
+    def _warm(self) -> Callable[..., Any]:
+        # Made by the second call: to write it takes longer than to run without it.
+        with compiling():
+            several = None if len(self.plan.results) == 1 else tuple
+            return warm_caller(self, TTNN, rebuild=several)
+
+    def run(self, *addresses: int) -> None:
+        """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.
+
+        What an input becomes that the function writes into is an output; the input stays as it is.
+
+        Args:
+            *addresses: Of inputs and outputs, in order; those of outputs of 1 MB and more are multiples of 64.
+
+        Raises:
+            ArgumentError: Too few or too many, or one that is no such multiple.
+        """
+        self._record_run()
+        caller.run_on_addresses(self.plan, self.native, addresses)
+
+    def _record_run(self) -> None:
+        record = run_recorder(self)
+        if record is not None:
+            _ = self.native  # a program is loaded, and says so, before it runs
+            record()
+
+    @property
+    def name(self) -> str:
+        """Name of the compiled function."""
+        return self.plan.name
+
+    @property
+    def hash(self) -> str:
+        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        return self.plan.hash
+
+    @cached_property
+    def descriptors(self) -> tuple[ProgramDescriptor, ...]:
+        """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
+        return tuple(ProgramDescriptor({**fields, "custom_program_hash": self.hash}) for fields in self._described)
+
+    @cached_property
+    def circular_buffer_bytes(self) -> int:
+        """L1 of a core that circular buffers take while the program runs, those that are shards apart."""
+        return max(map(l1.circular_buffer_bytes, self._described), default=0)
+
+    @property
+    def built_for(self) -> HostCpu:
+        """The processor that the object code is for."""
+        return self._built_for or host_cpu()
+
+    def allocate_outputs(self) -> tuple[Buffer, ...]:
+        """Memory for every output, for `run`; their addresses follow the inputs'."""
+        return tuple(HOST_POOL.allocate(spec.nbytes) for spec in self.plan.outputs)
+
+    def ir(self, stage: str) -> str:
+        """The text after `stage`.
+
+        Raises:
+            ArgumentError: The program was not made with that text.
+        """
+        if stage not in self.texts:
+            kept = ", ".join(self.texts) or "none; programs from `compile_only=True` keep theirs"
+            raise ArgumentError(f"program {self.name} has no text of stage {stage!r}", help=f"its stages: {kept}")
+        return self.texts[stage]
+
+    def to_bytes(self) -> bytes:
+        """The program as bytes; see program_format.py."""
+        header = {
+            "plan": self.plan.to_json(),
+            "descriptors": self._described,
+            "texts": self.texts,
+            "notes": self.notes,
+            "built_for": asdict(self.built_for),
+        }
+        return program_format.pack(header, self.objects)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Program:
+        """The inverse of `to_bytes`. Nothing is loaded before the first call.
+
+        Raises:
+            ProgramFormatError: Not a program, of another version, or damaged.
+        """
+        header, objects = program_format.unpack(data)
+        try:
+            program = Program(
+                ProgramPlan.from_json(header["plan"]),
+                objects,
+                descriptors=header["descriptors"],
+                texts=header["texts"],
+                notes=header["notes"],
+                built_for=_host_from_json(header["built_for"]),
+            )
+            program._check()
+            return program
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, TtnnJitError) as error:
+            raise ProgramFormatError(f"the program's header does not describe a program: {error!r}") from error
+
+    @staticmethod
+    def if_sound(data: bytes, inputs: Sequence[TensorSpec]) -> Program | None:
+        """The program in bytes that a cache holds, if it is one of these inputs; None if it is damaged."""
+        try:
+            program = Program.from_bytes(data)
+        except ProgramFormatError:
+            return None
+        return program if program.plan.inputs == tuple(inputs) else None
+
+    def _check(self) -> None:
+        """Refuse descriptors that describe nothing, and kernels that were made for other launches than the plan's."""
+        _ = self.circular_buffer_bytes
+        if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
+            raise InternalError("no launch writes the results")
+        made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
+        for launch in self.plan.each_launch:
+            if signature_of(launch, self.plan.buffers).to_json() != made_for[launch.kernel]:
+                raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
+
+    def save(self, path: Path | str) -> None:
+        """Write the bytes to a file, which appears whole or not at all."""
+        path = Path(path)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_bytes(self.to_bytes())
+        partial.replace(path)
+
+    @staticmethod
+    def load(path: Path | str) -> Program:
+        """Read what `save` wrote. The file holds machine code: load none that you would not run.
+
+        Raises:
+            ProgramFormatError: Not a program, of another version, or damaged.
+        """
+        return Program.from_bytes(Path(path).read_bytes())
+
+    @cached_property
+    def native(self) -> NativeCall | None:
+        """The kernels, loaded by the first call and not before: a program may be made only to be saved or looked at.
+
+        None if the program launches nothing.
+
+        Raises:
+            ProgramFormatError: The processor lacks something that the code was built for.
+        """
+        if self.plan.launches and self._built_for is not None:
+            require_runnable(self._built_for, self.name)
+        record_load(self)
+        return native_call.link(self.plan, self.objects)
+
+    @cached_property
+    def native_in_place(self) -> NativeCall | None:
+        """The kernels that run where new values of inputs are made in their memory, to which none is copied."""
+        native = self.native
+        return native_call.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
+
+    @cached_property
+    def factors(self) -> Mapping[int, Factor]:
+        """The inputs that may be in panels."""
+        return factors_of(self.plan)
+
+    def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
+        """The kernels that run where the inputs of a mask are in panels; in place, as `native_in_place` says."""
+        if not mask:
+            return self.native_in_place if in_place else self.native
+        found = self._in_panels.get((mask, in_place))
+        if found is None:
+            layouts = {index: factor.layout for index, factor in self.factors.items() if factor.bit & mask}
+            without = self.plan.copies if in_place else ()
+            found = native_call.link(self.plan, self.objects, without=without, in_panels=layouts)
+            self._in_panels[mask, in_place] = found
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: kernels={len(self.plan.kernels)}, launches={self.plan.runs}>"
+
+
+def _signature_in(symbol: str, code: bytes) -> Any:
+    image = Image.read(code)
+    if symbol not in image.functions:
+        raise InternalError(f"native code of {symbol} does not define it")
+    return image.signature
+
+
+def _host_from_json(fields: Any) -> HostCpu:
+    if not all(isinstance(value, str) for value in fields.values()):
+        raise TypeError(f"expected texts, got {fields!r}")
+    return HostCpu(**fields)

@@ -1,0 +1,228 @@
+"""The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
+
+It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `STALE` where it does not
+apply: a guard fails, tensors have other metadata or lie on several devices, or one was deallocated. Its caller then
+takes the slow path, which finds the reason or another program.
+
+Bound: a look-up per guarded read before the native call, two objects per result after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
+from ttnn_jit.runtime.families import Family, WarmCall
+from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.memory.overlap import meet
+from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.panels import memory_of
+from ttnn_jit.runtime.native.threads import HELPERS
+from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.programs.run_log import run_recorder
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.families.runnable import Runnable
+
+PAIRS = 64
+"""Of an input that is written and another one, up to which each is compared by an expression of its own: less than a
+sort takes. The text of thousands takes long to compile, and tens of megabytes (benchmarks/programs/model_costs.py:
+memory).
+"""
+
+Rebuild = Callable[[tuple[Any, ...]], Any]
+"""From a program's results to what the user's function returns."""
+
+
+def warm_caller(
+    program: Runnable,
+    family: Family,
+    *,
+    guard: GuardText = NO_GUARD,
+    hidden: Sequence[Any] = (),
+    rebuild: Rebuild | None = None,
+    counters: Any = None,
+    target: SystemDesc | None = None,
+) -> WarmCall:
+    """The function that runs a program on tensors of one family that have its specs.
+
+    Args:
+        program: Of at least one input; the last ones are those that the guard finds.
+        family: Of the tensors.
+        guard: When the program still is that of the user's function.
+        hidden: Examples of the tensors that the guard finds; none is kept.
+        rebuild: None if the function returns its one result.
+        counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
+        target: What the program was compiled for, if the device of the tensors is to be asked for it.
+    """
+    plan = program.plan
+    name = _identifier(plan.name)
+    given = len(plan.inputs) - len(guard.tensors)
+    examples = dict(zip(range(given, len(plan.inputs)), hidden, strict=True))
+    fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
+    conditions = [*guard.conditions, *fetched, *family.conditions_of_hidden(plan, examples)]
+    conditions += [condition for index in plan.in_place for condition in family.writable(index)]
+    lines = [
+        f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
+        *_checks(program, family, [*family.conditions(plan, range(given), target), *conditions]),
+        *family.account(plan, program.circular_buffer_bytes),
+        *(f" {line}" for index in plan.in_place for line in family.note_write(index)),
+        *_buffers(plan, family),
+        *_native_call(program, family),
+        *_return(plan, family, rebuild, counters),
+    ]
+    scope = {
+        **guard.constants,
+        **family.names(plan),
+        **family.names_of_hidden(plan, examples),
+        **_memory(plan),
+        **_native_names(program, family),
+        "STALE": STALE,
+        "meet": meet,
+        "TtnnJitError": TtnnJitError,
+        # The target itself stands there too, so that no other can come to have its identity.
+        "OPEN_TARGET": id(target),
+        "TARGET": target,
+        "rebuild": rebuild,
+        "counters": counters,
+    }
+    return define(name, lines, scope, shown=f"call of {plan.name}")
+
+
+def _checks(program: Runnable, family: Family, conditions: Iterable[str]) -> list[str]:
+    """To the addresses of the inputs, unless they are not as the `conditions` say."""
+    plan, factors = program.plan, family.factors(program)
+    return [
+        " try:",
+        f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
+        *(f"  {_in_panels(i) if i in factors else family.address_of(i)}" for i in range(len(plan.inputs))),
+        *(f"  if {condition}: return STALE" for condition in _meetings(plan, factors)),
+        " except TtnnJitError:",  # a tensor that was deallocated says so
+        "  raise",
+        f" except {GUARD_ERRORS}:",
+        "  return STALE",
+    ]
+
+
+def _in_panels(i: int) -> str:
+    """The address of an input that may be in panels, what holds it, and its bit if it is."""
+    return f"h{i}, m{i} = memory_of(a{i}, F{i}); p{i} = h{i}.address"
+
+
+def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
+    """Expressions that are true where an input that is written in place may lie in the memory of another.
+
+    One in panels does in none of another tensor's. Of few tensors each pair is an expression; a model that writes the
+    caches of all its layers would have thousands of them.
+    """
+    written, read = plan.in_place, [index for index in plan.used_inputs if index not in plan.in_place]
+    packed = [index for index in plan.used_inputs if index in factors]
+    if len(written) * len(plan.used_inputs) <= PAIRS:
+        yield from (f"a{index} is a{other}" for index in written for other in packed if other != index)
+        for k, index in enumerate(written):
+            for other in (*written[k + 1 :], *read):
+                (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
+                yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
+        return
+    if packed:
+        identities = ["".join(f"id(a{index}), " for index in each) for each in (written, {*packed} - {*written})]
+        yield f"not {{{identities[0]}}}.isdisjoint(({identities[1]}))"
+        yield f"len({{{identities[0]}}}) < {len(written)}"
+    ends = ["".join(_ends(index, *_span(plan.inputs[index])) for index in each) for each in (written, read)]
+    yield f"meet(({ends[0]}), ({ends[1]}))"
+
+
+def _ends(index: int, low: int, high: int) -> str:
+    return f"(p{index} + {low}, p{index} + {high}), "
+
+
+def _span(spec: TensorSpec) -> tuple[int, int]:
+    """The bytes from a tensor's address to its first, and to where it ends."""
+    if spec.strides is None:
+        return 0, spec.nbytes
+    low, high = spec.span
+    return low * spec.dtype.itemsize, (high + 1) * spec.dtype.itemsize
+
+
+def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
+    """Outputs, and memory for intermediates."""
+    outputs = len(plan.inputs) + len(plan.outputs)
+    for i, spec in enumerate(plan.buffers):
+        if i < len(plan.inputs):
+            continue
+        if i in plan.made_in_place:
+            yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
+            continue
+        if i < outputs and not family.is_pooled(spec):
+            yield from family.make(i, spec)
+            continue
+        yield from _allocation(i, family)
+        if family.is_leased(spec):
+            yield f" b{i}.lease = l{i}"
+        if i < outputs:
+            yield from family.wrap(i)
+
+
+def _allocation(i: int, family: Family) -> list[str]:
+    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, written out."""
+    return [
+        f" b{i} = Buffer{i}()",
+        f" b{i}._home = class{i}",
+        " try:",
+        f"  for p{i} in fresh{i}:",
+        f"   b{i}.address = p{i}",
+        "   break",
+        " except IndexError:",
+        *(f"  {line}" for line in family.admit(i)),
+        f"  class{i}.fill(b{i})",
+        f"  p{i} = b{i}.address",
+    ]
+
+
+def _memory(plan: ProgramPlan) -> dict[str, Any]:
+    """What the lines of `_buffers` use, for every buffer."""
+    classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
+    return {
+        **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
+        **{f"class{index}": size_class for index, size_class in enumerate(classes)},
+        **{f"Buffer{index}": size_class.buffer for index, size_class in enumerate(classes)},
+        **{f"fresh{index}": size_class.addresses for index, size_class in enumerate(classes)},
+    }
+
+
+def _native_call(program: Runnable, family: Family) -> list[str]:
+    """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
+    call = program.native_in_place
+    record = [" record_run()"] if run_recorder(program) else []
+    if call is None:
+        return record
+    addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
+    mask = " | ".join(f"m{i}" for i in family.factors(program))
+    table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
+    return [*record, f" native({table}, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
+
+
+def _native_names(program: Runnable, family: Family) -> dict[str, Any]:
+    """What the lines of `_native_call` use, and of `_in_panels`."""
+    names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
+    if factors := family.factors(program):
+        names |= {"memory_of": memory_of, "native_for": program.native_for}
+        names |= {f"F{i}": factor for i, factor in factors.items()}
+    call = program.native_in_place
+    return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
+
+
+def _return(plan: ProgramPlan, family: Family, rebuild: Rebuild | None, counters: Any) -> list[str]:
+    results = [f"a{i}" if i < len(plan.inputs) else family.given(i, plan.buffers[i]) for i in plan.results]
+    value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
+    counting = [] if counters is None else [" counters.memory_hits += 1"]
+    return [*counting, f" return {value}"]
+
+
+def _identifier(name: str) -> str:
+    """A name for the generated function of the program `name`."""
+    return "call_" + "".join(character if character.isalnum() and character.isascii() else "_" for character in name)

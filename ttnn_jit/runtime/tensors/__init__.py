@@ -1,0 +1,1 @@
+"""Tensors, and what readers see of them."""

@@ -1,0 +1,166 @@
+"""The loops and strides that walk a domain, for addresses that are affine in its indices."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access.index_expressions import (
+    Add,
+    Const,
+    Dim,
+    Expr,
+    FloorDiv,
+    Mod,
+    Mul,
+    divided,
+    remainder,
+    times,
+    total,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StridedWalk:
+    """Loops over a domain, along which every address moves by strides.
+
+    Attributes:
+        extents: Of the loops, outermost first.
+        offsets: Per address, that of the first element.
+        strides: Per address, per loop.
+    """
+
+    extents: tuple[int, ...]
+    offsets: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]
+
+
+class NotStridedError(ValueError):
+    """No splitting of loops makes strides of an expression."""
+
+
+def walk(extents: Sequence[int], addresses: Sequence[Expr]) -> StridedWalk:
+    """The loops over a domain that is not empty, in its order, that make strides of all `addresses`.
+
+    Raises:
+        NotStridedError: There are none.
+    """
+    digits, forms = _split(extents, addresses)
+    return StridedWalk(
+        tuple(digits.values()),
+        tuple(form.constant for form in forms),
+        tuple(tuple(form.weights.get(digit, 0) for digit in digits) for form in forms),
+    )
+
+
+def sums_of_parts(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The same expressions over a domain that is not empty, as sums over parts of single indices.
+
+    Raises:
+        NotStridedError: They are none.
+    """
+    digits, forms = _split(extents, exprs)
+    places = {digit: _expr(digit, extent, extents) for digit, extent in digits.items()}
+    return tuple(
+        total([*(times(places[digit], weight) for digit, weight in form.weights.items()), Const(form.constant)])
+        for form in forms
+    )
+
+
+_Digit = tuple[int, int]
+"""A loop: a dimension of the domain, and the number of its indices that one step of the loop passes."""
+
+
+class _CutError(Exception):
+    """A dimension must be two loops, of which the inner one passes `place` indices."""
+
+    def __init__(self, axis: int, place: int) -> None:
+        super().__init__()
+        self.axis, self.place = axis, place
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    constant: int
+    weights: Mapping[_Digit, int]
+
+
+def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digit, int], list[_Linear]]:
+    """The loops that make all `exprs` linear, outermost first, with their extents; and what each then is.
+
+    Raises:
+        NotStridedError: There are none.
+    """
+    cuts: tuple[frozenset[int], ...] = (frozenset(),) * len(extents)
+    while True:
+        digits = _digits(extents, cuts)
+        try:
+            return digits, [_linear(expr, digits) for expr in exprs]
+        except _CutError as cut:
+            cuts = (*cuts[: cut.axis], cuts[cut.axis] | {cut.place}, *cuts[cut.axis + 1 :])
+
+
+def _expr(digit: _Digit, extent: int, extents: Sequence[int]) -> Expr:
+    """The index of a loop, of the dimension that it is a part of."""
+    axis, place = digit
+    index = divided(Dim(axis), place)
+    return index if place * extent == extents[axis] else remainder(index, extent)
+
+
+def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Digit, int]:
+    """Extent of every loop, outermost first.
+
+    Raises:
+        NotStridedError: The cuts of a dimension do not divide each other.
+    """
+    digits: dict[_Digit, int] = {}
+    for axis, extent in enumerate(extents):
+        places = [1, *sorted(cuts[axis]), extent]
+        if any(above % below for below, above in itertools.pairwise(places)):
+            raise NotStridedError
+        found = {(axis, below): above // below for below, above in itertools.pairwise(places)}
+        digits.update(reversed(found.items()))
+    return digits
+
+
+def _linear(expr: Expr, digits: Mapping[_Digit, int]) -> _Linear:
+    match expr:
+        case Dim(position):
+            return _Linear(0, {digit: digit[1] for digit in digits if digit[0] == position})
+        case Const(value):
+            return _Linear(value, {})
+        case Add(left, right):
+            one, other = _linear(left, digits), _linear(right, digits)
+            keys = {**one.weights, **other.weights}
+            weights = {digit: one.weights.get(digit, 0) + other.weights.get(digit, 0) for digit in keys}
+            return _Linear(
+                one.constant + other.constant, {digit: weight for digit, weight in weights.items() if weight}
+            )
+        case Mul(left, factor):
+            form = _linear(left, digits)
+            return _Linear(
+                form.constant * factor, {digit: weight * factor for digit, weight in form.weights.items() if factor}
+            )
+        case FloorDiv(left, divisor):
+            return _divided(_linear(left, digits), divisor, digits)[0]
+        case Mod(left, divisor):
+            return _divided(_linear(left, digits), divisor, digits)[1]
+
+
+def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple[_Linear, _Linear]:
+    """Quotient and remainder, where whole digits belong to either."""
+    quotient, rest = divmod(form.constant, divisor)
+    high = {digit: weight // divisor for digit, weight in form.weights.items() if weight % divisor == 0}
+    low = {digit: weight for digit, weight in form.weights.items() if weight % divisor}
+    moves = [weight * (digits[digit] - 1) for digit, weight in low.items()]
+    least = rest + sum(move for move in moves if move < 0)
+    most = rest + sum(move for move in moves if move > 0)
+    if least // divisor == most // divisor:
+        carried = least // divisor
+        return _Linear(quotient + carried, high), _Linear(rest - carried * divisor, low)
+    for (axis, place), weight in low.items():
+        inner = divisor // abs(weight) if divisor % abs(weight) == 0 else 0
+        if 1 < inner < digits[axis, place] and digits[axis, place] % inner == 0:
+            raise _CutError(axis, place * inner)
+    raise NotStridedError

@@ -1,0 +1,1 @@
+"""How a chip splits and computes operations, as programs configure it."""

@@ -1,0 +1,159 @@
+"""How ttnn spreads the result of a convolution over cores: the memory config that follows from a `Conv2dConfig`.
+
+Rows (batch, height and width) and channels are counted in tiles. As many cores work as there are, as long as none of
+them is left without a tile when all others have equally many. A sharded input keeps its cores, unless another spreading
+is asked for; channels are spread anew over the columns of its grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.configs.conv_configs import Conv2dConfig
+from ttnn_jit.specs.cores.core_sets import num_cores_to_corerangeset
+from ttnn_jit.specs.cores.cores import CoreCoord, CoreRange, CoreRangeSet
+from ttnn_jit.specs.cores.memory_config import BufferType, MemoryConfig, ShardOrientation, ShardSpec, TensorMemoryLayout
+from ttnn_jit.specs.cores.sharding import largest_divisor, round_up
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+_HEIGHT, _WIDTH, _BLOCK = (
+    TensorMemoryLayout.HEIGHT_SHARDED,
+    TensorMemoryLayout.WIDTH_SHARDED,
+    TensorMemoryLayout.BLOCK_SHARDED,
+)
+
+_SPREADS = {_HEIGHT, _WIDTH, _BLOCK}
+
+
+def check_shard_layout(asked: Conv2dConfig) -> None:
+    """Refuse a `shard_layout` that no convolution has.
+
+    Raises:
+        ArgumentError: It is none of height, width and block.
+    """
+    if asked.shard_layout is not None and asked.shard_layout not in _SPREADS:
+        raise ArgumentError(
+            f"a convolution is sharded by height, width or block, got `shard_layout` {asked.shard_layout.name}",
+            help="leave it out for a result in DRAM",
+        )
+
+
+def most_parts(count: int, most: int, multiple: int = 1) -> int:
+    """Into how many equal parts, at most `most`, so many things go of which none is empty.
+
+    Args:
+        count: Of things, at least 1; the last part may have fewer than the others.
+        most: At least 1.
+        multiple: Of which a part has a multiple.
+    """
+    return next(parts for parts in range(most, 0, -1) if _leaves_none_empty(count, parts, multiple))
+
+
+def _leaves_none_empty(count: int, parts: int, multiple: int) -> bool:
+    padded = round_up(count, parts * multiple)
+    return parts == 1 or padded - count < padded // parts
+
+
+@dataclass(frozen=True)
+class ConvolutionShards:
+    """What decides how a convolution's result is spread.
+
+    Attributes:
+        rows: Batch x height x width of the result.
+        channels: Of the result.
+        is_product: Whether its windows are single elements, beside each other, of one group.
+        tiled: Whether it lies in tiles.
+        grid: Rows and columns of cores of the device.
+    """
+
+    rows: int
+    channels: int
+    is_product: bool
+    tiled: bool
+    grid: tuple[int, int]
+
+    def config(self, asked: Conv2dConfig, given: MemoryConfig) -> MemoryConfig | None:
+        """Where the result lies in L1; None where nothing says that it is sharded.
+
+        Args:
+            asked: The call's config.
+            given: Where the input lies.
+
+        Raises:
+            ArgumentError: A layout that is none of height, width and block.
+        """
+        keeps = given.memory_layout in _SPREADS and not asked.reshard_if_not_optimal
+        kept = given.shard_spec if keeps else None
+        layout = given.memory_layout if kept else asked.shard_layout
+        if layout is None:
+            return None
+        check_shard_layout(asked)
+        cores = asked.core_grid if asked.override_sharding_config else kept and kept.grid
+        turned = asked.transpose_shards and layout is _BLOCK
+        own = ShardOrientation.COL_MAJOR if turned else ShardOrientation.ROW_MAJOR
+        orientation = kept.orientation if kept else own
+        spread: Callable[..., tuple[CoreRangeSet, tuple[int, int]]] = {
+            _HEIGHT: self._by_height,
+            _WIDTH: self._by_width,
+            _BLOCK: self._by_block,
+        }[layout]
+        grid, shard = spread(cores, asked, orientation)
+        return MemoryConfig(layout, BufferType.L1, ShardSpec(grid, shard, orientation))
+
+    @property
+    def _row_tiles(self) -> int:
+        return -(-self.rows // TILE_HEIGHT)
+
+    @property
+    def _channel_tiles(self) -> int:
+        return -(-self.channels // TILE_WIDTH)
+
+    @property
+    def _all_cores(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+    def _cores(self, count: int) -> CoreRangeSet:
+        rows, columns = self.grid
+        return num_cores_to_corerangeset(count, (columns, rows), row_wise=True)
+
+    def _by_height(
+        self, chosen: CoreRangeSet | None, asked: Conv2dConfig, _: ShardOrientation
+    ) -> tuple[CoreRangeSet, tuple[int, int]]:
+        cores = chosen or self._cores(most_parts(self._row_tiles, self._all_cores, _block_tiles(asked)))
+        width = self._channel_tiles * TILE_WIDTH if self.tiled else self.channels
+        return cores, (self._shard_rows(cores.num_cores()), width)
+
+    def _by_width(
+        self, chosen: CoreRangeSet | None, _asked: Conv2dConfig, _: ShardOrientation
+    ) -> tuple[CoreRangeSet, tuple[int, int]]:
+        cores = chosen or self._cores(most_parts(self._channel_tiles, self._all_cores))
+        height = self._row_tiles * TILE_HEIGHT if self.tiled else self.rows
+        return cores, (height, -(-self._channel_tiles // cores.num_cores()) * TILE_WIDTH)
+
+    def _by_block(
+        self, chosen: CoreRangeSet | None, asked: Conv2dConfig, orientation: ShardOrientation
+    ) -> tuple[CoreRangeSet, tuple[int, int]]:
+        rows, columns = self.grid
+        size = CoreCoord(columns, rows) if chosen is None else chosen.bounding_box().grid_size()
+        turned = orientation is ShardOrientation.COL_MAJOR
+        most_down, most_across = (size.x, size.y) if turned else (size.y, size.x)
+        down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(asked))
+        across = self._parts_across(most_across, is_chosen=chosen is not None)
+        width, height = (down, across) if turned else (across, down)
+        start = CoreCoord(0, 0) if chosen is None else chosen.bounding_box().start
+        cores = CoreRangeSet(CoreRange(start, CoreCoord(start.x + width - 1, start.y + height - 1)))
+        return cores, (self._shard_rows(down), -(-self._channel_tiles // across) * TILE_WIDTH)
+
+    def _parts_across(self, most: int, *, is_chosen: bool) -> int:
+        if not self.is_product:
+            return most_parts(self._channel_tiles, most)
+        return most if is_chosen else largest_divisor(self._channel_tiles, most)
+
+    def _shard_rows(self, parts: int) -> int:
+        return round_up(self.rows, parts * TILE_HEIGHT) // parts
+
+
+def _block_tiles(asked: Conv2dConfig) -> int:
+    return max(1, asked.act_block_h_override // TILE_HEIGHT)

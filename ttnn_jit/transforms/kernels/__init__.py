@@ -1,0 +1,1 @@
+"""Kernels in the making: their shapes, bodies, fusion, order and DST slots."""

@@ -1,0 +1,42 @@
+"""The index constants of a kernel: one `arith.constant` per number, at the top of its region."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from ttnn_jit.dialects.builders import constant_index
+from ttnn_jit.dialects.writing.editing import append, insert_before
+
+
+class IndexConstants:
+    """Constants that stand first in `block`; those already there are used again."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._values: dict[int, SSAValue] = {}
+        self._last: Operation | None = None
+        for op in block.ops:
+            if not isinstance(op, arith.ConstantOp):
+                break
+            self._last = op
+            if isinstance(op.value, IntegerAttr) and isinstance(op.result.type, IndexType):
+                self._values[op.value.value.data] = op.result
+
+    def value(self, number: int) -> SSAValue:
+        """The constant `number`."""
+        if number not in self._values:
+            constant = constant_index(number, self._block.first_op.location if self._block.first_op else None)
+            self.append(constant)
+            self._values[number] = constant.result
+        return self._values[number]
+
+    def append(self, constant: Operation) -> None:
+        """Puts another constant behind those at the top of the block."""
+        following = self._block.first_op if self._last is None else self._last.next_op
+        if following is None:
+            append(self._block, (constant,))
+        else:
+            insert_before(constant, following)
+        self._last = constant

@@ -1,0 +1,128 @@
+"""Iteration spaces of elementwise kernels: which tile of each operand belongs to which tile of the result.
+
+Tensors are seen as matrices of 32x32 tiles. Where all leading dimensions agree they fold into the rows, and the space
+is two-dimensional; otherwise they stay, one dimension each, before tile rows and tile columns.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.cores.sharding import maximal_block_sharding_grid
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+
+class TileBroadcast(enum.Enum):
+    """How the elements of one tile spread over a tile: the first row down, the first column across, or one element."""
+
+    ROW = "row"
+    COL = "col"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class TileAccess:
+    """How an operand is read.
+
+    Attributes:
+        tiles: Its extents in tiles, one per dimension of the space.
+        varies: Per dimension, whether its index follows the loop; False reads index 0.
+        broadcast: How elements spread within a tile, None if they do not.
+    """
+
+    tiles: tuple[int, ...]
+    varies: tuple[bool, ...]
+    broadcast: TileBroadcast | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IterationSpace:
+    """The loops of a kernel over whole tensors: `tiles` are the result's extents, `operands` how each is read."""
+
+    tiles: tuple[int, ...]
+    operands: tuple[TileAccess, ...]
+
+
+@memoized
+def iteration_space(
+    operand_shapes: tuple[tuple[int, ...], ...], result_shape: tuple[int, ...], *, fold: bool = True
+) -> IterationSpace:
+    """The space of an elementwise op.
+
+    Args:
+        operand_shapes: Logical extents in elements of each operand, which is broadcast to the result.
+        result_shape: Logical extents in elements of the result.
+        fold: Whether leading dimensions fold into the rows where they can; they never do where they cannot.
+    """
+    rank = max(2, len(result_shape))
+    result = padded(result_shape, rank)
+    operands = [padded(shape, rank) for shape in operand_shapes]
+    if fold and all(_folds(operand, result) for operand in operands):
+        accesses = (_folded_access(operand, result) for operand in operands)
+        return IterationSpace(_folded_tiles(result), tuple(accesses))
+    return IterationSpace(tiles_of(result), tuple(_access(operand, result) for operand in operands))
+
+
+def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
+    """The maximal grid of a kernel whose operands are not sharded, one extent per dimension of its space.
+
+    A shape that is no whole number of tiles stays on one core, and so do leading batch dimensions.
+
+    Args:
+        result_shape: Logical extents of the result.
+        dimensions: Rank of the space.
+        last_core: Coordinate (x, y) of the last core that may be used.
+    """
+    shape = padded(result_shape, 2)
+    if shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
+        return (1,) * dimensions
+    columns, rows = maximal_block_sharding_grid(shape if dimensions == 2 else shape[-2:], last_core)
+    return (*(1 for _ in range(dimensions - 2)), rows, columns)
+
+
+def padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """`shape` with leading extents of 1 up to a rank."""
+    return (1,) * (rank - len(shape)) + tuple(shape)
+
+
+def tiles_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents of a matrix, or of several, in tiles."""
+    # A tensor without elements has one tile without elements, so that every loop and buffer has a size.
+    tiles = (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
+    return tuple(max(1, extent) for extent in tiles)
+
+
+def _folded_tiles(shape: tuple[int, ...]) -> tuple[int, int]:
+    tiles = tiles_of(shape)
+    return math.prod(tiles[:-1]), tiles[-1]
+
+
+def _folds(operand: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Whether the operand's rows can be counted along the result's folded rows."""
+    if operand[:-1] == result[:-1]:
+        return True
+    return math.prod(operand[:-1]) == 1
+
+
+def _folded_access(operand: tuple[int, ...], result: tuple[int, ...]) -> TileAccess:
+    varies = (operand[:-1] == result[:-1], operand[-1] == result[-1])
+    return TileAccess(_folded_tiles(operand), varies, _tile_broadcast(operand, result))
+
+
+def _access(operand: tuple[int, ...], result: tuple[int, ...]) -> TileAccess:
+    varies = tuple(own == full for own, full in zip(operand, result, strict=True))
+    return TileAccess(tiles_of(operand), varies, _tile_broadcast(operand, result))
+
+
+def _tile_broadcast(operand: tuple[int, ...], result: tuple[int, ...]) -> TileBroadcast | None:
+    rows = operand[-2] != result[-2]
+    columns = operand[-1] != result[-1]
+    if rows and columns:
+        return TileBroadcast.SCALAR
+    if rows:
+        return TileBroadcast.ROW
+    return TileBroadcast.COL if columns else None

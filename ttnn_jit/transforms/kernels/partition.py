@@ -1,0 +1,276 @@
+"""Which ops become one kernel: the fusion rules as named predicates, and the partition they give.
+
+On targets that fuse over trees only, ops are taken in program order and every producer joins its consumer unless a
+predicate fails. On targets that fuse over values with several users, a group is a value's whole cone: every op all of
+whose users are in the group. Both take time linear in the number of ops.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.transforms.kernels.schedule import schedule, tiles_needed
+from ttnn_jit.transforms.kernels.slots import assign_slots
+from ttnn_jit.transforms.kernels.tile_graph import TileGraph
+
+
+class Predicate(enum.Enum):
+    """Why a producer stays out of its consumer's kernel."""
+
+    NOT_ELEMENTWISE = "not_elementwise"
+    NOT_HOISTED = "not_hoisted"
+    ELEMENT_TYPES = "element_types"
+    RETURNED = "returned"
+    MULTI_USER = "multi_user"
+    ITERATION_SPACE = "iteration_space"
+    CIRCULAR_BUFFERS = "circular_buffers"
+    WIDE_INPUTS = "wide_inputs"
+    DST_CAPACITY = "dst_capacity"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionNode:
+    """One unfused kernel.
+
+    Attributes:
+        operands: Tile operands in order: the number of the node that makes the value, or a negative number that
+            stands for a tensor made elsewhere (one number per tensor).
+        operand_spaces: For each operand, the iteration space that the node reads it in.
+        space: The iteration space that the node writes its result in.
+        users: Number of uses of the result, by nodes and by anything else; a node that reads it twice counts twice.
+        returned: Whether anything but a node reads the result, above all the function's return.
+        wide: Whether a tensor that the node reads or writes has elements wider than 16 bits.
+        hoisted: Whether the op carries the attribute that asks for a kernel.
+        elementwise: Whether all loops are parallel.
+        integers: What type of integers it computes with; None of floats.
+    """
+
+    operands: tuple[int, ...]
+    operand_spaces: tuple[Hashable, ...]
+    space: Hashable
+    users: int
+    returned: bool = False
+    wide: bool = False
+    hoisted: bool = True
+    elementwise: bool = True
+    integers: Hashable = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pair that was not fused, and the first predicate that failed."""
+
+    producer: int
+    consumer: int
+    predicate: Predicate
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Groups of nodes, each in program order with the node that makes the group's result last; and the refusals."""
+
+    groups: tuple[tuple[int, ...], ...]
+    refusals: tuple[Refusal, ...]
+
+
+Failure = tuple[Predicate, str]
+
+
+def partition(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
+    """The kernels that `target`'s rules make of `nodes`, which are in program order."""
+    if target.fuses_multi_user_values:
+        return _partition_cones(nodes, target)
+    joined, refusals = _join_trees(range(len(nodes)), nodes, target)
+    return Partition(_groups(_roots(joined, len(nodes))), tuple(refusals))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What the predicates ask of a group that is a tree."""
+
+    inputs: int
+    wide: bool
+    operand_needs: tuple[int, ...]
+    tiles_read: int
+
+    @property
+    def tiles_needed(self) -> int:
+        return tiles_needed(self.operand_needs, self.tiles_read)
+
+    def with_operand(self, producer: _Tree) -> _Tree:
+        """The tree after `producer` has taken the place of one of its inputs."""
+        return _Tree(
+            self.inputs - 1 + producer.inputs,
+            self.wide or producer.wide,
+            (*self.operand_needs, producer.tiles_needed),
+            self.tiles_read,
+        )
+
+
+def _join_trees(
+    members: Iterable[int], nodes: Sequence[FusionNode], target: SystemDesc
+) -> tuple[dict[int, int], list[Refusal]]:
+    """Producer -> consumer for every pair that becomes one kernel, and the refused pairs."""
+    joined: dict[int, int] = {}
+    refusals: list[Refusal] = []
+    trees: dict[int, _Tree] = {}
+    for consumer in members:
+        node = nodes[consumer]
+        tree = _Tree(len(node.operands), node.wide, (), len(node.operands))
+        for position, producer in enumerate(node.operands):
+            if producer not in trees or producer in node.operands[:position]:
+                continue
+            fused = tree.with_operand(trees[producer])
+            failure = (
+                _structural_failure(nodes[producer], node, position)
+                or _multi_user(nodes[producer])
+                or _capacity_failure(fused.inputs, fused.wide, fused.tiles_needed, target)
+            )
+            if failure is None:
+                tree, joined[producer] = fused, consumer
+            else:
+                refusals.append(Refusal(producer, consumer, *failure))
+        trees[consumer] = tree
+    return joined, refusals
+
+
+def _structural_failure(producer: FusionNode, consumer: FusionNode, position: int) -> Failure | None:
+    if not (producer.elementwise and consumer.elementwise):
+        return Predicate.NOT_ELEMENTWISE, "one of the two has a loop that is not parallel"
+    if not (producer.hoisted and consumer.hoisted):
+        return Predicate.NOT_HOISTED, "one of the two lacks ttnn.hoist_generic_via_d2m"
+    if producer.integers != consumer.integers:
+        return Predicate.ELEMENT_TYPES, "a cast from or to integers ends a kernel"
+    if producer.returned:
+        return (
+            Predicate.RETURNED,
+            "the value leaves the kernels: the function returns it, or an operation beside kernels reads it",
+        )
+    if producer.space != consumer.operand_spaces[position]:
+        return Predicate.ITERATION_SPACE, "shapes or core grids differ"
+    return None
+
+
+def _multi_user(producer: FusionNode) -> Failure | None:
+    if producer.users > 1:
+        return Predicate.MULTI_USER, f"the value has {producer.users} uses"
+    return None
+
+
+def _capacity_failure(inputs: int, wide: bool, peak: int, target: SystemDesc) -> Failure | None:
+    buffers = target.max_circular_buffers
+    if buffers is not None and inputs + 1 > buffers:
+        return Predicate.CIRCULAR_BUFFERS, f"{inputs} inputs and 1 output exceed {buffers} circular buffers"
+    if wide and target.max_wide_inputs is not None and inputs > target.max_wide_inputs:
+        return Predicate.WIDE_INPUTS, f"{inputs} inputs exceed {target.max_wide_inputs} for elements wider than 16 bits"
+    capacity = target.dst_capacity(wide=wide)
+    if peak > capacity:
+        return Predicate.DST_CAPACITY, f"{peak} DST tiles exceed {capacity}"
+    return None
+
+
+def _partition_cones(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
+    users = _users(nodes)
+    roots, refusals = _cone_roots(nodes, users)
+    joined = {producer: root for producer, root in enumerate(roots) if producer != root}
+    for cone in _groups(roots):
+        failure = _cone_failure(cone, nodes, target)
+        if failure is not None:
+            split, further = _split_cone(cone, nodes, users, target, failure)
+            for member in cone:
+                joined.pop(member, None)
+            joined.update(split)
+            refusals.extend(further)
+    return Partition(_groups(_roots(joined, len(nodes))), tuple(refusals))
+
+
+def _users(nodes: Sequence[FusionNode]) -> list[list[tuple[int, int]]]:
+    """For every node, the (consumer, operand position) pairs that read its result, one per consumer."""
+    users: list[list[tuple[int, int]]] = [[] for _ in nodes]
+    for consumer, node in enumerate(nodes):
+        for position, producer in enumerate(node.operands):
+            if producer >= 0 and producer not in node.operands[:position]:
+                users[producer].append((consumer, position))
+    return users
+
+
+def _cone_roots(
+    nodes: Sequence[FusionNode], users: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[list[int], list[Refusal]]:
+    """For every node, the node whose kernel computes it, structural predicates alone; and the refused pairs."""
+    roots = list(range(len(nodes)))
+    refusals: list[Refusal] = []
+    for producer in reversed(range(len(nodes))):
+        failures = [
+            (consumer, _structural_failure(nodes[producer], nodes[consumer], position))
+            for consumer, position in users[producer]
+        ]
+        groups = {roots[consumer] for consumer, _ in users[producer]}
+        if len(groups) == 1 and not any(failure for _, failure in failures):
+            roots[producer] = groups.pop()
+            continue
+        elsewhere = (Predicate.MULTI_USER, "the value is used outside the kernel too")
+        refusals.extend(Refusal(producer, consumer, *(failure or elsewhere)) for consumer, failure in failures)
+    refusals.reverse()
+    return roots, refusals
+
+
+def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: SystemDesc) -> Failure | None:
+    if len(cone) == 1:
+        return None
+    graph = _tile_graph_of(cone, nodes)
+    peak = assign_slots(graph, schedule(graph)).peak
+    return _capacity_failure(graph.inputs, any(nodes[member].wide for member in cone), peak, target)
+
+
+def _tile_graph_of(group: Sequence[int], nodes: Sequence[FusionNode]) -> TileGraph:
+    """The graph of a group of nodes in program order, its inputs distinct tensors in order of first use."""
+    members = {member: op for op, member in enumerate(group)}
+    inputs: dict[int, int] = {}
+    for member in group:
+        for operand in nodes[member].operands:
+            if operand not in members:
+                inputs.setdefault(operand, len(inputs))
+    count = len(inputs)
+    operands = tuple(
+        tuple(inputs[o] if o in inputs else count + members[o] for o in nodes[member].operands) for member in group
+    )
+    return TileGraph(count, operands, count + len(group) - 1)
+
+
+def _split_cone(
+    cone: tuple[int, ...],
+    nodes: Sequence[FusionNode],
+    users: Sequence[Sequence[tuple[int, int]]],
+    target: SystemDesc,
+    failure: Failure,
+) -> tuple[dict[int, int], list[Refusal]]:
+    """The trees of a cone that is too large for one kernel: values with several users are stored."""
+    predicate, detail = failure
+    joined, refusals = _join_trees(cone, nodes, target)
+    reason = f"with all values that have several users: {detail}"
+    return joined, [
+        replace(refusal, predicate=predicate, detail=reason) if len(users[refusal.producer]) > 1 else refusal
+        for refusal in refusals
+    ]
+
+
+def _roots(joined: dict[int, int], count: int) -> list[int]:
+    roots = list(range(count))
+    for node in reversed(range(count)):
+        if node in joined:
+            roots[node] = roots[joined[node]]
+    return roots
+
+
+def _groups(roots: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Nodes by root, in program order, groups in the order of their roots."""
+    groups: dict[int, list[int]] = {root: [] for node, root in enumerate(roots) if node == root}
+    for node, root in enumerate(roots):
+        groups[root].append(node)
+    return tuple(tuple(group) for group in groups.values())

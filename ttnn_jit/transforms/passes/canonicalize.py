@@ -1,0 +1,92 @@
+"""canonicalize: removes identity ops and ops without users."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ttnn_jit.dialects import operation_of, ttir
+from ttnn_jit.dialects.declared_ops import ContractionOp
+from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.dialects.writing.editing import erase, insert_before, ops_of, replace_uses
+from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.transforms.function_bodies import has_no_effects
+from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
+
+
+@dataclass(frozen=True)
+class Canonicalize(FunctionPass):
+    """Erases ops without users and ops that give back their operand bit for bit (any NaN equals any NaN).
+
+    A product whose factors have nothing to contract becomes zeros.
+
+    ``x * 1``, ``x / 1``, ``x + -0.0`` and ``x - 0.0`` are such ops under IEEE numerics. Under device numerics a bf16
+    result is no copy of a function argument, whose denormals it flushes and whose NaN it turns into infinity; it is
+    one of an op's result, where both have happened already. What the function returns is never folded, because a
+    result has memory of its own.
+    """
+
+    name = "canonicalize"
+
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Simplifies one function."""
+        for op in ops_of(block):
+            zeros_for_no_terms(op)
+            fold(op, target.numerics)
+        erase_unread(block)
+
+
+def fold(op: Operation, numerics: Numerics) -> None:
+    """Replaces the result of `op` by the operand that it equals, if there is one."""
+    copied = copied_operand(op)
+    if copied is None or copied.type != op.results[0].type or not _is_exact(copied, numerics):
+        return
+    if all(isinstance(use.operation, ttir.TensorElementwiseOp) for use in op.results[0].uses):
+        replace_uses(op.results[0], copied)
+
+
+def zeros_for_no_terms(op: Operation) -> None:
+    """Replaces a contraction whose sums have no terms by zeros: no loop runs over none of them."""
+    if not isinstance(op, ContractionOp) or op.terms:
+        return
+    (result,) = op.results
+    assert isinstance(result.type, TensorType), "as its verifier says"
+    zeros = ttir.FullOp.make(0.0, result.type, op.location)
+    insert_before(zeros, op)
+    replace_uses(result, zeros.result)
+
+
+def copied_operand(op: Operation) -> SSAValue | None:
+    """The operand whose value `op` gives back, by the rules of float arithmetic; None if there is none."""
+    operation = operation_of(op)
+    laws = operation.laws if operation is not None else None
+    if laws is None or laws.neutral is None:
+        return None
+    x, y = op.operands
+    if _is_full_of(y, laws.neutral):
+        return x
+    return y if laws.commutative and _is_full_of(x, laws.neutral) else None
+
+
+def _is_full_of(value: SSAValue, number: float) -> bool:
+    """Whether every element of `value` is `number`, its sign included."""
+    if not isinstance(value.owner, ttir.FullOp):
+        return False
+    filled = value.owner.fill_value.value.data
+    return filled == number and math.copysign(1.0, filled) == math.copysign(1.0, number)
+
+
+def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
+    if numerics is Numerics.IEEE or dtype_of(value.type).is_compute_type:
+        return True
+    return isinstance(value.owner, ttir.TensorElementwiseOp)
+
+
+def erase_unread(block: Block) -> None:
+    """Erases ops without side effects whose results nobody reads, last first."""
+    for op in reversed(ops_of(block)):
+        if op.results and all(result.first_use is None for result in op.results) and has_no_effects(op):
+            erase(op)

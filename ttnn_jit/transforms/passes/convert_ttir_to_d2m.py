@@ -1,0 +1,249 @@
+"""convert-ttir-to-d2m: one `d2m.generic` per compute op."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import d2m, operation_of, ttir
+from ttnn_jit.dialects.builders import linalg_yield
+from ttnn_jit.dialects.declared_ops import TypecastOp
+from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
+from ttnn_jit.dialects.ttcore import TileType, tile_type
+from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.dialects.writing.creation import empty_block, remade
+from ttnn_jit.dialects.writing.editing import append, erase, ops_of
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.kernels.kernel_body import linalg_of
+from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, kernel_op
+from ttnn_jit.transforms.kernels.kernel_shape import elementwise_space, kernel_shape
+from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
+from ttnn_jit.transforms.kernels.reducing_generics import (
+    chips_contract,
+    chips_reduce,
+    contracting_generic,
+    contracts_matrices,
+    reducing_generic,
+)
+
+NOT_HOISTED = "d2m.not_hoisted"
+"""Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused."""
+
+
+@dataclass(frozen=True)
+class ConvertTTIRToD2M(FunctionPass):
+    """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
+
+    Under IEEE numerics tiles of floats are widened to f32 on the way in and rounded on the way out by
+    ``d2m.tile_typecast``; under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks
+    for the casts. Integers are exact in their own type.
+
+    Attributes:
+        max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
+        fp32_dest_acc: Tile ops compute on f32 tiles under device numerics too; casts at the stores round as a device.
+    """
+
+    name = "convert-ttir-to-d2m"
+
+    max_grid: tuple[int, ...] | None = None
+    fp32_dest_acc: bool = False
+
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Converts one function."""
+        rows, columns = target.grid
+        last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
+        in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
+        conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
+        erase_unread_copies(rebuild(block, conversion.rewrite))
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    last_core: tuple[int, int]
+    in_float32: bool
+    fuses_movement: bool
+    not_to_fold: frozenset[Shape]
+
+    def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if isinstance(op, ttir.MovementOp) and self.fuses_movement:
+            return self._moved(op, values) if op.is_view else self._through_views(op, values)
+        if isinstance(op, ttir.ReductionOp):
+            return self._reduced(op, values)
+        if isinstance(op, ttir.ContractionOp):
+            return self._contracted(op, values)
+        if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
+            return None
+        if isinstance(op, TypecastOp) and any(map(is_packed, (op.operands[0], op.results[0]))):
+            return None
+        output = spec_of(op.results[0].type)
+        shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)
+        empty = d2m.EmptyOp.make(op.results[0].type, op.location)
+        body = _tile_block(op, operation, shape, in_float32=self.in_float32)
+        generic = kernel_op(values.operands(op), empty.results[0], shape, body, op.location)
+        if HOIST not in op.attributes:
+            generic.attributes[NOT_HOISTED] = UnitAttr()
+        return values.replaced(op, empty, generic)
+
+    def _reduced(self, op: ttir.ReductionOp, values: ValueMap) -> Iterable[Operation] | None:
+        """A kernel with a reduction loop; on chips where their rules allow."""
+        if not self.fuses_movement and not chips_reduce(op):
+            return None
+        return values.replaced(op, *reducing_generic(op, values[op.operands[0]], self.last_core))
+
+    def _contracted(self, op: ttir.ContractionOp, values: ValueMap) -> Iterable[Operation] | None:
+        """A kernel with a reduction loop for products of matrices; on chips where their rules allow."""
+        if not contracts_matrices(op) or (not self.fuses_movement and not chips_contract(op)):
+            return None
+        return values.replaced(op, *contracting_generic(op, values.operands(op), self.last_core))
+
+    def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
+        """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""
+        operand, result = values[op.operands[0]], op.results[0].type
+        source, access = _walkable(operand, op.parts[0].access)
+        if not is_walkable(spec_of(source.type), access):
+            read = spec_of(source.type)
+            dense = read.with_(layout=Layout.ROW_MAJOR, memory_config=read.memory_config.unsharded)
+            *made, copied = self._copy(source, tensor_type(dense), op)
+            view = d2m.ViewLayoutOp.make(copied.results[0], access, result, op.location)
+            made = [*made, copied]
+        else:
+            made = []
+            view = d2m.ViewLayoutOp.make(source, access, result, op.location)
+        return values.replaced(op, *made, view, *self._copy(view.result, result, op))
+
+    def _through_views(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
+        """The op, reading views where kernels would copy them for it."""
+        operands = ((viewed(operand), operand) for operand in values.operands(op))
+        return values.replaced(op, remade(op, [view.result if view else operand for view, operand in operands]))
+
+    def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
+        """A kernel that gives back what it reads."""
+        read, written = spec_of(source.type), spec_of(result)
+        shape = kernel_shape((read,), written, self.last_core, fold=written.shape not in self.not_to_fold)
+        empty = d2m.EmptyOp.make(result, op.location)
+        body = empty_block(shape.tiles)
+        append(body, (linalg_yield((body.args[0],), op.location),))
+        return empty, kernel_op([source], empty.results[0], shape, body, op.location)
+
+
+def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
+    """`operand` and `access`, or what a kernel copied to make it, and the access to that, if loops can walk it."""
+    copied = viewed(operand)
+    if copied is None:
+        return operand, access
+    through = access.after(copied.access)
+    return (copied.input, through) if is_walkable(spec_of(copied.input.type), through) else (operand, access)
+
+
+def viewed(value: SSAValue) -> d2m.ViewLayoutOp | None:
+    """The view that a kernel copies to make `value`; None if it computes, or reads no view."""
+    kernel = value.owner
+    if not isinstance(kernel, d2m.GenericOp) or not _only_copies(kernel):
+        return None
+    view = kernel.inputs[0].owner
+    return view if isinstance(view, d2m.ViewLayoutOp) else None
+
+
+def _only_copies(kernel: d2m.GenericOp) -> bool:
+    return isinstance(linalg_of(kernel).body.block.first_op, YieldOp)
+
+
+def is_walkable(source: TensorSpec, access: Access) -> bool:
+    """Whether loops with strides meet the elements of `source` that `access` names."""
+    if math.prod(access.extents) == 0:
+        return True
+    try:
+        walk(access.extents, [access.address(source.shape, source.element_strides)])
+    except NotStridedError:
+        return False
+    return True
+
+
+def erase_unread_copies(block: Block) -> None:
+    """Erases kernels that copy what nobody reads, and views and empty tensors that nobody reads then."""
+    for op in reversed(ops_of(block)):
+        if not op.results or op.results[0].first_use is not None:
+            continue
+        if isinstance(op, (d2m.ViewLayoutOp, d2m.EmptyOp)) or (isinstance(op, d2m.GenericOp) and _only_copies(op)):
+            erase(op)
+
+
+def _input_specs(op: Operation) -> tuple[TensorSpec, ...]:
+    return tuple([spec_of(operand.type) for operand in op.operands])
+
+
+def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
+    """Result shapes of which one op needs its leading dimensions: the others keep theirs too, so that all can fuse."""
+    shapes = set()
+    for op in ops_of(block):
+        if isinstance(op, ttir.TensorElementwiseOp):
+            output = spec_of(op.results[0].type)
+            if len(output.shape) > 2 and len(elementwise_space(_input_specs(op), output).tiles) > 2:
+                shapes.add(output.shape)
+    return frozenset(shapes)
+
+
+def _tile_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
+    body = empty_block(shape.tiles)
+    append(body, _tile_ops(op, operation, shape, body, in_float32=in_float32))
+    return body
+
+
+def _tile_ops(
+    op: Operation, operation: ops.Operation, shape: KernelShape, body: Block, *, in_float32: bool
+) -> list[Operation]:
+    """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
+    *inputs, output = body.args
+    compute_type = _compute_type(dtype_of(inputs[0].type), dtype_of(output.type), in_float32=in_float32)
+    tile_ops: list[Operation] = []
+    operands: list[SSAValue] = []
+    for argument, broadcast in zip(inputs, shape.broadcasts, strict=True):
+        operand: SSAValue = argument
+        if broadcast is not None:
+            operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
+        if in_float32 and operand.type is not compute_type and not dtype_of(operand.type).is_integer:
+            operand = _as_type(operand, compute_type, tile_ops, op)
+        operands.append(operand)
+    if isinstance(operation, ops.Typecast):
+        (value,) = operands
+        computed = _as_type(value, output.type, tile_ops, op, called=True)
+    else:
+        tile_op = d2m.TILE_OP_OF[operation].create(
+            operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
+        )
+        computed = _result_of(tile_op, tile_ops)
+    result = _as_type(computed, output.type, tile_ops, op)
+    tile_ops.append(linalg_yield((result,), op.location))
+    return tile_ops
+
+
+def _compute_type(read: DataType, result: DataType, *, in_float32: bool) -> TileType:
+    """What a tile op results in, before it is cast to `result`."""
+    if read.is_integer:  # whose operations are exact in their own type
+        return tile_type(read)
+    return tile_type(COMPUTE_TYPE if in_float32 or result.is_integer else result)
+
+
+def _result_of(op: Operation, written: list[Operation]) -> SSAValue:
+    written.append(op)
+    return op.results[0]
+
+
+def _as_type(
+    value: SSAValue, wanted: Attribute, written: list[Operation], op: Operation, *, called: bool = False
+) -> SSAValue:
+    if value.type == wanted:
+        return value
+    assert isinstance(wanted, TileType)
+    return _result_of(d2m.TileTypecastOp.make(value, wanted, op.location, called=called), written)

@@ -1,0 +1,65 @@
+"""cse: equal values are computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.dialects.writing.editing import erase, ops_of, replace_uses
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.transforms.function_bodies import has_no_effects
+from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
+
+
+@dataclass(frozen=True)
+class CSE(FunctionPass):
+    """An op without side effects that repeats an earlier one is replaced by it.
+
+    On targets that fuse over trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users
+    instead of two values would have to be stored between kernels. A value that the function returns stays too: two
+    results that the user wrote apart are two tensors.
+    """
+
+    name = "cse"
+
+    def change(self, block: Block, target: SystemDesc) -> None:
+        """Eliminates repetitions in one function."""
+        eliminate_repetitions(block, keep_tagged=not target.fuses_multi_user_values)
+
+
+_Operands = tuple[type[Operation], tuple[SSAValue, ...]]
+_Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
+
+
+def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
+    """Replaces every repeated op of `block` by its first occurrence.
+
+    Attributes are compared where another op of its class has the same operands: hashing them costs more than all else.
+    """
+    first_of: dict[_Operands, Operation] = {}
+    by_attributes: dict[_Operands, dict[_Attributes, Operation]] = {}
+    last = block.last_op
+    returned = set(last.operands) if isinstance(last, ReturnOp) else set()
+    for op in ops_of(block):
+        if not op.results or (keep_tagged and HOIST in op.attributes) or not has_no_effects(op):
+            continue
+        if not returned.isdisjoint(op.results):
+            continue
+        operands = type(op), tuple(op.operands)
+        other = first_of.setdefault(operands, op)
+        if other is op:
+            continue
+        if operands not in by_attributes:
+            by_attributes[operands] = {_attributes(other): other}
+        first = by_attributes[operands].setdefault(_attributes(op), op)
+        if first is not op:
+            for old, new in zip(op.results, first.results, strict=True):
+                replace_uses(old, new)
+            erase(op)
+
+
+def _attributes(op: Operation) -> _Attributes:
+    return (*sorted(op.properties.items()), *sorted(op.attributes.items())), tuple(op.result_types)

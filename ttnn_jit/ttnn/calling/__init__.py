@@ -1,0 +1,1 @@
+"""How a call of the host API is bound, checked and carried out: of operations, and of host functions."""

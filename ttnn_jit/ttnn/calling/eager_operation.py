@@ -1,0 +1,470 @@
+"""The callable objects of the `ttnn` namespace: ``ttnn.exp(x)`` is a one-op program through the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.cache import statistics
+from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
+from ttnn_jit.dispatch.warm_calls import WarmCalls
+from ttnn_jit.foreign.pytrees import flatten, map_leaves
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.foreign.values import atom_key
+from ttnn_jit.ops import BoundCall, Operation, bind
+from ttnn_jit.ops.host_ops import interpreted_in_programs
+from ttnn_jit.ops.language.parameter import OUTPUT, OUTPUT_OF_SEVERAL
+from ttnn_jit.ops.result_options import NO_OPTIONS, OF_SEVERAL, Outputs, ResultOptions, bind_options, option_of
+from ttnn_jit.ops.traced_calls import in_program, traceable
+from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
+from ttnn_jit.runtime.families import TTNN, family_of
+from ttnn_jit.runtime.tensors.tensor import (
+    Tensor,
+    check_tensor,
+    elements_of,
+    foreign_tensor_help,
+    specs_of,
+    stored_as,
+    write_elements,
+)
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.open_values import kept
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
+from ttnn_jit.ttnn.calling.eager_precision import precisely
+from ttnn_jit.ttnn.calling.eager_warm_calls import may_be_warm, view_call, write_warm
+from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
+from ttnn_jit.ttnn.calling.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
+
+if TYPE_CHECKING:
+    import inspect
+
+    from ttnn_jit.runtime.programs.program import Program
+    from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
+
+
+class _Signature:
+    """The attribute ``__signature__`` of operations, made when it is asked for; their class has none."""
+
+    def __get__(self, operation: TtnnOperation | None, owner: type) -> inspect.Signature:
+        from ttnn_jit.ops.signature import signature_of
+
+        if operation is None:
+            raise AttributeError("__signature__")
+        return signature_of(tuple(operation.__ttnn_overloads__))
+
+
+@traceable
+class TtnnOperation(WarmCalls):
+    """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
+
+    An alias (``ttnn.swish``) is an object of its own name, because `@jit` refuses it under that name; what ttnn has as
+    another name for one function (``ttnn.mul``) is that here.
+
+    Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
+    Programs are kept by the metadata of the arguments, never by their data.
+    """
+
+    __signature__ = _Signature()
+
+    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+        super().__init__()
+        self.__name__ = self.__qualname__ = f"ttnn.{name}"
+        self.__module__ = "ttnn.decorators"
+        self.python_fully_qualified_name = self.__name__
+        self.__ttnn_overloads__: Iterable[Operation] = overloads
+        self.__doc__ = _documentation(overloads)
+        self._keep_nothing()
+        statistics.register(self)
+
+    def __copy__(self) -> TtnnOperation:
+        """Copied as functions are: as itself."""
+        return self
+
+    def __deepcopy__(self, _: object) -> TtnnOperation:
+        return self
+
+    @property
+    def num_entries(self) -> int:
+        """Programs in this operation's memory cache."""
+        return len(self._programs)
+
+    def clear(self) -> None:
+        """Forget every program."""
+        self._keep_nothing()
+        self._forget()
+
+    def _keep_nothing(self) -> None:
+        self._changing = ChangingArguments(self.__name__)
+        self._programs: KeptPrograms[Program] = KeptPrograms(self._changing)
+        # Of views nothing is compiled, and nobody is told of those that go.
+        self._views: KeptPrograms[tuple[TensorSpec | None]] = KeptPrograms(ChangingArguments(self.__name__))
+
+    def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run eagerly, or record the call if an argument is a tracer.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation or each other.
+            DeallocatedError: A tensor was deallocated.
+        """
+        args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
+        if (found := in_program(self, args, kwargs)) is not NotImplemented:
+            return found
+        self._check_depth(args, kwargs)
+        if has_foreign_operand((*args, *kwargs.values())):
+            return self._run_on_copies(args, kwargs)
+        return self._run(args, kwargs)
+
+    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result where tensors of another library are among the arguments."""
+        overloads = self.__ttnn_overloads__
+        given = {name: option_of(overloads, name) for name in kwargs}
+        outputs = {name for name, each in given.items() if each and each.kind in {OUTPUT, OUTPUT_OF_SEVERAL}}
+        found = call_on_copies(self._run, args, kwargs, outputs)
+        own, options = bind_options(self.__name__, overloads, kwargs)
+        if not any(operation.is_view for operation in overloads) or not options.change_nothing:
+            return found
+        bound = bind(overloads, args, own, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
+        return views_of(bound) if bound.operation.is_view else found
+
+    def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        for place, value in enumerate(args):
+            flatten(value, f"argument {place} of {self.__name__}")
+        for name, value in kwargs.items():
+            flatten(value, f"`{name}` of {self.__name__}")
+
+    def golden_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The call on torch tensors, its activations included, stated in torch; `out` is what it is written into."""
+        result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
+        if out is None:
+            return result
+        from ttnn_jit.ttnn.calling.golden_calls import written_to
+
+        return written_to(out, result)
+
+    def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
+        """The call on torch tensors: which declaration it is of, and what that is in torch."""
+        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
+        from ttnn_jit.ttnn.calling.golden_calls import golden_call
+
+        return golden_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
+
+    def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
+        """The call on tensors of ttnn, as precisely as `target` computes it.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation.
+        """
+        own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
+        return precisely(self._bound(args, own), target, options)
+
+    def _golden_of(self, operation: Operation) -> Callable[..., Any]:
+        """What an operation is, stated in torch."""
+        return operation.golden
+
+    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs) if kwargs else (kwargs, NO_OPTIONS)
+        if options.outputs is not None:
+            return self._run_into(options.outputs, args, kwargs)
+        target = self._target(args, kwargs)
+        if target is not None:
+            options = options.into(self.__name__, target)
+        bound = self._bound(args, own)
+        tensors = _tensors_of(bound)
+        if _lies_on_host(bound, tensors):
+            return self._run_for_host(args, kwargs, options.output_tensor)
+        device = _one_device(self.__name__, tensors, bound)
+        for queue in options.queues:
+            device.require_queue(queue, self.__name__)
+        bound, options = self._settled(bound, options, target, device)
+        return self._run_on(device, bound, options, args, kwargs)
+
+    def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        outputs.check(self.__name__, _is_tensor)
+        named = {name: option_of(self.__ttnn_overloads__, name) for name in kwargs}
+        others = {name: kwargs[name] for name, each in named.items() if each is None or each.kind not in OF_SEVERAL}
+        return outputs.given(self.__name__, self._run(args, others), partial(_written_into, self.__name__))
+
+    def _settled(
+        self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
+    ) -> tuple[BoundCall, ResultOptions]:
+        """The call as precisely as it is computed, and all that its result shall be."""
+        if device.recorder is None:  # a trace keeps the numbers that it was captured with
+            bound = with_numbers_in_tensors(bound, device)
+        if not options.change_nothing:
+            if options.output_tensor is not None:
+                _check_place(self.__name__, options.output_tensor, device)
+            options = options.settled(self.__name__, bound, _is_tensor)
+        bound = precisely(bound, device.target, options)
+        return bound, replace(options, in_place=True) if _is_alone(target, bound) else options
+
+    def _run_on(
+        self,
+        device: Device,
+        bound: BoundCall,
+        options: ResultOptions,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        key = (device.target, bound.operation, options.key, *bound.key(specs_of(bound.operands)))
+        tensors = _tensors_of(bound)
+        if options.change_nothing and bound.operation.is_view and (view := self._view(key, bound)):
+            (tensor,) = tensors
+            self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
+            return Tensor(view, device, tensor.memory(self.__name__))
+        runs_now = device.recorder is None  # else the elements are those of a later time
+        program = self._programs.get(key)
+        output = None if options.in_place else options.output_tensor
+        if program is not None and runs_now and output is None and may_be_warm(program, bound.operation, options):
+            write = partial(write_warm, bound.operation, program, device.target)
+            self._remember_call(write, args, kwargs, len(tensors))
+        if options.output_tensor is not None:
+            self._check_output(options.output_tensor, program, bound, options)
+        program = program or self._compile(key, bound, device, options)  # which refuses element types
+        if bound.operation.check is not None and runs_now:
+            _check_elements(self.__name__, bound)
+        if output is not None:
+            return program.run_into(output, *tensors)
+        result = program(*tensors)
+        return bound.operation.packed(result if isinstance(result, tuple) else (result,))
+
+    def _check_output(self, output: Tensor, program: Program | None, bound: BoundCall, options: ResultOptions) -> None:
+        """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+        output.memory(self.__name__)
+        if program is None:
+            (by_rule,) = bound.operation.results(specs_of(bound.operands), bound.attributes)
+            expected = by_rule.with_(dtype=options.dtype, memory_config=options.memory_config)
+        else:
+            expected = program.plan.outputs[0]
+        if output.spec is not expected:
+            raise ShapeError(f"{self.__name__} has a result of {expected}, and writes into a tensor of {output.spec}")
+
+    def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None) -> Any:
+        """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""
+        device = implicit_cpu_device()
+        if output is not None and output.device() is not None:
+            raise ArgumentError(
+                f"{self.__name__}: `output_tensor` lies on {output.device()}, the operands on the host",
+                help="move these to it: `tensor.to(device)`",
+            )
+        placed = map_leaves(
+            (tuple(args), dict(kwargs)), lambda leaf: leaf.to(device) if isinstance(leaf, Tensor) else leaf
+        )
+        result = self._run(*placed)
+        if output is None:
+            return map_leaves(result, partial(_on_host, self.__name__))
+        write_elements(result, output, self.__name__)
+        return output
+
+    def _bound(self, args: Sequence[Any], own: Mapping[str, Any]) -> BoundCall:
+        try:
+            return bind(self.__ttnn_overloads__, args, own, _dtype_of)
+        except ArgumentError as error:
+            foreign = (foreign_tensor_help(value) for value in (*args, *own.values()))
+            raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
+
+    def _view(self, key: Key, bound: BoundCall) -> TensorSpec | None:
+        """The spec of the result where it is a view, in the memory of its operand; None where it is none."""
+        known = self._views.get(key)
+        if known is None:
+            from ttnn_jit.ops.movement.view_rules import is_view_on_device, movements
+
+            (operand,) = specs_of(bound.operands)
+            assert isinstance(operand, TensorSpec), "it is a movement of one tensor"
+            chains = movements(bound.operation, operand, bound.attributes)
+            results = bound.operation.results([operand], bound.attributes)
+            known = (results[0] if all(is_view_on_device(operand, chain) for chain in chains) else None,)
+            self._views.put(key, known, self._forget)
+        return known[0]
+
+    def _target(self, _args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor | None:
+        """The operand that the result is written into; None if it is a tensor of its own."""
+        return None
+
+    @compiles
+    def _compile(self, key: Key, bound: BoundCall, device: Device, options: ResultOptions) -> Program:
+        from ttnn_jit.compiler.driver import compile_program
+        from ttnn_jit.compiler.request import OperationRequest
+
+        options = replace(options, output_tensor=None)  # any tensor that is like it will do
+        request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
+        program = compile_program(request, use_disk=True).program
+        self._count(bound)
+        self._programs.put(key, program, self._forget)
+        return program
+
+    def _count(self, bound: BoundCall) -> None:
+        """Note what was compiled for; a number that keeps changing may be given as a tensor, if it is an operand."""
+        for parameter, value, part in bound.keys(specs_of(bound.operands)):
+            if parameter.is_operand and isinstance(value, (int, float)):
+                self._changing.count_number(f"`{parameter.name}`", atom_key(value))
+            else:
+                self._changing.count(f"`{parameter.name}`", part)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+
+def function_of(operation: Operation) -> Callable[..., Tensor]:
+    """The function of an operation that gives one tensor, by the operation's name."""
+    return TtnnOperation(operation.name, (operation,))
+
+
+class InPlaceOperation(TtnnOperation):
+    """An operation that writes its result into an operand, and returns that."""
+
+    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        result, target = super()._run_on_copies(args, kwargs), self._written(args, kwargs)
+        family = family_of(target)
+        if family is not None and result is not target:
+            family.write(target, result)
+        return target
+
+    def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        target = self._written(args, kwargs)
+        check_tensor(target, f"{self.__name__}: the operand that it writes into")
+        return target  # type: ignore[no-any-return]  # as was checked
+
+    def _written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        (operation, *_) = self.__ttnn_overloads__
+        return operation.argument_written(args, kwargs)
+
+
+def _tensors_of(bound: BoundCall) -> tuple[Tensor, ...]:
+    return tuple(value for value in bound.operands if isinstance(value, Tensor))
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor)
+
+
+def _check_place(name: str, output: Any, device: Device) -> None:
+    check_tensor(output, f"{name}: `output_tensor`")
+    if output.device() is not device:
+        raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
+
+
+def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
+    if (target.shape, target.dtype, target.device()) != (given.shape, given.dtype, given.device()):
+        raise ShapeError(
+            f"{name}: a tensor to write into is {target.spec} on {target.device()}, "
+            f"the gradient {given.spec} on {given.device()}"
+        )
+    write_elements(given, target, name)
+    return target
+
+
+def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
+    """Whether `target` is the operand that is written, and lies in the memory of no other."""
+    written = bound.operation.written_operand
+    others = [each for place, each in enumerate(bound.operands) if place != written and isinstance(each, Tensor)]
+    if target is None or bound.operands[written] is not target:
+        return False
+    return not any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
+
+
+def _check_elements(name: str, bound: BoundCall) -> None:
+    assert bound.operation.check is not None, "the operation says what it refuses"
+    try:
+        bound.operation.check(
+            *(None if each is None else elements_of(each, name) for each in bound.operands), *bound.attributes
+        )
+    except ShapeError as error:
+        raise ShapeError(f"{name}: {error.message}", help=error.help) from None
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return value.dtype if isinstance(value, Tensor) else None
+
+
+def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Device:
+    device = tensors[0].device()
+    for tensor in tensors:
+        other = tensor.device()
+        if other is None:
+            raise ArgumentError(
+                f"{name}: {_operand_named(bound, tensor)} is on the host",
+                help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
+            )
+        if other is not device:
+            raise ArgumentError(
+                f"{name}: the tensors lie on different devices, {device} and {other}", help=ONE_DEVICE_HELP
+            )
+    assert device is not None
+    return device
+
+
+def _lies_on_host(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
+    """Whether what only moves elements is asked of tensors on the host, where ttnn has it too."""
+    if any(tensor.device() is not None for tensor in tensors):
+        return False
+    return bound.operation.only_moves(specs_of(bound.operands), bound.attributes)
+
+
+def _on_host(name: str, tensor: Tensor) -> Tensor:
+    return stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
+
+
+def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
+    operands, place = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
+    return f"element {place} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[place].name}`"
+
+
+_OF_EVERY_OPERATION = """Block floats are taken where BFLOAT16 is.
+
+By keyword every operation takes besides, each None when omitted:
+    memory_config, output_mem_config: Where the result lies; there where the first tensor does when omitted.
+    dtype: The element type of the result, where the declaration above says nothing else.
+    output_tensor, optional_output_tensor: What the result is written into; it is returned.
+    activations: Functions of one tensor, by name or called, that are applied to the result.
+Those that choose among ways to compute the same on a chip (`program_config`, `core_grid` ...) change nothing.
+
+Raises:
+    CompileError: Shapes, element types or attributes that do not fit the operation.
+    ArgumentError: A tensor on the host or on another device, or an argument of another kind.
+    ShapeError: `output_tensor` is another tensor than the result would be.
+    DeallocatedError: A tensor was deallocated.
+    GridError, L1CapacityError, DramCapacityError: The result does not fit where it is to lie."""
+
+
+def _documentation(overloads: tuple[Operation, ...]) -> str:
+    paragraphs = []
+    for operation in overloads:
+        dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
+        paragraphs.append(
+            f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
+            f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
+        )
+        paragraphs.extend(f"As in ttnn: {each}" for each in operation.imitations)
+    return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
+
+
+def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
+    """An operation's statement in torch, on torch tensors (ttnn.get_golden_function).
+
+    Raises:
+        ArgumentError: It is no operation.
+    """
+    if not isinstance(operation, TtnnOperation):
+        raise ArgumentError(f"{operation!r} is no ttnn operation")
+    return operation.golden_function
+
+
+@interpreted_in_programs
+def get_fallback_function(operation: TtnnOperation) -> TtnnOperation:
+    """What runs an operation on the host (ttnn.get_fallback_function): the operation, for every one runs there.
+
+    Raises:
+        ArgumentError: It is no operation.
+    """
+    if not isinstance(operation, TtnnOperation):
+        raise ArgumentError(f"{operation!r} is no ttnn operation")
+    return operation
+
+
+__all__ = ["TtnnOperation", "UnsupportedFunction", "get_fallback_function", "get_golden_function"]

@@ -1,0 +1,260 @@
+"""Meshes of devices: a call with tensors of a mesh is that call on each device with the device's own tensors.
+
+Every device of a mesh is a `Device` like any other. A `MeshTensor` has a tensor on each, all of one spec; its metadata
+are theirs. Nothing is exchanged between devices: there are no collectives.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.ops.host_ops import interpreted_in_programs
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.runtime.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn_jit.runtime.memory.buffer import Buffer
+    from ttnn_jit.runtime.memory.l1 import MemoryView
+    from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class MeshDevice(Device):
+    """Several devices of one target, in rows and columns; no tensor lies on the mesh itself, but on its devices.
+
+    Attributes:
+        shape: Rows and columns.
+        devices: Row by row.
+    """
+
+    def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
+        first = devices[0]
+        super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
+        self.shape = MeshShape(shape.rows_and_columns)
+        self.devices = tuple(devices)
+        self._submeshes: list[Device] = []
+
+    def get_submeshes(self) -> list[Device]:
+        """Meshes that were made of parts of this one."""
+        return list(self._submeshes)
+
+    def create_submesh(self, submesh_shape: MeshShape | Sequence[int], offset: Sequence[int] | None = None) -> Device:
+        """The mesh of some of the devices, from the one at `offset` on; of one device that is the device itself.
+
+        Tensors of a part do not meet those of the whole.
+
+        Raises:
+            ArgumentError: There are no such devices.
+        """
+        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
+        ranges = [range(start, start + extent) for start, extent in zip(first, shape, strict=True)]
+        if any(each.start < 0 or each.stop > extent for each, extent in zip(ranges, self.shape, strict=True)):
+            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
+        devices = [self.devices[row * self.shape[1] + column] for row in ranges[0] for column in ranges[1]]
+        part = devices[0] if len(devices) == 1 else MeshDevice(MeshShape(shape), devices)
+        self._submeshes.append(part)
+        return part
+
+    @interpreted_in_programs
+    def get_num_devices(self) -> int:
+        """Devices in the mesh."""
+        return len(self.devices)
+
+    def members(self) -> tuple[Device, ...]:
+        """The devices, row by row."""
+        return self.devices
+
+    def require_host_access(self, operation: str) -> None:
+        """Refuse it if one of the devices does."""
+        for device in self.devices:
+            device.require_host_access(operation)
+
+    def get_device_ids(self) -> list[int]:
+        """The numbers of the devices, row by row."""
+        return [device.device_id for device in self.devices]
+
+    def num_program_cache_entries(self) -> int:
+        """Programs that each device counts."""
+        return self.devices[0].num_program_cache_entries()
+
+    def memory_view(self) -> MemoryView:
+        """The L1 of the first device; the others hold the same."""
+        return self.devices[0].memory_view()
+
+    def enable_program_cache(self) -> None:
+        """Count programs (again)."""
+        for device in self.devices:
+            device.enable_program_cache()
+
+    def clear_program_cache(self) -> None:
+        """Count from zero."""
+        for device in self.devices:
+            device.clear_program_cache()
+
+    def disable_and_clear_program_cache(self) -> None:
+        """Stop counting."""
+        for device in self.devices:
+            device.disable_and_clear_program_cache()
+
+    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
+        """Refuse: each device allocates its own."""
+        raise ArgumentError(
+            f"a tensor of one device cannot lie on {self}",
+            help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
+        )
+
+    def everywhere(self, make: Callable[[Device], Any]) -> Any:
+        """What it makes on each device, as one tensor of the mesh."""
+        return on_every_device(self, make, (self,), {})
+
+    def close(self) -> None:
+        """Close every device; a second close does nothing."""
+        super().close()
+        for device in self.devices:
+            device.close()
+
+    def __repr__(self) -> str:
+        return f"MeshDevice({'x'.join(map(str, self.shape))} {self.devices[0].rules})"
+
+
+class MeshTensor(Tensor):
+    """A tensor on each device of a mesh, or on the host one for each; `shape` and the rest are those of one device."""
+
+    __slots__ = ("mesh", "tensors")
+
+    def __init__(self, mesh: MeshDevice, tensors: Sequence[Tensor]) -> None:
+        self.mesh = mesh
+        self.tensors = tuple(tensors)
+        self.spec = self.tensors[0].spec
+
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The call on every device; how `TtnnOperation` comes here."""
+        return on_every_device(self.mesh, function, args, kwargs)
+
+    def device(self) -> Any:
+        """The mesh; None on the host."""
+        return None if self.tensors[0].device() is None else self.mesh
+
+    def memory(self, operation: str) -> Buffer:
+        """Refuse: each device has its own."""
+        raise ArgumentError(
+            f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
+            help="take one of `ttnn.get_device_tensors(tensor)`, or pass `mesh_composer=` to `ttnn.to_torch`",
+        )
+
+    def is_allocated(self) -> bool:
+        """Whether the tensors still have their memory."""
+        return self.tensors[0].is_allocated()
+
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
+        """Free the memory on every device."""
+        for tensor in self.tensors:
+            tensor.deallocate()
+
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
+        """The tensors on the host."""
+        return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
+
+    def to(self, place: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
+        """Copies on the devices of a mesh, or in another layout."""
+        return on_every_device(self.mesh, Tensor.to, (self, place, memory_config, cq_id), {"mem_config": mem_config})
+
+    def __copy__(self) -> MeshTensor:
+        """Another name for the same memory."""
+        return MeshTensor(self.mesh, [copy.copy(tensor) for tensor in self.tensors])
+
+    def __deepcopy__(self, _: object) -> MeshTensor:
+        """A copy of its own, on the same devices."""
+        return MeshTensor(self.mesh, [copy.deepcopy(tensor) for tensor in self.tensors])
+
+    def to_torch(self) -> torch.Tensor:
+        """Refuse: it is unknown how the tensors of the devices belong together."""
+        self.memory("to_torch")
+        raise AssertionError
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: the first of the tensors."""
+        return f"<div>{len(self.tensors)} tensors, of which the first is{self.tensors[0]._repr_html_()}</div>"
+
+    def __repr__(self) -> str:
+        return f"MeshTensor({len(self.tensors)} x {self.tensors[0]!r})"
+
+
+def on_every_device(
+    mesh: MeshDevice, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What `function` returns on every device, with `MeshTensor` objects where it returns tensors.
+
+    Raises:
+        ArgumentError: A tensor belongs to another mesh, or to a device that is none; such a device is an argument.
+    """
+    every = leaves([*args, *kwargs.values()])
+    given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
+    if any(tensor.mesh is not mesh for tensor in given):
+        raise ArgumentError("the tensors lie on different meshes")
+    if given and (strangers := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
+        raise ArgumentError(
+            f"a tensor of {mesh} meets {' and '.join(sorted(strangers))} in one call",
+            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
+        )
+
+    def on(number: int) -> Any:
+        def own(leaf: Any) -> Any:
+            if isinstance(leaf, MeshTensor):
+                return leaf.tensors[number]
+            return mesh.devices[number] if leaf is mesh else leaf
+
+        return function(
+            *(map_leaves(value, own) for value in args),
+            **{name: map_leaves(value, own) for name, value in kwargs.items()},
+        )
+
+    results = [on(number) for number in range(len(mesh.devices))]
+    gathered = iter([_joined(mesh, same, given) for same in zip(*map(leaves, results), strict=True)])
+    return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _device_of(leaf: Any) -> Device | None:
+    return leaf.device() if isinstance(leaf, Tensor) else leaf if isinstance(leaf, Device) else None
+
+
+def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]) -> Any:
+    if not isinstance(same[0], Tensor):
+        return same[0]
+    known = next((tensor for tensor in given if all(map(lambda a, b: a is b, tensor.tensors, same))), None)
+    return MeshTensor(mesh, same) if known is None else known
+
+
+def mesh_among(values: Iterable[Any]) -> MeshDevice | None:
+    """The first mesh among arguments, or of a tensor among them; None if there is none."""
+    for value in values:
+        if isinstance(value, MeshDevice):
+            return value
+        if isinstance(value, MeshTensor):
+            return value.mesh
+    return None
+
+
+def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which is called on every device where an argument is a mesh or a tensor of one."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        mesh = mesh_among((*args, *kwargs.values()))
+        if mesh is None:
+            return function(*args, **kwargs)
+        everywhere: T = on_every_device(mesh, function, args, kwargs)
+        return everywhere
+
+    return call

@@ -1,0 +1,208 @@
+"""Devices: opening, closing, counting; and the hardware's settings, which are taken and have nothing to set."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.specs.target import SystemDesc, resolve_target
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.mesh import MeshDevice
+
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.fabric import FabricTensixConfig
+
+HARDWARE_SETTINGS = frozenset(
+    {
+        "dispatch_core_config",
+        "dispatch_core_type",
+        "l1_small_size",
+        "offset",
+        "physical_device_ids",
+        "worker_l1_size",
+    }
+)
+"""Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
+
+
+@host_function(observed=False)
+def open_device(
+    *,
+    device_id: int = 0,
+    target: SystemDesc | str | None = None,
+    num_command_queues: int = 1,
+    trace_region_size: int = 0,
+    **hardware: Any,
+) -> Device:
+    """A device whose rules are those of `target` (ttnn.open_device).
+
+    Args:
+        device_id: Its number, shown in messages.
+        target: A preset's name or a description; else the file of ``SYSTEM_DESC_PATH``, else ``wormhole_b0``.
+        num_command_queues: 1 or 2: the queues that calls may name; all of them are one, in order.
+        trace_region_size: Bytes that its traces may take; 0 for as many as there are.
+        **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
+
+    Raises:
+        ArgumentError: An unknown target or keyword, or no number.
+    """
+    _refuse_unknown("open_device", hardware)
+    _check_settings(num_command_queues, trace_region_size)
+    if device_id < 0:
+        raise ArgumentError(f"`device_id` must be a whole number of at least 0, got {device_id!r}")
+    return Device(resolve_target(target), device_id, queues=num_command_queues, trace_region_size=trace_region_size)
+
+
+@host_function(observed=False)
+def close_device(device: Device) -> None:
+    """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
+    device.close()
+
+
+@host_function(observed=False)
+@contextlib.contextmanager
+def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
+    """A device that is open in the body of a ``with`` (ttnn.manage_device); arguments as for `open_device`."""
+    device = open_device(device_id=device_id, **keywords)
+    try:
+        yield device
+    finally:
+        device.close()
+
+
+@host_function(observed=False)
+def enable_program_cache(device: Device) -> None:
+    """Count the device's programs (ttnn.enable_program_cache)."""
+    device.enable_program_cache()
+
+
+@host_function(observed=False)
+def disable_and_clear_program_cache(device: Device) -> None:
+    """Stop counting the device's programs (ttnn.disable_and_clear_program_cache)."""
+    device.disable_and_clear_program_cache()
+
+
+@host_function(observed=False)
+def open_mesh_device(
+    mesh_shape: MeshShape | Sequence[int] | int = MeshShape(1, 1),  # noqa: B008 - immutable
+    *,
+    target: SystemDesc | str | None = None,
+    num_command_queues: int = 1,
+    trace_region_size: int = 0,
+    **hardware: Any,
+) -> Device:
+    """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device; the keywords are those of `open_device`.
+
+    Raises:
+        ArgumentError: More devices are asked for than there are, or an unknown target or keyword.
+    """
+    _refuse_unknown("open_mesh_device", hardware)
+    _check_settings(num_command_queues, trace_region_size)
+    shape = MeshShape(mesh_shape)
+    if shape.mesh_size() > get_num_devices():
+        raise ArgumentError(
+            f"a mesh of {shape.mesh_size()} devices is more than the {get_num_devices()} that "
+            "`ttnn.get_num_devices()` says there are"
+        )
+    settings = {"queues": num_command_queues, "trace_region_size": trace_region_size}
+    devices = [Device(resolve_target(target), number, **settings) for number in range(shape.mesh_size())]
+    return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
+
+
+@host_function(observed=False)
+def close_mesh_device(mesh_device: Device) -> None:
+    """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
+    mesh_device.close()
+
+
+@host_function(
+    in_programs=True,
+    observed=False,
+    no_effect="every call returns when its work is done",
+    without_effect={"a CPU has no parts of a device": "sub_device_ids"},
+)
+def synchronize_device(
+    device: Device,
+    cq_id: int | None = None,
+    sub_device_ids: Sequence[Any] = (),
+) -> None:
+    """Wait for a device's work, of which there is none under way: every call returns when it is done.
+
+    Raises:
+        ArgumentError: The device has no such queue.
+        DeviceError: It is closed.
+        TraceError: It captures a trace.
+    """
+    device.require_host_access("synchronize_device")
+    device.require_queue(cq_id, "synchronize_device")
+
+
+@host_function(observed=False)
+def get_num_devices() -> int:
+    """Devices that a mesh may have: eight, all of them this CPU."""
+    return 8
+
+
+@host_function(observed=False)
+def get_arch_name() -> str:
+    """The architecture of the device that `open_device` would open."""
+    return resolve_target(None).arch
+
+
+@host_function(observed=False)
+def get_pcie_device_ids() -> list[int]:
+    """The ids that `open_device` takes without further ado."""
+    return list(range(get_num_devices()))
+
+
+@host_function(observed=False)
+def using_distributed_env() -> bool:
+    """Whether several hosts work together: never."""
+    return False
+
+
+def _check_settings(num_command_queues: int, trace_region_size: int) -> None:
+    if num_command_queues not in {1, 2}:
+        raise ArgumentError(f"`num_command_queues` must be 1 or 2, got {num_command_queues}")
+    if trace_region_size < 0:
+        raise ArgumentError(f"`trace_region_size` must be a number of bytes, got {trace_region_size}")
+
+
+def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
+    if unknown := set(keywords) - HARDWARE_SETTINGS:
+        raise ArgumentError(
+            f"{name} has no keyword {', '.join(f'`{keyword}`' for keyword in sorted(unknown))}",
+            help=f"of the hardware's it takes and ignores {', '.join(f'`{k}`' for k in sorted(HARDWARE_SETTINGS))}",
+        )
+
+
+# --- Settings of the hardware ---------------------------------------------------------------------------------------
+
+
+class DispatchCoreType(enum.Enum):
+    """Which cores dispatch work."""
+
+    WORKER = 0
+    ETH = 1
+
+
+class DispatchCoreAxis(enum.Enum):
+    """Whether dispatch cores take a row or a column."""
+
+    ROW = 0
+    COL = 1
+
+
+@dataclass(frozen=True)
+class DispatchCoreConfig:
+    """Which cores dispatch work; accepted wherever ttnn takes it, without effect on a CPU."""
+
+    type: DispatchCoreType | None = None
+    axis: DispatchCoreAxis | None = None
+    fabric_tensix_config: FabricTensixConfig | None = None

@@ -1,0 +1,118 @@
+"""Command queues and events: on a CPU all queues of a device are one, which is empty whenever a call returns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from itertools import count
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.ttnn.calling.host_function import host_function
+
+_CURRENT: ContextVar[int] = ContextVar("command queue of the thread", default=0)
+_NUMBERS = count(1)
+
+
+class QueueId(int):
+    """The number of a command queue (ttnn.QueueId)."""
+
+    def __repr__(self) -> str:
+        return f"QueueId({int(self)})"
+
+
+def check_queue(device: Device, cq_id: int | None, name: str) -> int:
+    """The queue that a call of the function `name` goes to: `cq_id`, or the thread's own where that is None.
+
+    Raises:
+        ArgumentError: The device has no such queue, or it is no number.
+    """
+    queue = _CURRENT.get() if cq_id is None else cq_id
+    device.require_queue(queue, name)
+    return queue
+
+
+@host_function(observed=False)
+@contextlib.contextmanager
+def command_queue(cq_id: int) -> Iterator[None]:
+    """In the body of a ``with`` calls of this thread go to the queue `cq_id` (ttnn.command_queue).
+
+    Raises:
+        ArgumentError: It is no number.
+    """
+    token = _CURRENT.set(cq_id)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+@host_function(observed=False)
+def get_current_command_queue_id_for_thread() -> int:
+    """The queue of calls that name none: that of `command_queue`, else 0."""
+    return _CURRENT.get()
+
+
+class MeshEvent:
+    """A point in the work of a device's queue; it is past as soon as it is recorded (ttnn.MeshEvent).
+
+    Attributes:
+        device: The device.
+        cq_id: The queue.
+        number: Counts the events of the process.
+    """
+
+    def __init__(self, device: Device, cq_id: int) -> None:
+        self.device = device
+        self.cq_id = cq_id
+        self.number = next(_NUMBERS)
+
+    def __repr__(self) -> str:
+        return f"MeshEvent({self.number} of queue {int(self.cq_id)} of {self.device})"
+
+
+@host_function(observed=False, without_effect={"a CPU has no parts of a device": "sub_device_ids device_range"})
+def record_event(
+    mesh_device: Device,
+    cq_id: int | None = None,
+    sub_device_ids: Sequence[Any] = (),
+    device_range: Any = None,
+) -> MeshEvent:
+    """An event behind all work of a queue so far (ttnn.record_event), which is done.
+
+    Raises:
+        ArgumentError: The device has no such queue.
+        DeviceError: It is closed.
+        TraceError: It captures a trace, which holds no events.
+    """
+    mesh_device.require_host_access("record_event")
+    return MeshEvent(mesh_device, check_queue(mesh_device, cq_id, "record_event"))
+
+
+@host_function(observed=False)
+def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None) -> None:
+    """Have a queue wait for an event (ttnn.wait_for_event), which is past; the queue is the first when omitted.
+
+    Raises:
+        ArgumentError: It is no event, or its device has no such queue.
+        DeviceError: The device is closed.
+        TraceError: It captures a trace.
+    """
+    if mesh_event is None:
+        raise ArgumentError("wait_for_event misses its argument `mesh_event`")
+    mesh_event.device.require_host_access("wait_for_event")
+    check_queue(mesh_event.device, cq_id, "wait_for_event")
+
+
+@host_function(observed=False)
+def event_synchronize(mesh_event: MeshEvent) -> None:
+    """Wait for an event (ttnn.event_synchronize), which is past.
+
+    Raises:
+        ArgumentError: It is no event.
+        DeviceError: Its device is closed.
+        TraceError: It captures a trace.
+    """
+    mesh_event.device.require_host_access("event_synchronize")

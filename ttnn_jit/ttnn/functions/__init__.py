@@ -1,0 +1,1 @@
+"""Functions of the host API that are written over operations."""

@@ -1,0 +1,70 @@
+"""Functions whose results have as many elements as the data says: they run on the host, between programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.ttnn.calling.host_function import host_function
+
+if TYPE_CHECKING:
+    import torch
+
+
+@host_function(over_meshes=True)
+def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
+    """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
+
+    Args:
+        input_tensor: All extents but the last one are 1.
+        memory_config: Where the results lie; where the tensor does when omitted.
+
+    Returns:
+        A UINT32 tensor of shape [1, 1, 1, 1], and a UINT32 tensor whose other elements are 0; both ROW_MAJOR.
+
+    Raises:
+        ShapeError: Another extent is not 1.
+        DeallocatedError: The tensor was deallocated.
+    """
+    shape = tuple(input_tensor.shape)
+    if not shape or any(extent != 1 for extent in shape[:-1]):
+        raise ShapeError(
+            f"nonzero: the tensor has shape {list(shape)}", help="all extents but the last one are 1: reshape it first"
+        )
+    require_torch("nonzero", "give `numpy.nonzero` to a jitted function")
+    import torch
+
+    places = torch.nonzero(_elements(input_tensor).reshape(-1)).reshape(-1)
+    padded = torch.zeros(shape, dtype=torch.int64)
+    padded.view(-1)[: len(places)] = places
+    spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, memory_config=memory_config)
+    counted = torch.full((1, 1, 1, 1), len(places))
+    return [
+        storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
+        storage.from_torch(padded, spec, input_tensor.device()),
+    ]
+
+
+@host_function(over_meshes=True)
+def unique(input_tensor: Tensor) -> Tensor:
+    """The different elements in ascending order, in one dimension, ROW_MAJOR; every NaN is one of its own.
+
+    Raises:
+        DeallocatedError: The tensor was deallocated.
+    """
+    require_torch("unique", "give `numpy.unique` to a jitted function")
+    import torch
+
+    found: torch.Tensor = torch.unique(_elements(input_tensor))
+    spec = input_tensor.spec.with_(shape=tuple(found.shape), layout=Layout.ROW_MAJOR)
+    return storage.from_torch(found, spec, input_tensor.device())
+
+
+def _elements(tensor: Tensor) -> torch.Tensor:
+    """Those of a tensor, integers in 64 bits: torch has few functions of narrower ones without a sign."""
+    elements = tensor.to_torch()
+    return elements.long() if tensor.dtype.is_integer else elements

@@ -1,0 +1,90 @@
+"""Grids of `grid_sample` that are computed before, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.ops.convolution.resampling import MODES
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.tensors.torch_conversion import from_torch
+
+if TYPE_CHECKING:
+    import torch
+
+
+@host_function(over_meshes=True)
+def prepare_grid_sample_grid(
+    grid: Tensor,
+    input_shape: Sequence[int],
+    *,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+    output_dtype: DataType | None = None,
+) -> Tensor:
+    """What `grid_sample` needs to know of every place of a grid (ttnn.prepare_grid_sample_grid).
+
+    Args:
+        grid: On the host: batch x rows x columns x 2, x and y from -1 to 1.
+        input_shape: Of the images: batch, height, width, channels.
+        mode: "bilinear", or "nearest".
+        padding_mode: "zeros", which are around the images.
+        align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
+        output_dtype: BFLOAT16, the one there is.
+
+    Returns:
+        On the host, in rows: batch x rows x columns x 6. Row and column of the element above and to the left, as the
+        bits of int16, and the weights of the four elements around, row by row; 0 of those that lie outside. For
+        "nearest" x 2: row and column of the nearest element.
+
+    Raises:
+        ArgumentError: A mode that is not here, or a grid on a device.
+        ShapeError: The grid is no grid of pairs, or the images have another rank.
+    """
+    for name, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, ("zeros",))):
+        if value not in known:
+            listed = " or ".join(map(repr, known))
+            raise ArgumentError(f"`{name}` of prepare_grid_sample_grid is {listed} here, got {value!r}")
+    if grid.device() is not None or not (output_dtype is None or output_dtype.is_upper_half):
+        raise ArgumentError("prepare_grid_sample_grid makes a BFLOAT16 grid of one on the host")
+    if len(grid.shape) != 4 or grid.shape[-1] != 2 or len(input_shape) != 4:
+        raise ShapeError(f"a grid of shape {list(grid.shape)} does not sample images of shape {list(input_shape)}")
+    require_torch("prepare_grid_sample_grid", "give the grid itself to `grid_sample`")
+    places = grid.to_torch().float()
+    y, x = (_place(places[..., 1 - axis], input_shape[1 + axis], align_corners) for axis in range(2))
+    if mode == MODES[0]:
+        return from_torch(_bits(y.round(), x.round()))
+    return from_torch(_precomputed(y, x, input_shape[1], input_shape[2]))
+
+
+def _place(numbers: torch.Tensor, extent: int, align_corners: bool) -> torch.Tensor:
+    """Places among elements, of numbers from -1 to 1; those far outside are near ones outside."""
+    scale = (extent - 1) / 2 if align_corners else extent / 2
+    place = (numbers + 1) * scale - (0.0 if align_corners else 0.5)
+    return place.nan_to_num(-2.0).clamp(-2.0, extent + 1.0)
+
+
+def _bits(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.stack([y, x], -1).to(torch.int16).view(torch.bfloat16)
+
+
+def _precomputed(y: torch.Tensor, x: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    import torch
+
+    top, left = y.floor(), x.floor()
+    low, right = y - top, x - left
+
+    def weight(corner: int) -> torch.Tensor:
+        row, column = top + corner // 2, left + corner % 2
+        inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+        share = (low if corner // 2 else 1 - low) * (right if corner % 2 else 1 - right)
+        return torch.where(inside, share, 0.0).bfloat16()
+
+    return torch.cat([_bits(top, left), torch.stack([weight(k) for k in range(4)], -1)], -1)

@@ -1,0 +1,1 @@
+"""Meshes of devices, and what these exchange."""

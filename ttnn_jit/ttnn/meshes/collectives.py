@@ -1,0 +1,317 @@
+"""Collectives: what devices along an axis of a mesh exchange. Along an axis of one device that is its own tensor.
+
+Arguments that say how chips pass data on are checked, and change nothing. Devices of a mesh exchange nothing here: a
+collective along an axis of several is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypedDict, Unpack
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.language.axes import axis_of
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.cores.sub_devices import SubDeviceId
+from ttnn_jit.specs.tensor_spec import CoreRangeSet, MemoryConfig
+from ttnn_jit.ttnn.calling import eager_functions as operations
+from ttnn_jit.ttnn.calling.host_function import call_by_form, form, host_function
+from ttnn_jit.ttnn.calling.mesh import over_meshes
+from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
+from ttnn_jit.ttnn.meshes.topology import ReduceType, Topology
+from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
+from ttnn_jit.ttnn.tensors.transfers import clone, to_memory_config
+
+PositiveInt = Annotated[int, "at least 1"]
+
+
+class _Workers(TypedDict, total=False):
+    barrier_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
+    chunks_per_sync: PositiveInt | None
+    final_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
+    intermediate_memory_config: MemoryConfig | None
+    math_op: ReduceType | None
+    num_buffers_per_channel: PositiveInt | None
+    num_links: PositiveInt | None
+    num_workers_per_link: PositiveInt | None
+    reduce_type: ReduceType | None
+    sub_core_grids: CoreRangeSet | None
+    sub_device_id: SubDeviceId | None
+    subdevice_id: SubDeviceId | None
+    use_optimal_ccl_for_llama: bool | None
+
+
+class Links(_Workers, total=False):
+    """By what chips pass data on, which changes no result."""
+
+    topology: Topology | None
+
+
+_LINKS = {NO_LINKS: " ".join(Links.__annotations__)}
+
+
+@host_function(without_effect=_LINKS)
+def all_gather(
+    input_tensor: Tensor,
+    dim: int,
+    cluster_axis: int | None = None,
+    mesh_device: Device | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+    **_links: Unpack[Links],
+) -> Tensor:
+    """The tensors of all devices along an axis of the mesh, joined along `dim` (ttnn.all_gather).
+
+    Args:
+        input_tensor: On a device.
+        dim: From -rank to rank - 1.
+        cluster_axis: Of the mesh; None: all devices.
+        mesh_device: The tensor's.
+        memory_config: Where the result lies; where the tensor does when omitted.
+        output_tensor: What the result is written into.
+        **_links: `num_links`, `topology`, `subdevice_id` and others, by which chips pass data on.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    axis_of(dim, len(input_tensor.shape))
+    return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+
+
+@host_function(without_effect=_LINKS)
+def all_reduce(
+    input_tensor: Tensor,
+    cluster_axis: int | None = None,
+    mesh_device: Device | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    **_links: Unpack[Links],
+) -> Tensor:
+    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce); arguments as `all_gather`.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+    """
+    return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
+
+
+@host_function(without_effect=_LINKS)
+def reduce_scatter(
+    input_tensor: Tensor,
+    dim: int,
+    cluster_axis: int | None = None,
+    mesh_device: Device | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+    **_links: Unpack[Links],
+) -> Tensor:
+    """Of the sum of the tensors along an axis of the mesh, each device's part along `dim` (ttnn.reduce_scatter).
+
+    Arguments as `all_gather`, and `reduce_type` or `math_op`.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    axis_of(dim, len(input_tensor.shape))
+    return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+
+
+@host_function()
+def mesh_partition(
+    input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
+) -> Tensor:
+    """The part along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    axis_of(dim, len(input_tensor.shape))
+    return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
+
+
+@host_function(name="experimental.all_gather_async")
+def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
+    """`all_gather` in the forms of ttnn.experimental.all_gather_async.
+
+    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
+    how chips pass data on, also by place, are checked and change nothing.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    return _asynchronous("all_gather_async", all_gather, args, keywords)
+
+
+@host_function(name="experimental.reduce_scatter_minimal_async")
+def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
+    """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
+
+    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffers, dim, ...)``, the last of which buffers gets
+    the result; the rest as for `all_gather_async`.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    return _asynchronous("reduce_scatter_minimal_async", reduce_scatter, args, keywords)
+
+
+def _asynchronous(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
+    """A call of `function` with the arguments of one of the forms below."""
+    tensor, dim, buffers, options = call_by_form(name, (_by_dimension, _into_buffers, _along_an_axis), args, keywords)
+    result: Tensor = function(tensor, dim, output_tensor=([None, *buffers])[-1], **options)
+    return result
+
+
+class _Options(Links, total=False):
+    cluster_axis: int | None
+    mesh_device: Device | None
+    memory_config: MemoryConfig | None
+
+
+_Call = tuple[Tensor, int, Sequence[Tensor], Any]
+"""Tensor and dimension, buffers of which the last gets the result, and keywords."""
+
+
+@form(persistent_output_buffers="persistent_output_buffer")
+def _into_buffers(
+    input_tensor: Tensor,
+    persistent_output_buffers: Tensor | Sequence[Tensor] | None,
+    dim: int,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    **options: Unpack[_Options],
+) -> _Call:
+    buffers = persistent_output_buffers
+    return input_tensor, dim, [buffers] if isinstance(buffers, Tensor) else [*(buffers or ())], options
+
+
+@form()
+def _by_dimension(
+    input_tensor: Tensor,
+    dim: int,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    *,
+    persistent_output_tensor: Tensor | None = None,
+    **options: Unpack[_Options],
+) -> _Call:
+    return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], options
+
+
+@form()
+def _along_an_axis(
+    input_tensor: Tensor,
+    dim: int,
+    cluster_axis: int | None,
+    mesh_device: Device | None,
+    topology: Topology,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    *,
+    persistent_output_tensor: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    **_workers: Unpack[_Workers],
+) -> _Call:
+    given = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
+    return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], given
+
+
+@host_function(name="experimental.neighbor_pad_async", without_effect=_LINKS)
+def neighbor_pad_async(
+    input_tensor: Tensor,
+    dim: int,
+    padding_left: int,
+    padding_right: int,
+    padding_mode: str = "zeros",
+    cluster_axis: int | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    **_links: Unpack[Links],
+) -> Tensor:
+    """A tensor between what its neighbours in the mesh hold next to it (ttnn.experimental.neighbor_pad_async).
+
+    A device at the end of the axis, as one alone is at both, has zeros there, or its own first and last element along
+    `dim` again.
+
+    Args:
+        input_tensor: On a device.
+        dim: Of the padding.
+        padding_left: Elements in front.
+        padding_right: Elements behind.
+        padding_mode: ``"zeros"`` or ``"replicate"``.
+        cluster_axis: Of the mesh; None: all devices.
+        memory_config: Where the result lies; where the tensor does when omitted.
+        **_links: By which chips pass data on.
+
+    Raises:
+        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ShapeError: There is no such dimension.
+    """
+    axis = axis_of(dim, len(input_tensor.shape))
+    for padding in (padding_left, padding_right):
+        if padding < 0:
+            raise ArgumentError(f"a padding of neighbor_pad_async must be at least 0, got {padding}")
+    if padding_mode not in {"zeros", "replicate"}:
+        raise ArgumentError(f"`padding_mode` must be 'zeros' or 'replicate', got {padding_mode!r}")
+    whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
+    if padding_mode == "zeros":
+        widths = [(padding_left, padding_right) if each == axis else (0, 0) for each in range(len(whole.shape))]
+        return operations.pad(whole, tuple(widths), value=0.0)
+    front, behind = _part(whole, axis, 0), _part(whole, axis, tuple(whole.shape)[axis] - 1)
+    return operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
+
+
+def _part(tensor: Tensor, axis: int, place: int) -> Tensor:
+    """The elements at one place along an axis."""
+    begins = [place if each == axis else 0 for each in range(len(tensor.shape))]
+    ends = [place + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
+    return operations.slice(tensor, begins, ends)
+
+
+# --- One device along an axis -----------------------------------------------------------------------------------------
+
+
+def _of_one(
+    name: str,
+    tensor: Tensor,
+    cluster_axis: int | None,
+    mesh_device: Device | None,
+    memory_config: MemoryConfig | None,
+    output_tensor: Tensor | None,
+) -> Tensor:
+    """A copy of the tensor, which is what a collective along one device gives."""
+    device = tensor.device()
+    if device is None:
+        raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
+    if mesh_device is not None and mesh_device is not device:
+        raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor lies on {device}")
+    count = _devices_along(name, device, cluster_axis)
+    if count > 1:
+        along = "" if cluster_axis is None else f" along axis {cluster_axis}"
+        raise ArgumentError(
+            f"{name}: {device} has {count} devices{along}, and devices of a mesh exchange nothing here",
+            help="run it on a mesh of one: `ttnn.open_mesh_device(ttnn.MeshShape(1, 1))`",
+        )
+    return _copied(tensor, memory_config, output_tensor)
+
+
+@over_meshes
+def _copied(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
+    if memory_config is None and output_tensor is None:
+        return clone(tensor)
+    where = output_tensor.memory_config() if memory_config is None and output_tensor is not None else memory_config
+    assert where is not None, "one of the two is given"
+    return to_memory_config(tensor, where, output_tensor=output_tensor)
+
+
+def _devices_along(name: str, device: Device, cluster_axis: int | None) -> int:
+    if cluster_axis is None:
+        return device.get_num_devices()
+    if not 0 <= cluster_axis < device.shape.dims():
+        raise ArgumentError(f"{name}: {device} has no axis {cluster_axis}")
+    return device.shape[cluster_axis]

@@ -1,0 +1,107 @@
+"""Tensors of several devices made of one each, and back, between the host and a mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor, TensorToMesh
+from ttnn_jit.ttnn.tensors.torch_conversion import from_torch, to_torch
+from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
+
+
+class MeshCoordinate(tuple[int, ...]):
+    """The place of a device in a mesh, counted from 0 along each axis (ttnn.MeshCoordinate)."""
+
+    __slots__ = ()
+
+    def __new__(cls, *places: int | Iterable[int]) -> MeshCoordinate:
+        """``MeshCoordinate(0, 1)`` or ``MeshCoordinate((0, 1))``."""
+        given = places[0] if len(places) == 1 and not isinstance(places[0], int) else places
+        flat: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else ()
+        if not flat or not all(type(place) is int and place >= 0 for place in flat):
+            raise ArgumentError(f"a mesh coordinate is whole numbers of at least 0, got {flat}")
+        return super().__new__(cls, flat)
+
+    def dims(self) -> int:
+        """Number of axes."""
+        return len(self)
+
+    def __repr__(self) -> str:
+        return f"MeshCoordinate([{', '.join(map(str, self))}])"
+
+
+@host_function(observed=False)
+def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence[int]) -> Tensor:
+    """The tensor of a mesh that has these tensors of the host, one for each device (ttnn.from_host_shards).
+
+    Raises:
+        ArgumentError: They are not as many, or on a device; there are several.
+    """
+    shape = MeshShape(mesh_shape)
+    if len(tensors) != shape.mesh_size():
+        raise ArgumentError(f"from_host_shards: {len(tensors)} tensors are given for a mesh of {shape.mesh_size()}")
+    for tensor in tensors:
+        if tensor.device() is not None:
+            raise ArgumentError("from_host_shards: a shard lies on a device", help="use `ttnn.from_device` first")
+    return _only("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
+
+
+@host_function(observed=False)
+def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor of a mesh that has these, one on each device (ttnn.combine_device_tensors).
+
+    Raises:
+        ArgumentError: There are several, or none; or one is on the host.
+    """
+    for tensor in tensors:
+        if tensor.device() is None:
+            raise ArgumentError("combine_device_tensors: a tensor is on the host", help="use `from_host_shards`")
+    return _only("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
+
+
+def _only(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
+    if len(tensors) != 1:
+        raise ArgumentError(
+            f"{name}: {len(tensors)} tensors; one of a mesh is made as a whole here, which says where its parts belong",
+            help=instead,
+        )
+    return tensors[0]
+
+
+@host_function(observed=False)
+def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device | None = None) -> Tensor:
+    """A host tensor on the devices of a mesh as a mapper says (ttnn.distribute_tensor); without one, on the host.
+
+    Raises:
+        ArgumentError: It is on a device, the mapper is of another mesh, or an argument is of another kind.
+        ShapeError: The tensor has no such equal parts.
+    """
+    if tensor.device() is not None:
+        raise ArgumentError(f"distribute_tensor takes a tensor on the host, and this one lies on {tensor.device()}")
+    config = tensor.memory_config()
+    return from_torch(
+        to_torch(tensor),
+        tensor.dtype,
+        layout=tensor.layout,
+        device=mesh_device,
+        memory_config=None if mesh_device is not None and not config.is_sharded() else config,
+        mesh_mapper=mapper,
+    )
+
+
+@host_function(observed=False)
+def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
+    """The host tensor that those of a mesh's devices make up as a composer says (ttnn.aggregate_tensor).
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: The tensors have no such dimension.
+    """
+    whole = composer.whole([to_torch(own) for own in get_device_tensors(tensor)])
+    return from_torch(whole, tensor.dtype, layout=tensor.layout)

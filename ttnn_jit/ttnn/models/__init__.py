@@ -1,0 +1,1 @@
+"""Models of torch as ttnn programs take them."""

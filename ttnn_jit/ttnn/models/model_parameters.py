@@ -1,0 +1,81 @@
+"""Parameters of a model in the nesting of its modules, by name and by attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.dot_access import DotAccessDict
+
+
+class ParameterList(list[Any]):
+    """Parameters of a `torch.nn.ModuleList`; ``in`` asks for a place."""
+
+    def __contains__(self, index: object) -> bool:
+        return isinstance(index, int) and index < len(self)
+
+    def __repr__(self) -> str:
+        return _shown(self, "")
+
+
+class ParameterDict(DotAccessDict):
+    """Parameters and submodules by name, which are attributes too: ``parameters.layers[0].weight``."""
+
+    _kind_of_item = "parameter"
+
+    def __repr__(self) -> str:
+        return _shown(self, "")
+
+
+class ModuleArgs(dict[str, Any]):
+    """What a module was built with and what it was run on, by name; names are attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        raise AttributeError(f"there is no argument `{name}`", name=name, obj=self)
+
+
+class Conv2dArgs(ModuleArgs):
+    """Of a `torch.nn.Conv2d`."""
+
+
+class ConvTranspose2dArgs(ModuleArgs):
+    """Of a `torch.nn.ConvTranspose2d`."""
+
+
+class MaxPool2dArgs(ModuleArgs):
+    """Of a `torch.nn.MaxPool2d`."""
+
+
+@host_function(name="model_preprocessing.make_parameter_dict", observed=False)
+def make_parameter_dict(dictionary: Mapping[Any, Any]) -> ParameterDict:
+    """A dict, and the dicts in it, as `ParameterDict` objects; one that is one already is returned itself."""
+    if isinstance(dictionary, ParameterDict):
+        return dictionary
+    return ParameterDict({key: _nested(value) for key, value in dictionary.items()})
+
+
+def _nested(value: Any) -> Any:
+    return make_parameter_dict(value) if isinstance(value, dict) and not isinstance(value, ModuleArgs) else value
+
+
+def _shown(value: Any, indent: str) -> str:
+    """A nest of parameters, one line for each tensor."""
+    if isinstance(value, ParameterList):
+        return _bracketed("[]", (_shown(each, indent + "  ") for each in value), indent)
+    if isinstance(value, ParameterDict):
+        return _bracketed("{}", (f"{key}: {_shown(each, indent + '  ')}" for key, each in value.items()), indent)
+    if isinstance(value, Tensor):
+        return f"ttnn.Tensor(shape={value.shape}, layout={value.layout}, dtype={value.dtype})"
+    if is_torch_tensor(value):
+        return f"torch.Tensor(shape={value.shape}, dtype={value.dtype})"
+    return repr(value)
+
+
+def _bracketed(brackets: str, lines: Iterator[str], indent: str) -> str:
+    body = ",\n".join(f"{indent}  {line}" for line in lines)
+    return f"{brackets[0]}\n{body}\n{indent}{brackets[1]}" if body else brackets

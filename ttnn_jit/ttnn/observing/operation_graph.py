@@ -1,0 +1,174 @@
+"""A graph of operations that ran: what each was given, and by which it was made; as JSON, as dot and as a picture."""
+
+from __future__ import annotations
+
+import enum
+import json
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.ttnn.calling.plain_python import is_foreign
+from ttnn_jit.ttnn.observing.graph_nodes import Node
+from ttnn_jit.ttnn.observing.graph_picture import lines_of, picture
+from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
+
+
+def tensors_in(values: Any) -> list[Any]:
+    """The tensors of any library in nested containers."""
+    return [leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_foreign(leaf)]
+
+
+def own_tensors_in(values: Any) -> list[Tensor]:
+    """The ttnn tensors in nested containers, for one of a mesh those of its devices."""
+    found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
+    return [own for tensor in found for own in get_device_tensors(tensor)]
+
+
+def text_of_argument(value: Any) -> str:
+    """What reports say of an argument: of a tensor its metadata."""
+    if isinstance(value, Tensor):
+        return f"Tensor(shape={value.shape}, dtype={value.dtype}, layout={value.layout})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(text_of_argument, value))}]"
+    return type_name(value) if tensors_in([value]) else repr(value)
+
+
+class OperationGraph:
+    """Nodes in the order in which they ran; it keeps no tensor."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._made: dict[int, tuple[weakref.ref[Any], tuple[int, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def add(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> None:
+        """Note that an operation ran.
+
+        Raises:
+            ArgumentError: A tensor has no data: it is one of a function that is being compiled.
+        """
+        given = [*args, *kwargs.values()]
+        if not all(type(tensor).__weakrefoffset__ for tensor in tensors_in([*given, result])):
+            raise ArgumentError(
+                "the graph of a trace has no operations of a function that is being compiled",
+                help="enter the context around the call of the jitted function",
+            )
+        inputs = tuple(map(self._source, tensors_in(given)))
+        others = [value for value in args if not tensors_in([value])]
+        texts = [*map(_short, others), *(f"{key}={_short(v)}" for key, v in kwargs.items() if not tensors_in([v]))]
+        outputs = tensors_in([result])
+        self._append(name, inputs, outputs, tuple(texts))
+
+    def _source(self, tensor: Any) -> tuple[int, int]:
+        """The node that made a tensor, which is one of its own if none did."""
+        found = self.made_by(tensor)
+        if found is None:
+            self._append(type_name(tensor) if not isinstance(tensor, Tensor) else "ttnn.Tensor", (), [tensor], ())
+            found = len(self.nodes) - 1, 0
+        return found
+
+    def made_by(self, tensor: Any) -> tuple[int, int] | None:
+        """The number of the node that made a tensor last, and which of its outputs it is; None if none did."""
+        reference, source = self._made.get(id(tensor), (None, None))
+        return source if reference is not None and reference() is tensor else None
+
+    def _append(
+        self, name: str, inputs: tuple[tuple[int, int], ...], outputs: Sequence[Any], arguments: tuple[str, ...]
+    ) -> None:
+        number = len(self.nodes)
+        self.nodes.append(Node(number, name, inputs, tuple(map(_described, outputs)), arguments))
+        for place, tensor in enumerate(outputs):
+            self._made[id(tensor)] = weakref.ref(tensor), (number, place)
+
+    def of(self, values: Any) -> OperationGraph:
+        """The part that `values`, tensors in any containers, were made by.
+
+        Raises:
+            ArgumentError: There is none among them, or one was made by nothing here.
+        """
+        wanted = [self.made_by(tensor) for tensor in tensors_in([values])]
+        if not wanted or None in wanted:
+            raise ArgumentError(
+                "a tensor was made by no operation that was traced" if wanted else "there is no tensor among these",
+                help="make it in the body of `with ttnn.tracer.trace():`",
+            )
+        needed = {source[0] for source in wanted if source is not None}
+        for node in reversed(self.nodes):
+            if node.number in needed:
+                needed |= {number for number, _ in node.inputs}
+        renumbered = {number: place for place, number in enumerate(sorted(needed))}
+        part = OperationGraph()
+        for number, place in renumbered.items():
+            node = self.nodes[number]
+            inputs = tuple((renumbered[source], output) for source, output in node.inputs)
+            part.nodes.append(Node(place, node.name, inputs, node.outputs, node.arguments))
+        return part
+
+    # --- Forms --------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The nodes as JSON values."""
+        return [
+            {
+                "number": node.number,
+                "name": node.name,
+                "inputs": [list(source) for source in node.inputs],
+                "outputs": list(node.outputs),
+                "arguments": list(node.arguments),
+            }
+            for node in self.nodes
+        ]
+
+    def to_dot(self) -> str:
+        """The graph for graphviz."""
+        lines = [f"  n{node.number} [label={json.dumps(chr(10).join(lines_of(node)))}];" for node in self.nodes]
+        lines += [f"  n{source} -> n{node.number};" for node in self.nodes for source, _ in node.inputs]
+        return "\n".join(["digraph {", "  node [shape=box];", *lines, "}\n"])
+
+    def to_svg(self) -> str:
+        """A picture, from what was given at its top to what was made last at its bottom.
+
+        Of many nodes, what repeats is drawn once, and a tall picture goes on in a column to the right.
+        """
+        return picture(self.nodes)
+
+    def _repr_svg_(self) -> str:
+        """As notebooks show it."""
+        return self.to_svg()
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: a picture in .svg, else JSON in .json or text for graphviz in .dot.
+
+        Raises:
+            ArgumentError: The name ends otherwise.
+        """
+        path = Path(path)
+        forms = {".svg": self.to_svg, ".json": lambda: json.dumps(self.to_json(), indent=2), ".dot": self.to_dot}
+        if path.suffix not in forms:
+            raise ArgumentError(
+                f"a graph is written to a file that ends with {', '.join(forms)}, got {path.name!r}",
+                help="write .dot, and have graphviz make other pictures of it: `dot -Tpng`",
+            )
+        path.write_text(forms[path.suffix](), encoding="utf-8")
+
+
+def _described(tensor: Any) -> str:
+    kind = "x".join(map(str, tuple(tensor.shape))) or "scalar"
+    return f"{kind} {str(tensor.dtype).removeprefix('torch.').removeprefix('DataType.')}"
+
+
+def _short(value: Any) -> str:
+    text = str(value) if isinstance(value, enum.Enum) else repr(value)
+    text = getattr(value, "__name__", text) if callable(value) else text
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,1 @@
+"""Tensors made, moved, converted, read and written."""

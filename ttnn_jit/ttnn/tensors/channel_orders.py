@@ -1,0 +1,50 @@
+"""Images with their channels first or last, as `ttnn.experimental` converts them."""
+
+from __future__ import annotations
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.ttnn.calling.eager_functions import transpose
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
+
+
+def _turned(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype: DataType | None) -> Tensor:
+    if len(x.shape) != 4:
+        raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
+    found = transpose(x, -2, -1, memory_config=memory_config)
+    if dtype not in {None, found.dtype}:
+        found = typecast(found, dtype)
+    return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)
+
+
+@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, on_copies=True)
+def convert_to_chw(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    *,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+) -> Tensor:
+    """Channels before places (ttnn.experimental.convert_to_chw): (1, 1, places, channels) turned around, in rows.
+
+    Args:
+        input: One of places x channels.
+        memory_config: Where the result lies.
+        dtype: Of the result; the input's when omitted.
+
+    Raises:
+        ShapeError: The tensor has another rank.
+    """
+    return _turned("convert_to_chw", input, memory_config, dtype)
+
+
+@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
+def convert_to_hwc(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    *,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+) -> Tensor:
+    """Places before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
+    return _turned("convert_to_hwc", input, memory_config, dtype)

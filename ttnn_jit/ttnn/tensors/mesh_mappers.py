@@ -1,0 +1,360 @@
+"""From one torch tensor to those of a mesh's devices, by mappers, and back, by composers."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.specs.checks import check_kind, check_whole_number
+from ttnn_jit.ttnn.calling.host_function import host_function
+
+if TYPE_CHECKING:
+    import torch
+
+
+class TensorToMesh(ABC):
+    """Says which part of a tensor each device of a mesh gets (ttnn.TensorToMesh).
+
+    Attributes:
+        mesh_device: The mesh.
+    """
+
+    mesh_device: Device
+
+    @property
+    def settings(self) -> str:
+        """Its class and what it is set to, whatever the mesh."""
+        own = {name: value for name, value in vars(self).items() if name != "mesh_device"}
+        return f"{type(self).__name__} of {own}"
+
+    @abstractmethod
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device, row by row.
+
+        Raises:
+            ShapeError: The tensor has no such equal parts.
+        """
+
+
+class MeshToTensor(ABC):
+    """Says how the tensors of a mesh's devices make up one (ttnn.MeshToTensor).
+
+    Attributes:
+        mesh_device: The mesh.
+    """
+
+    mesh_device: Device
+
+    @abstractmethod
+    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The tensor that those of the devices, row by row, make up.
+
+        Raises:
+            ShapeError: They have no such dimension, or there are not as many.
+        """
+
+
+@dataclass(frozen=True)
+class ReplicateTensorToMesh(TensorToMesh):
+    """Every device gets the whole tensor (ttnn.ReplicateTensorToMesh)."""
+
+    mesh_device: Device
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device."""
+        return [tensor] * self.mesh_device.get_num_devices()
+
+
+@dataclass(frozen=True)
+class ShardTensorToMesh(TensorToMesh):
+    """The tensor is cut along `dim` into equal parts, one for each device (ttnn.ShardTensorToMesh)."""
+
+    mesh_device: Device
+    dim: int
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        check_whole_number(self.dim, "`dim`")
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device."""
+        return _cut(tensor, self.dim, self.mesh_device.get_num_devices())
+
+
+@dataclass(frozen=True)
+class ShardTensor2dMesh(TensorToMesh):
+    """The tensor is cut along ``dims[0]`` over the rows of the mesh and along ``dims[1]`` over its columns.
+
+    None leaves it whole along that axis of the mesh (ttnn.ShardTensor2dMesh).
+    """
+
+    mesh_device: Device
+    mesh_shape: tuple[int, ...]
+    dims: tuple[int | None, int | None]
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        object.__setattr__(self, "mesh_shape", MeshShape(self.mesh_shape))
+        dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
+        if len(dims) != 2 or not {type(dim) for dim in dims} <= {int, type(None)}:
+            raise ArgumentError(f"`dims` must be two of None and whole numbers, got {self.dims!r}")
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device, row by row.
+
+        Raises:
+            ShapeError: `mesh_shape` is not that of the mesh, or the tensor has no such equal parts.
+        """
+        _check_shape(self.mesh_shape, self.mesh_device)
+        return _cut_by_axis(tensor, self.mesh_shape, self.dims)
+
+
+def _check_shape(shape: tuple[int, ...], mesh: Device) -> None:
+    if shape != mesh.shape:
+        raise ShapeError(f"`mesh_shape` is {tuple(shape)}, and that of {mesh} another")
+
+
+def _cut_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
+    parts = [tensor]
+    for dim, count in zip(dims, shape, strict=True):
+        parts = [own for part in parts for own in _cut(part, dim, count)]
+    return parts
+
+
+def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
+    if dim is None:
+        return [tensor] * count
+    if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
+        raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no {count} equal parts along dimension {dim}")
+    return list(tensor.chunk(count, dim))
+
+
+@dataclass(frozen=True)
+class ConcatMeshToTensor(MeshToTensor):
+    """The devices' tensors are joined along `dim` (ttnn.ConcatMeshToTensor)."""
+
+    mesh_device: Device
+    dim: int
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        check_whole_number(self.dim, "`dim`")
+
+    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The tensor that the devices' make up.
+
+        Raises:
+            ShapeError: They have no such dimension.
+        """
+        return _joined(parts, self.dim)
+
+
+@dataclass(frozen=True)
+class ConcatMesh2dToTensor(MeshToTensor):
+    """Tensors of one row are joined along ``dims[1]``, then these along ``dims[0]`` (ttnn.ConcatMesh2dToTensor)."""
+
+    mesh_device: Device
+    mesh_shape: tuple[int, ...]
+    dims: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        object.__setattr__(self, "mesh_shape", MeshShape(self.mesh_shape))
+        dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
+        if len(dims) != 2 or {type(dim) for dim in dims} != {int} or dims[0] == dims[1]:
+            raise ArgumentError(f"`dims` must be two different whole numbers, got {self.dims!r}")
+
+    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The tensor that the devices' make up.
+
+        Raises:
+            ShapeError: `mesh_shape` is not that of the mesh, or they have no such dimensions.
+        """
+        _check_shape(self.mesh_shape, self.mesh_device)
+        return _joined_by_axis(parts, self.mesh_shape, self.dims)
+
+
+def _joined_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
+    for dim, count in zip(reversed(dims), reversed(shape), strict=True):
+        parts = [_joined(parts[first : first + count], dim) for first in range(0, len(parts), count)]
+    (whole,) = parts
+    return whole
+
+
+def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
+    import torch
+
+    rank = parts[0].dim()
+    if not -rank <= dim < rank:
+        raise ShapeError(f"tensors of shape {list(parts[0].shape)} have no dimension {dim} to be joined along")
+    return torch.cat(parts, dim)
+
+
+# --- Mappers and composers by their configs ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlacementReplicate:
+    """Along an axis of the mesh every device gets the same (ttnn.PlacementReplicate)."""
+
+
+@dataclass(frozen=True)
+class PlacementShard:
+    """Along an axis of the mesh the tensor is cut along `dim` (ttnn.PlacementShard)."""
+
+    dim: int
+
+    def __post_init__(self) -> None:
+        check_whole_number(self.dim, "`dim` of PlacementShard")
+
+
+@dataclass(frozen=True)
+class MeshMapperConfig:
+    """What each axis of a mesh does to a tensor (ttnn.MeshMapperConfig).
+
+    Attributes:
+        placements: One for each axis.
+        mesh_shape_override: The shape that the devices, row by row, are taken for; None: that of the mesh.
+    """
+
+    placements: tuple[PlacementReplicate | PlacementShard, ...]
+    mesh_shape_override: MeshShape | None = None
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.placements, tuple | list) and self.placements
+        if not known or not all(isinstance(each, PlacementReplicate | PlacementShard) for each in self.placements):
+            raise ArgumentError(
+                "`placements` must be a list of PlacementShard and PlacementReplicate, one for each axis of the mesh, "
+                f"got {self.placements!r}"
+            )
+        object.__setattr__(self, "placements", tuple(self.placements))
+        _keep_shape(self)
+
+
+@dataclass(frozen=True)
+class MeshComposerConfig:
+    """Along which dimension each axis of a mesh joins tensors (ttnn.MeshComposerConfig).
+
+    Attributes:
+        dims: One for each axis.
+        mesh_shape_override: The shape that the devices, row by row, are taken for; None: that of the mesh.
+    """
+
+    dims: tuple[int, ...]
+    mesh_shape_override: MeshShape | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dims, tuple | list) or {type(dim) for dim in self.dims} != {int}:
+            raise ArgumentError(f"`dims` of MeshComposerConfig must be whole numbers, got {self.dims!r}")
+        object.__setattr__(self, "dims", tuple(self.dims))
+        _keep_shape(self)
+
+
+def _keep_shape(config: MeshMapperConfig | MeshComposerConfig) -> None:
+    if config.mesh_shape_override is not None:
+        object.__setattr__(config, "mesh_shape_override", MeshShape(config.mesh_shape_override))
+
+
+def _shape_for(config: MeshMapperConfig | MeshComposerConfig, mesh: Device, axes: int) -> MeshShape:
+    shape = config.mesh_shape_override or mesh.shape
+    if shape.mesh_size() != mesh.get_num_devices():
+        raise ArgumentError(f"`mesh_shape_override` {shape} is of {shape.mesh_size()} devices, and {mesh} is not")
+    if axes != shape.dims():
+        raise ArgumentError(f"{config} says something of {axes} axes, and {shape} has {shape.dims()}")
+    return shape
+
+
+@dataclass(frozen=True)
+class _ConfiguredMapper(TensorToMesh):
+    mesh_device: Device
+    config: MeshMapperConfig
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        placements = self.config.placements
+        shape = _shape_for(self.config, self.mesh_device, len(placements))
+        dims = [each.dim if isinstance(each, PlacementShard) else None for each in placements]
+        return _cut_by_axis(tensor, shape, dims)
+
+
+@dataclass(frozen=True)
+class _ConfiguredComposer(MeshToTensor):
+    mesh_device: Device
+    config: MeshComposerConfig
+
+    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        shape = _shape_for(self.config, self.mesh_device, len(self.config.dims))
+        return _joined_by_axis(parts, shape, self.config.dims)
+
+
+@host_function(observed=False)
+def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> TensorToMesh:
+    """The mapper that a config describes (ttnn.create_mesh_mapper).
+
+    Raises:
+        ArgumentError: The config does not fit the mesh, or an argument is of another kind.
+    """
+    _shape_for(config, mesh_device, len(config.placements))
+    return _ConfiguredMapper(mesh_device, config)
+
+
+@host_function(observed=False)
+def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshToTensor:
+    """The composer that a config describes (ttnn.create_mesh_composer).
+
+    Raises:
+        ArgumentError: The config does not fit the mesh, or an argument is of another kind.
+    """
+    _shape_for(config, mesh_device, len(config.dims))
+    return _ConfiguredComposer(mesh_device, config)
+
+
+@host_function(observed=False)
+def replicate_tensor_to_mesh_mapper(mesh_device: Device) -> TensorToMesh:
+    """`ReplicateTensorToMesh` by another name (ttnn.replicate_tensor_to_mesh_mapper)."""
+    return ReplicateTensorToMesh(mesh_device)
+
+
+@host_function(observed=False)
+def shard_tensor_to_mesh_mapper(mesh_device: Device, dim: int) -> TensorToMesh:
+    """`ShardTensorToMesh` by another name (ttnn.shard_tensor_to_mesh_mapper)."""
+    return ShardTensorToMesh(mesh_device, dim)
+
+
+@host_function(observed=False)
+def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTensor:
+    """`ConcatMeshToTensor` by another name (ttnn.concat_mesh_to_tensor_composer)."""
+    return ConcatMeshToTensor(mesh_device, dim)
+
+
+# --- Those of a block -------------------------------------------------------------------------------------------------
+
+BLOCK_MAPPER: ContextVar[TensorToMesh | None] = ContextVar("mapper of a block", default=None)
+"""The mapper of `from_torch` where a call names none."""
+BLOCK_COMPOSER: ContextVar[MeshToTensor | None] = ContextVar("composer of a block", default=None)
+"""The composer of `to_torch` where a call names none."""
+
+
+@host_function(observed=False)
+@contextlib.contextmanager
+def distribute(default: TensorToMesh | MeshToTensor) -> Iterator[None]:
+    """In the body of a ``with`` the mapper of `from_torch`, or the composer of `to_torch`, is this (ttnn.distribute).
+
+    Raises:
+        ArgumentError: It is neither.
+    """
+    variable: ContextVar[Any] = BLOCK_MAPPER if isinstance(default, TensorToMesh) else BLOCK_COMPOSER
+    token = variable.set(default)
+    try:
+        yield
+    finally:
+        variable.reset(token)

@@ -1,0 +1,197 @@
+"""The way of torch's data into tensors and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.dtypes import dtypes_made_of_torch
+from ttnn_jit.specs.tensor_spec import (
+    DataType,
+    Layout,
+    MemoryConfig,
+    TensorSpec,
+    checked,
+)
+from ttnn_jit.specs.tile import Tile
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.tensors.mesh_mappers import (
+    BLOCK_COMPOSER,
+    BLOCK_MAPPER,
+    MeshToTensor,
+    ReplicateTensorToMesh,
+    TensorToMesh,
+)
+from ttnn_jit.ttnn.tensors.tensor_creation import spec_of_new
+
+if TYPE_CHECKING:
+    import torch
+
+
+@host_function(without_effect={"no operation reads padding": "pad_value"})
+def from_torch(  # noqa: PLR0913 - ttnn's keywords
+    tensor: torch.Tensor,
+    dtype: DataType | None = None,
+    *,
+    spec: TensorSpec | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    mesh_mapper: TensorToMesh | None = None,
+    tile: Tile | None = None,
+    pad_value: float | None = None,
+    cq_id: int | None = None,
+) -> Tensor:
+    """A copy of a torch tensor (ttnn.from_torch).
+
+    Args:
+        tensor: Any strides; floats, integers or truth values.
+        dtype: Element type of the copy; floats are rounded to nearest even, integers keep their low bits in a narrower
+            type. When omitted it is the tensor's own; float16 becomes BFLOAT16, int64 UINT32, int16 UINT16, bool UINT8.
+        spec: Shape, dtype, layout and memory config at once, instead of the others.
+        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
+        device: Where it goes; None keeps it on the host.
+        memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
+        mesh_mapper: What each device of a mesh gets; what `distribute` says, else the whole tensor when omitted.
+        tile: Tiles of 32x32, the only ones there are.
+        pad_value: What fills up tiles; no operation reads it.
+        cq_id: A command queue of the device.
+
+    Raises:
+        DTypeError: An element type that ttnn_jit lacks, or complex numbers.
+        GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
+        ShapeError: `spec` has another shape.
+        L1CapacityError: It does not fit into L1.
+        ArgumentError: `spec` beside what it says already, a `device` other than the mapper's, or an argument of another
+            kind.
+    """
+    check_torch(tensor, "from_torch")
+    if device is not None:
+        device.require_queue(cq_id, "from_torch")
+    if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
+        raise SpecConflictError(
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+        )
+    mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
+    if mesh_mapper is None and isinstance(device, MeshDevice):
+        mesh_mapper = ReplicateTensorToMesh(device)
+
+    def on(own: torch.Tensor, device: Device | None) -> Tensor:
+        whole = spec or spec_of_new(
+            own.shape, _inferred_dtype(own) if dtype is None else dtype, layout, device, memory_config
+        )
+        return storage.from_torch(own, checked(whole), device)
+
+    if mesh_mapper is None:
+        return on(tensor, device)
+    mesh = _mesh_of_mapper(mesh_mapper, device)
+    devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
+    tensors = [on(part, own if device else None) for part, own in zip(mesh_mapper.parts(tensor), devices, strict=True)]
+    return MeshTensor(mesh, tensors) if isinstance(mesh, MeshDevice) else tensors[0]
+
+
+class SpecConflictError(ArgumentError, RuntimeError):
+    """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+
+
+def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
+    if device is not None and device is not mapper.mesh_device:
+        raise ArgumentError(f"`mesh_mapper` is for {mapper.mesh_device}, and `device` is {device}")
+    return mapper.mesh_device
+
+
+def _inferred_dtype(tensor: torch.Tensor) -> DataType:
+    table = dtypes_made_of_torch()
+    if tensor.dtype not in table:
+        raise DTypeError(
+            f"ttnn tensors of {tensor.dtype} are not supported",
+            help="cast it: `tensor.to(torch.float32)`, or `tensor.to(torch.int32)` if it holds integers",
+        )
+    return table[tensor.dtype]
+
+
+def check_torch(value: object, name: str) -> None:
+    """Refuse what is no torch tensor, for the use of the function `name`.
+
+    Raises:
+        ArgumentError: It is something else; the text says how to make a tensor of it.
+        DTypeError: Its numbers are complex or quantized.
+    """
+    require_torch(
+        name,
+        "give numpy arrays to a jitted function, or make tensors by `ttnn.full` and its kin; or `pip install torch`",
+    )
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        known = {"ndarray": "torch.from_numpy(array)", "list": "torch.tensor(values)", "tuple": "torch.tensor(values)"}
+        way = known.get(type(value).__name__)
+        raise ArgumentError(
+            f"{name} takes a torch tensor, got a {type_name(value)}", help=f"pass `{way}`" if way else None
+        )
+    if value.device.type != "cpu" or value.layout != torch.strided:
+        raise ArgumentError(
+            f"{name} takes a torch tensor that is dense on the CPU, got {value.layout} on {value.device}",
+            help="call `.cpu()` or `.to_dense()` on it first",
+        )
+    if value.is_quantized:
+        raise DTypeError(f"{name}: {value.dtype} numbers are quantized", help="call `.dequantize()` on it first")
+    if value.is_complex():
+        raise DTypeError(
+            f"{name}: {value.dtype} numbers have an imaginary part, which no ttnn tensor holds",
+            help="pass `tensor.real` and `tensor.imag` one by one",
+        )
+
+
+@host_function(without_effect={"where ttnn tilizes and untilizes": "device"})
+def to_torch(
+    tensor: Tensor,
+    dtype: torch.dtype | None = None,
+    *,
+    torch_rank: int | None = None,
+    mesh_composer: MeshToTensor | None = None,
+    device: Device | None = None,
+    cq_id: int | None = None,
+) -> torch.Tensor:
+    """A torch tensor of the logical shape, copied (ttnn.to_torch).
+
+    Args:
+        tensor: On a device or on the host.
+        dtype: Element type of the copy; the tensor's own when omitted.
+        torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
+        mesh_composer: How the tensors of a mesh's devices make up one; what `distribute` says when omitted.
+        device: Where ttnn untilizes; nothing here.
+        cq_id: A command queue of the tensor's device.
+
+    Raises:
+        DeallocatedError: The tensor was deallocated.
+        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; an argument of
+            another kind.
+    """
+    own_device = tensor.device()
+    if own_device is not None:
+        own_device.require_queue(cq_id, "to_torch")
+    require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
+    import torch
+
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise ArgumentError(
+            f"`dtype` of to_torch must be a torch.dtype, got {type(dtype).__name__}",
+            help="write `torch.float32` or `torch.bfloat16`",
+        )
+    mesh_composer = BLOCK_COMPOSER.get() if mesh_composer is None else mesh_composer
+    if isinstance(tensor, MeshTensor) and mesh_composer is not None:
+        result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
+    else:
+        result = tensor.to_torch()
+    while torch_rank is not None and result.dim() > torch_rank:
+        if not result.dim() or result.shape[0] != 1:
+            raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
+        result = result.squeeze(0)
+    return result if dtype is None else result.to(dtype)
