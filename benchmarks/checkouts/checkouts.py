@@ -56,5 +56,5 @@ def importable(checkout: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         (folder / "ttnn_jit").symlink_to(checkout / "ttnn_jit", target_is_directory=True)
-        (folder / "benchmarks").symlink_to(Path(__file__).parent, target_is_directory=True)
+        (folder / "benchmarks").symlink_to(Path(__file__).parents[1], target_is_directory=True)
         yield folder

@@ -26,7 +26,7 @@ DIGAMMA_ROOT = mp.mpf("1.4616321449683623412626595423257213284681962040064462951
 def committed_constant(name: str) -> Any:
     """The constant ``module.NAME`` of kernels/."""
     module, _, constant = name.partition(".")
-    return getattr(importlib.import_module(f"ttnn_jit.kernels.{module}"), constant)
+    return getattr(importlib.import_module(f"ttnn_jit.kernels.math.{module}"), constant)
 
 
 @dataclass(frozen=True)

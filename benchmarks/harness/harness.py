@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.harness.process import ROOT, ProcessFailedError
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 @dataclass(frozen=True)

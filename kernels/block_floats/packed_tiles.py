@@ -1,5 +1,4 @@
-"""Tiles of block floats element by element, in the Python that numba compiles; see
-kernels/block_floats/block_floats.py.
+"""Tiles of block floats element by element, in the Python that numba compiles; see block_floats.py.
 
 It shares no code with the vectors of kernels/block_floats/packing_loops.py: what a group holds is found by comparisons
 and powers of two, not by the bits of float32.
@@ -130,8 +129,7 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count: int, unit: int) -> Any:
-    """A function that packs a row of a tensor in tiles: ``write`` of a routine that writes rows
-    (ops/families/routine.py).
+    """A function that packs a row of a tensor in tiles: ``write`` of a routine that writes rows (routine.py).
 
     Strides count a thirty-second of a tile, `unit` bytes; the result is an address, of which ``tile_at`` makes a
     pointer. ``load(element)`` gives the bits of a float32. All of the row's groups are written.

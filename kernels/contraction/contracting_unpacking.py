@@ -1,5 +1,4 @@
-"""Functions that unpack tiles of block floats into panels of a contraction, as
-kernels/contraction/contracting_packing.py packs.
+"""Functions that unpack tiles of block floats into panels of a contraction, as contracting_packing.py packs.
 
 A tile becomes signed bytes and scales first, which lie in the first cache: an element is then the product of two
 numbers, exact but where it is denormal, infinite or no number. Tiles whose exponents allow these are rare, and are

@@ -86,33 +86,47 @@ __all__ = [
     "bind",
     "declared_in",
     "indexed",
+    "modules_of",
     "nearest_names",
     "operations_on",
     "overloads_of",
 ]
 
-CALLABLE = (
-    "elementwise.unary elementwise.activations elementwise.predicates elementwise.binary elementwise.ternary elementwise.bitwise elementwise.special_functions elementwise.typecast movement.data_movement movement.padding movement.part_writes "
-    "reduction.reductions contraction.contractions reduction.moments elementwise.gated_units reduction.losses normalization.softmaxes normalization.normalizations attention.rotary normalization.channel_norms contraction.products "
-    "contraction.sparse_products selection.routines reduction.scans selection.selections movement.rearrangements movement.folds movement.heads attention.attention attention.cached_attention attention.kv_caches "
-    "reduction.further_reductions elementwise.integer_division elementwise.elementwise_calls"
-)
-"""The modules, of this room, of operations that may be called."""
+CALLABLE = """
+elementwise: unary activations predicates binary ternary bitwise special_functions typecast gated_units
+elementwise: integer_division elementwise_calls
+movement: data_movement padding part_writes rearrangements folds heads
+contraction: contractions products sparse_products
+normalization: softmaxes normalizations channel_norms
+attention: rotary attention cached_attention kv_caches
+selection: routines selections
+reduction: reductions moments losses scans further_reductions
+"""
+"""Folder of this room -> its modules of operations that may be called."""
 
-IN_PROGRAMS = (
-    "movement.sequences attention.cache_routines reduction.integer_reductions movement.windows convolution.convolutions convolution.transposed_convolutions convolution.pools convolution.pool_places "
-    "selection.random_numbers selection.embedding_gradient convolution.resampling convolution.rescaling"
-)
+IN_PROGRAMS = """
+movement: sequences windows
+attention: cache_routines
+convolution: convolutions transposed_convolutions pools pool_places resampling rescaling
+selection: random_numbers embedding_gradient
+reduction: integer_reductions
+"""
 """The modules of operations that functions of the host API stand for; read when a program is compiled."""
 
-GRADIENTS = "gradients.backward_binary gradients.backward_unary gradients.backward_structured"
+GRADIENTS = "gradients: backward_binary backward_unary backward_structured"
 """The modules of gradients; read when one is asked for."""
 
 
-def declared_in(modules: str, name: str = "OPERATIONS") -> tuple[Operation, ...]:
-    """What modules of this room declare under a name, of those that have it, in the order of the modules."""
-    rooms = (import_module(f"{__name__}.{module}") for module in modules.split())
-    return tuple(operation for room in rooms for operation in getattr(room, name, ()))
+def modules_of(listing: str) -> list[str]:
+    """The names, below this room, of the modules in a listing of its folders."""
+    folders = (line.split(": ") for line in listing.split("\n") if line)
+    return [f"{folder}.{module}" for folder, modules in folders for module in modules.split()]
+
+
+def declared_in(listing: str, name: str = "OPERATIONS") -> tuple[Operation, ...]:
+    """What modules of this room declare under a name, of those that have it, in the order of the listing."""
+    modules = (import_module(f"{__name__}.{module}") for module in modules_of(listing))
+    return tuple(operation for module in modules for operation in getattr(module, name, ()))
 
 
 OPERATIONS = declared_in(CALLABLE)

@@ -32,11 +32,11 @@ def stubs() -> dict[Path, str]:
     """Where each stub stands, and its text."""
     package = Path(ttnn_jit.__file__).parent
     return {
-        package / "ttnn" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
+        package / "ttnn" / "calling" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
         **{package / "ttnn" / f"{each}.pyi": _HEAD + "\n".join(_submodule(each)) + "\n" for each in _WITH_OPERATIONS},
-        package / "ttnn" / "host_functions.py": _HEAD_OF_FUNCTIONS + "\n".join(_host_functions()) + "\n",
-        package / "ttnn" / "lazy_names.pyi": _HEAD_OF_NAMES + "\n".join(_lazy_names()) + "\n",
-        package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
+        package / "ttnn" / "namespace" / "host_functions.py": _HEAD_OF_FUNCTIONS + "\n".join(_host_functions()) + "\n",
+        package / "ttnn" / "namespace" / "lazy_names.pyi": _HEAD_OF_NAMES + "\n".join(_lazy_names()) + "\n",
+        package / "runtime" / "tensors" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
     }
 
 

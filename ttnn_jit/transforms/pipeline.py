@@ -52,7 +52,7 @@ STAGES = STAGE_ORDER
 
 def _class_of(stage: str) -> type[ModulePass]:
     """The pass of a stage: the one in the file of its name."""
-    module = import_module(f"ttnn_jit.transforms.{stage.replace('-', '_')}")
+    module = import_module(f"ttnn_jit.transforms.passes.{stage.replace('-', '_')}")
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, ModulePass) and getattr(value, "name", None) == stage:
             return value

@@ -26,7 +26,7 @@ def nothing_set(monkeypatch):
 
 def trees():
     """The syntax tree of every file of the package that may read a variable; `cache` and `kernels` may be links."""
-    for file in {*PACKAGE.rglob("*.py"), *(PACKAGE / "cache").glob("*.py"), *(PACKAGE / "kernels").glob("*.py")}:
+    for file in {*PACKAGE.rglob("*.py"), *(PACKAGE / "cache").rglob("*.py"), *(PACKAGE / "kernels").rglob("*.py")}:
         text = file.read_text()
         if re.search("environ|getenv|switch", text):
             yield ast.parse(text)

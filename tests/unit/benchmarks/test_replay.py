@@ -165,7 +165,7 @@ def test_hashes_of_files_are_compared_without_compiling(tmp_path, monkeypatch, c
 def test_two_checkouts_are_rendered_and_the_first_differing_text_is_shown(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rich", reason="the progress bar is of the extra [bench]")
     changed = tmp_path / "changed"
-    declarations = package_with_own("ops", changed) / "ops" / "binary.py"
+    declarations = package_with_own("ops", changed) / "ops" / "elementwise" / "binary.py"
     text, own = declarations.read_text(), '    aten="mul",\n'
     assert own in text
     declarations.write_text(text.replace(own, f"{own}    emit=lambda b, x, y: b.add(x, y),\n", 1))

@@ -42,6 +42,7 @@ for results, operations in ((plan.results, {"exp", "cumsum"}), (plan.results[:1]
     assert {launch.name for launch in found.launches} == operations
 print("done")
 """
+OWN = "from ttnn_jit.codegen.host.unread_launches import without_unread_launches\n"
 
 
 @pytest.mark.process

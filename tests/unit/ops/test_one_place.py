@@ -57,7 +57,7 @@ OTHER_MEANINGS = {
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/native/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
     **{
-        (f"runtime/{file}.py", word): "a predicate of LLVM"
+        (f"runtime/native/{file}.py", word): "a predicate of LLVM"
         for file, words in (("helper_ir", ("eq", "ne")), ("launch_ir", ("eq",)))
         for word in words
     },
@@ -74,7 +74,7 @@ def names():
 NAMES = set(names())
 DECLARED = {
     name
-    for module in ops.CALLABLE.split()
+    for module in ops.modules_of(ops.CALLABLE)
     for name, value in vars(import_module(f"ttnn_jit.ops.{module}")).items()
     if isinstance(value, ops.Elementwise | ops.Movement)
 }
@@ -98,16 +98,15 @@ def declarations_imported(nodes):
             yield from (alias.name for alias in node.names if alias.name in DECLARED)
 
 
-MODULES = {path.stem for path in (PACKAGE / "ops").glob("*.py")}
-LISTED = f"{ops.CALLABLE} {ops.IN_PROGRAMS} {ops.GRADIENTS}".split()
+LISTED = [module for listing in (ops.CALLABLE, ops.IN_PROGRAMS, ops.GRADIENTS) for module in ops.modules_of(listing)]
 
 
 def test_every_module_of_operations_is_listed_once_and_named_in_no_other_list():
     assert len(LISTED) == len({*LISTED})
     declaring = {
-        name
-        for name in MODULES - {"__init__", "opaque"}
-        if "\nOPERATIONS" in (PACKAGE / "ops" / f"{name}.py").read_text()
+        f"{path.parent.name}.{path.stem}"
+        for path in (PACKAGE / "ops").glob("*/*.py")
+        if "\nOPERATIONS" in path.read_text() and path.stem != "opaque"
     }
     assert declaring == {*LISTED}
 

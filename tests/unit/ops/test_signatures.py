@@ -88,7 +88,7 @@ def test_a_stub_is_what_the_declarations_give(path):
 
 
 def test_the_stub_names_what_the_namespace_has():
-    module = ast.parse((PACKAGE / "ttnn" / "eager_functions.pyi").read_text(encoding="utf-8"))
+    module = ast.parse((PACKAGE / "ttnn" / "calling" / "eager_functions.pyi").read_text(encoding="utf-8"))
     annotated = {node.target.id for node in module.body if isinstance(node, ast.AnnAssign)}
     assert annotated == set(eager_functions.__all__)
     assert all(isinstance(getattr(ttnn, name), TtnnOperation) for name in annotated)

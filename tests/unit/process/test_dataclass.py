@@ -150,7 +150,7 @@ def test_a_class_of_pythons_own_that_never_changes_is_no_base():
 
 def test_the_package_makes_its_dataclasses_here_but_for_passes_which_are_xdsls():
     package = Path(ttnn_jit.__file__).parent
-    files = {*package.rglob("*.py"), *(package / "cache").glob("*.py"), *(package / "kernels").glob("*.py")}
+    files = {*package.rglob("*.py"), *(package / "cache").rglob("*.py"), *(package / "kernels").rglob("*.py")}
     texts = {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in files}
     pythons = {
         name for name, text in texts.items() if re.search(r"^from dataclasses import .*\bdataclass\b", text, re.M)

@@ -1,5 +1,4 @@
-"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages
-(kernels/loops/staged_loops.py).
+"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages (staged_loops.py).
 
 `loop fission` in benchmarks/kernels/choices.py fits the thresholds.
 """

@@ -103,8 +103,7 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The products of two loaded tiles added up along the loops that are contracted (ops/families/contraction.py), in
-    float32.
+    """The products of two loaded tiles added up, in float32, along the loops that are contracted (contraction.py).
 
     It is one element for all of these loops, and there only when they have ended.
 

@@ -17,8 +17,7 @@ from ttnn_jit.runtime.native.native import elf_triple
 
 @interrupts_postponed()
 def assemble(module: LlvmModule, isa: HostIsa) -> bytes:
-    """The image (runtime/native/image.py) of `module` for `isa`, which names triple, CPU and features; need not be the
-    host's.
+    """The image of `module` for `isa`, which names triple, CPU and features, and need not be the host's.
 
     Raises:
         InternalError: LLVM rejects the text.

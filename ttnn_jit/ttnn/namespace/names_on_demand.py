@@ -19,6 +19,9 @@ _DECLARED = re.compile(r"^@host_function\(((?s:.*?))\)\n(?:@.*\n)*def (\w+)\(", 
 _NAME = re.compile(r'\bname="([\w.]+)"')
 
 
+_ROOM = Path(__file__).parents[1]
+
+
 @cache
 def declared_functions() -> dict[str, str]:
     """Function of the host API, as users write it behind ``ttnn.`` -> its module, found in the text of the files.
@@ -26,8 +29,8 @@ def declared_functions() -> dict[str, str]:
     Importing them all would take longer than most programs run.
     """
     return {
-        (named[1] if (named := _NAME.search(said)) else name): f"ttnn_jit.ttnn.{file.stem}"
-        for file in sorted(Path(__file__).parent.glob("*.py"))
+        (named[1] if (named := _NAME.search(said)) else name): _module_of(file)
+        for file in sorted(_ROOM.rglob("*.py"))
         for said, name in _DECLARED.findall(file.read_text(encoding="utf-8"))
     }
 
@@ -36,6 +39,10 @@ def declared_names_of(submodule: str) -> list[str]:
     """The names of the functions of the host API that a submodule of ttnn has."""
     split = (name.rpartition(".") for name in HOST_FUNCTIONS)
     return [name for home, _, name in split if home == submodule]
+
+
+def _module_of(file: Path) -> str:
+    return ".".join(["ttnn_jit.ttnn", *file.relative_to(_ROOM).with_suffix("").parts])
 
 
 def host_functions_of(submodule: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ HOME = "ttnn_jit.ttnn"
 TEST_HELPERS = "ttnn_jit._src"
 """A package of ttnn.jit's own that tests written for it import from; ours has none, and serves it to scripts alone."""
 HELPER_HOMES = {f"{TEST_HELPERS}.utils": "ttnn_jit.specs.cores.sharding"}
-ON_PYTHONPATH = str(Path(__file__).parent / "on_pythonpath")
+ON_PYTHONPATH = str(Path(__file__).parents[1] / "on_pythonpath")
 
 
 class TtnnFinder(MetaPathFinder):
