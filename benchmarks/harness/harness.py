@@ -227,10 +227,11 @@ def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
 
 
 def command_line(name: str) -> argparse.ArgumentParser:
-    """The parser of ``python -m benchmarks.<name>``, whose help is the docstring of what was started."""
+    """The parser of the module that ``python -m`` started, whose docstring is its help; else of `name`."""
+    started = sys.modules["__main__"]
     return argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{name}",
-        description=sys.modules["__main__"].__doc__,
+        prog=f"python -m {started.__spec__.name if started.__spec__ else name}",
+        description=started.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
