@@ -16,16 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from benchmarks.harness import plots
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
-from benchmarks.harness.process import ROOT, Process
+from benchmarks.harness.process import Process
 from benchmarks.harness.timing import seconds
 from benchmarks.programs import model_costs
 
-MODELS = ROOT / "docs" / "examples" / "models"
+MODELS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "models"
+"""Of this checkout, also where a process measures another one through a link to these files."""
 EAGER, JIT, TRACE, CHIP = "ttnn eager", "ttnn jit", "ttnn trace", "eager on wormhole_b0"
 OURS = (EAGER, JIT, TRACE, CHIP)
 PEERS = ("torch f32", "torch bf16", "torch.compile f32", "torch.compile bf16")

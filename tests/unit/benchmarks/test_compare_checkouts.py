@@ -178,7 +178,9 @@ def test_a_process_imports_the_checkout_and_the_benchmarks_from_here(tmp_path):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("only", ["warm call, eager with", "disk hit, chain", "import", "cosh f32 256x256"])
+@pytest.mark.parametrize(
+    "only", ["warm call, eager with", "disk hit, chain", "import", "cosh f32 256x256", "disk hit, BERT"]
+)
 def test_every_kind_of_figure_is_measured_in_a_process_of_this_checkout(only):
     with importable(ROOT) as folder:
         found = compare_checkouts.figures_of(folder, only, quick=True)
