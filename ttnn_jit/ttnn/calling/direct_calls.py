@@ -33,7 +33,7 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
     places = [each.name for each in own if each.name not in by_name]
     heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
-    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
+    misses = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_misses(declared, own, scope)]
     before = [OPS] if declared.takes_ops else []
     passed = ", ".join([*before, *places, *(f"{name}={name}" for name in by_name)])
     if arguments is not None:
@@ -45,7 +45,7 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     lines = [
         f"def _written({heads}):",
         "    try:",
-        f"        if {' or '.join(stale)}:",
+        f"        if {' or '.join(misses)}:",
         f"            return _declared.run(_call, *{given})",
         *(f"        {line}" for line in in_tuples),
         f"        return _function({passed})",
@@ -65,7 +65,7 @@ def _omissible(name: str) -> str:
     return f"{name}=_default_{name}"
 
 
-def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
+def _misses(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
     """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]
