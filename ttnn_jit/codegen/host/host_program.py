@@ -147,7 +147,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
-        unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
+        elided=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
         launches=tuple(launches),
         results=tuple(index[value] for value in host.results),
         updates=host.updates,
