@@ -135,8 +135,11 @@ class ContractingLoops:
         k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
         stream, own = self.streams[k], (width, self.in_pairs, steps * width)
         if stream.dtype.is_block_float:
-            turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(rows_listed or TILE_WIDTH, TILE_HEIGHT)
-            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut))
+            is_transposed, kept = (
+                stream.access is not InnerAccess.CONTIGUOUS,
+                min(rows_listed or TILE_WIDTH, TILE_HEIGHT),
+            )
+            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, cut))
         else:
             functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut))
         self.module.add(functions.module)

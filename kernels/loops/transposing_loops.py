@@ -120,10 +120,10 @@ class TransposingLoops:
             f.prefetch(f.bytes_on(each, AHEAD))
         align = LINE if self.nontemporal else self.dtype.itemsize
         for first in range(0, self.columns, self._piece):
-            for k, column in enumerate(self._turned(f, read, first)):
+            for k, column in enumerate(self._transposed_columns(f, read, first)):
                 f.store(column, written[first + k], align, nontemporal=self.nontemporal)
 
-    def _turned(self, f: KernelFunction, read: Sequence[Value], first: int) -> Sequence[Value]:
+    def _transposed_columns(self, f: KernelFunction, read: Sequence[Value], first: int) -> Sequence[Value]:
         """The columns of a piece, from `first` on: vector m has the rows m, m + piece, m + 2 pieces ..."""
         count, joined = self._piece, []
         for m in range(count):

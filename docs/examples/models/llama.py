@@ -59,8 +59,8 @@ class RMSNorm(torch.nn.Module):
 def angles(config, positions):
     """Cosines and sines of positions x head, in pairs of channels."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2) / config.head_dim)
-    turns = torch.outer(positions.float(), frequencies).repeat_interleave(2, -1)
-    return torch.cos(turns), torch.sin(turns)
+    phases = torch.outer(positions.float(), frequencies).repeat_interleave(2, -1)
+    return torch.cos(phases), torch.sin(phases)
 
 
 def rotated(x, cos, sin):
@@ -318,10 +318,10 @@ class TtTransformer:
         self.output = tiles(model.tok_embeddings.weight.T[None, None], ttnn.bfloat8_b, device)
         cos, sin = angles(config, torch.arange(config.blocks * config.block_size))
         self.cos, self.sin = (ttnn.from_torch(each, dtype=ttnn.bfloat16, device=device) for each in (cos, sin))
-        turn = torch.zeros((1, 1, 32, 32))
-        turn[..., torch.arange(0, 32, 2), torch.arange(1, 32, 2)] = 1
-        turn[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
-        self.transformation_mat = ttnn.from_torch(turn, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+        rotation = torch.zeros((1, 1, 32, 32))
+        rotation[..., torch.arange(0, 32, 2), torch.arange(1, 32, 2)] = 1
+        rotation[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
+        self.transformation_mat = ttnn.from_torch(rotation, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 
     def rotations(self, position):
         rows = (ttnn.embedding(position, table, layout=ttnn.TILE_LAYOUT) for table in (self.cos, self.sin))

@@ -90,13 +90,13 @@ def assert_is(found, wanted, dtype):
 @settings(max_examples=40, deadline=None)
 @given(EXTENTS, DTYPES, DTYPES, FIDELITIES, st.booleans(), st.booleans(), st.integers(0, 2**31))
 def test_a_config_decides_what_eager_products_leave_of_factors_and_sums(
-    extents, first, second, fidelity, fp32, turned, seed
+    extents, first, second, fidelity, fp32, transpose_b, seed
 ):
     rows, inner, columns = extents
     generator = torch.Generator().manual_seed(seed)
     a, b = drawn((2, rows, inner), first, generator), drawn((2, inner, columns), second, generator)
-    given_b = on_device(b.mT.contiguous() if turned else b)
-    found = ttnn.matmul(on_device(a), given_b, transpose_b=turned, compute_kernel_config=config(fidelity, fp32))
+    given_b = on_device(b.mT.contiguous() if transpose_b else b)
+    found = ttnn.matmul(on_device(a), given_b, transpose_b=transpose_b, compute_kernel_config=config(fidelity, fp32))
     assert_is(found, product(a, b, fidelity, fp32), first)
 
 

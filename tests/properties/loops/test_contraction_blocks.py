@@ -184,7 +184,8 @@ LARGE = [
 @pytest.mark.parametrize("shapes", LARGE)
 def test_products_of_several_blocks_have_the_interpreters_bits(shapes, transposes, dtype):
     operands = [
-        random(shape[::-1] if turned else shape, dtype, 3) for shape, turned in zip(shapes, transposes, strict=True)
+        random(shape[::-1] if is_transposed else shape, dtype, 3)
+        for shape, is_transposed in zip(shapes, transposes, strict=True)
     ]
     module = scheduled(product_of(transposes), operands)
     got = guarded(module, operands, host_isa(), start=False)
@@ -197,7 +198,8 @@ def test_code_for_neon_has_the_same_bits(shapes, transposes):
     from tests.unit.codegen.programs import native
 
     operands = [
-        random(shape[::-1] if turned else shape, f32, 3) for shape, turned in zip(shapes, transposes, strict=True)
+        random(shape[::-1] if is_transposed else shape, f32, 3)
+        for shape, is_transposed in zip(shapes, transposes, strict=True)
     ]
     module = parsed_module(ttnn_jit.jit()(product_of(transposes)), *operands)
     (got,) = native(module, [words_of(x) for x in operands], NEON)

@@ -70,6 +70,6 @@ def test_products_of_matrices(extents, batches, transposed, dtypes, scale, seed)
     rows, inner, columns = extents
     a, b = normal((*batches[0], rows, inner), dtypes[0], seed), normal((*batches[1], inner, columns), dtypes[1], seed)
     a, b = a * scale, b * scale
-    inputs = [x.mT.contiguous() if turned else x for x, turned in zip((a, b), transposed, strict=True)]
+    inputs = [x.mT.contiguous() if is_transposed else x for x, is_transposed in zip((a, b), transposed, strict=True)]
     got = assert_interpreted_alike(lambda a, b: ttnn.matmul(a, b, *transposed), inputs)
     torch.testing.assert_close(got, (a.double() @ b.double()).to(dtypes[0]), rtol=2e-2, atol=2e-2 * scale**2)

@@ -1,4 +1,4 @@
-"""Copies whose elements are turned around in registers: they have the bits of numpy's."""
+"""Copies whose elements are permuted in registers: they have the bits of numpy's."""
 
 from __future__ import annotations
 

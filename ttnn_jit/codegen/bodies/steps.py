@@ -118,9 +118,9 @@ class Product:
     multiplication: Multiplication | None = None
 
     @property
-    def turned(self) -> Product:
-        """The same of the factors in the other order."""
-        multiplication = self.multiplication and self.multiplication.turned
+    def swapped(self) -> Product:
+        """The product of the factors in the other order."""
+        multiplication = self.multiplication and self.multiplication.swapped
         return replace(self, left=self.right, right=self.left, multiplication=multiplication)
 
 

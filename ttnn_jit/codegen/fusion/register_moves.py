@@ -1,4 +1,4 @@
-"""Copies whose elements are turned around or repeated in registers: transposes, rows backwards, every second one."""
+"""Copies whose elements are permuted or repeated in registers: transposes, rows backwards, every second one."""
 
 from __future__ import annotations
 
