@@ -43,8 +43,8 @@ class TransposingLoops:
         columns: That are read at once, of which loop 1 has as many at least; a power of 2.
         module: Gets the declarations.
         nontemporal: Whether it stores past the caches; vectors are whole lines then.
-        together: Rounds of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop 0 is cut
-            into vectors. Above 1 these elements follow each other where they are written; a power of 2.
+        rows_per_vector: Iterations of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop
+            0 is cut into vectors. Above 1 these elements follow each other where they are written; a power of 2.
     """
 
     name: str
@@ -54,22 +54,22 @@ class TransposingLoops:
     columns: int
     module: ModuleText
     nontemporal: bool = False
-    together: int = 1
+    rows_per_vector: int = 1
 
     @property
     def _down(self) -> int:
         """The loop that vectors follow each other along."""
-        return 0 if self.together == 1 else 2
+        return 0 if self.rows_per_vector == 1 else 2
 
     @property
     def _around(self) -> int:
         """The innermost loop around blocks."""
-        return 2 if self.together == 1 else 3
+        return 2 if self.rows_per_vector == 1 else 3
 
     @property
     def _step(self) -> int:
-        """Rounds of the loop down in a vector."""
-        return self.lanes if self.together == 1 else self.together
+        """Iterations of the loop down in a vector."""
+        return self.lanes if self.rows_per_vector == 1 else self.rows_per_vector
 
     @property
     def _element(self) -> Type:

@@ -84,6 +84,6 @@ def test_an_element_s_result_depends_on_it_alone(values: list[float]) -> None:
     x = np.array(values, np.float32)
     with NumpyVector.quiet():
         for name in ("sin", "cos", "rsqrt", "exp", "log", "gelu"):
-            together = np.asarray(getattr(b, name)(x))
-            alone = np.array([np.asarray(getattr(b, name)(x[i : i + 1]))[0] for i in range(len(x))], np.float32)
-            np.testing.assert_array_equal(together, alone)
+            of_vector = np.asarray(getattr(b, name)(x))
+            of_elements = np.array([np.asarray(getattr(b, name)(x[i : i + 1]))[0] for i in range(len(x))], np.float32)
+            np.testing.assert_array_equal(of_vector, of_elements)

@@ -137,7 +137,7 @@ def test_short_rows_that_follow_each_other_are_written_in_whole_vectors(dtype):
     module = scheduled([TensorSpec((4, 32, 32, 64), dtype)], [("permute", 0, (3, 2, 1, 0))])
     (launch,) = generate(module, host_isa()).host.launches
     move = launch.bound.kernel.move
-    assert move.lanes == 4 * move.together == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
+    assert move.lanes == 4 * move.rows_per_vector == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
 
 
 def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):

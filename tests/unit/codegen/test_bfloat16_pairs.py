@@ -34,10 +34,10 @@ def test_products_and_sums_of_every_word_round_as_they_do_alone(target: str, isa
 def test_what_is_rounded_between_two_ops_is_what_is_stored(isa: HostIsa) -> None:
     specs = [TensorSpec(EVERY_WORD.shape, BF16)] * 3
     inputs = [np.random.default_rng(k).permutation(EVERY_WORD.ravel()).reshape(EVERY_WORD.shape) for k in range(3)]
-    (together,) = native(scheduled(specs, [("multiply", 0, 1), ("add", 3, 2)], target="wormhole_b0"), inputs, isa)
+    (fused,) = native(scheduled(specs, [("multiply", 0, 1), ("add", 3, 2)], target="wormhole_b0"), inputs, isa)
     (product,) = native(scheduled(specs[:2], [("multiply", 0, 1)], target="wormhole_b0"), inputs[:2], isa)
-    (apart,) = native(scheduled(specs[:2], [("add", 0, 1)], target="wormhole_b0"), [product, inputs[2]], isa)
-    assert_same_bits(together, apart)
+    (unfused,) = native(scheduled(specs[:2], [("add", 0, 1)], target="wormhole_b0"), [product, inputs[2]], isa)
+    assert_same_bits(fused, unfused)
 
 
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)

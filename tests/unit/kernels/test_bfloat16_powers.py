@@ -55,11 +55,11 @@ def test_a_power_among_other_ops_has_the_words_that_it_has_alone(operation: Oper
     words = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
     for before, after in (([("abs", 0)], [("abs", 2)]), ([("tanh", 0), ("sin", 1)], [("gelu", 3), ("tanh", 4)])):
         calls = [*before, (operation.name, len(before)), *after]
-        (together,) = native(scheduled([spec], calls, target=target), [words], isa)
-        apart = words
+        (fused,) = native(scheduled([spec], calls, target=target), [words], isa)
+        unfused = words
         for name, _ in calls:
-            (apart,) = native(scheduled([spec], [(name, 0)], target=target), [apart], isa)
-        assert_same_bits(together, apart)
+            (unfused,) = native(scheduled([spec], [(name, 0)], target=target), [unfused], isa)
+        assert_same_bits(fused, unfused)
 
 
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)

@@ -232,12 +232,12 @@ class Transposed:
     Attributes:
         lanes: Elements of a vector that is written.
         columns: That are read at once.
-        together: Rounds of the loop around a block whose short rows a vector has side by side.
+        rows_per_vector: Iterations of the loop around a block whose short rows a vector has side by side.
     """
 
     lanes: int
     columns: int
-    together: int = 1
+    rows_per_vector: int = 1
     remark = "transposed in registers"
 
 
