@@ -52,9 +52,9 @@ def _text(isa: HostIsa) -> str:
     return "\n".join([fma, pairs, *copies, module.text(), ""])
 
 
-def _probe(name: str, module: ModuleText, *words: str, aliases: str = "") -> FunctionBuilder:
+def _probe(name: str, module: ModuleText, *scalars: str, aliases: str = "") -> FunctionBuilder:
     pointers = (Parameter(each, PTR, aliases) for each in ("out", "in"))
-    return FunctionBuilder(name, module, [*pointers, *(Parameter(word, I64) for word in words)], attributes="")
+    return FunctionBuilder(name, module, [*pointers, *(Parameter(scalar, I64) for scalar in scalars)], attributes="")
 
 
 def _products(isa: HostIsa, module: ModuleText, name: str) -> str:

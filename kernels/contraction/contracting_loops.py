@@ -245,7 +245,7 @@ class Product(KernelFunction):
         for place, k in enumerate(self._streams_of_epilogue):
             strides: Sequence[Operand] = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
             for loop, stride in enumerate(strides):
-                self._epilogue.set_word(2 + 2 * place + loop, stride)
+                self._epilogue.set_param(2 + 2 * place + loop, stride)
 
     def list_rows(self, first: Value, height: Value, k: int) -> None:
         """Writes into ``offsets`` where stream k has the rows of a block."""
@@ -267,8 +267,8 @@ class Product(KernelFunction):
             row = segment.index
             index = self.rows.index(self.add(first, row))
             segment.step = self.rows.run(index, self.sub(height, row))
-            self._epilogue.set_word(0, width)
-            self._epilogue.set_word(1, segment.step)
+            self._epilogue.set_param(0, width)
+            self._epilogue.set_param(1, segment.step)
             self._epilogue.run(*(self._operand(k, index, row, column) for k in self._streams_of_epilogue))
 
     def _operand(self, k: int, index: Sequence[Value], row: Value, column: Value) -> Value:

@@ -31,7 +31,7 @@ beside each other then (benchmarks/kernels/movement.py)."""
 
 @dataclass(frozen=True)
 class TransposingLoops:
-    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/llvm/kernel_function.py.
+    """The function ``void @name(ptr pointers, ptr params)``, of the form of kernels/llvm/kernel_function.py.
 
     Stream 1 is written, contiguous along loop 0; stream 0 is read, contiguous along loop 1.
 

@@ -102,7 +102,7 @@ def test_a_repeat_takes_the_room_of_a_round_in_a_plan_and_in_its_text():
         ([Repeat(4, (replace(NEGATE, steps=((4,),)), DOUBLE))], "for 2 operands in 1 repeats"),
         ([NEGATE, Repeat(4, (DOUBLE,))], "for 2 operands in 0 repeats"),
         ([Repeat(4, (DOUBLE, NEGATE))], "reads buffer 2 before it is written"),
-        ([Repeat(4, (replace(NEGATE, steps=((1 << 63, 0),)), DOUBLE))], "numbers that are none of its words"),
+        ([Repeat(4, (replace(NEGATE, steps=((1 << 63, 0),)), DOUBLE))], "numbers of more than 64 bits"),
         ([Repeat(1 << 16, (replace(NEGATE, steps=((0, 0),)), replace(DOUBLE, steps=((0, 0),))))], "run 131072 times"),
     ],
 )

@@ -1,6 +1,6 @@
-"""The loops of a launch: extents and strides, and the words that pass them to the kernel.
+"""The loops of a launch: extents and strides, and the params that pass them to the kernel.
 
-A kernel holds no extent; one launch passes, as i64 words, strides counted in elements::
+A kernel holds no extent; one launch passes, as i64 numbers, strides counted in elements::
 
     innermost extent, outer extents [rank], then per operand: innermost stride, outer strides [rank]
 
@@ -68,11 +68,11 @@ class LaunchLoops:
 
     @property
     def params(self) -> tuple[int, ...]:
-        """The words of the launch, in the order that this module documents."""
-        words = [*reversed(self.extents)]
+        """The launch arguments of the kernel, in the order that this module documents."""
+        params = [*reversed(self.extents)]
         for strides in self.strides:
-            words += reversed(strides)
-        return tuple(words)
+            params += reversed(strides)
+        return tuple(params)
 
 
 _ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}

@@ -41,7 +41,7 @@ class Chunks:
 
     Attributes:
         count: Of chunks, at least 2.
-        params: The launch's words for every chunk but the last.
+        params: The launch's params for every chunk but the last.
         last_params: The last chunk's.
         steps: Per operand, the bytes from one chunk to the next.
         wakes: Whether they are worth waking a thread for.

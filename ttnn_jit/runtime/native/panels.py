@@ -385,14 +385,14 @@ _interned = lru_cache(None)(PanelLayout)
 
 
 def without_flag(launch: Launch, layout: PanelLayout) -> tuple[int, ...]:
-    """The words of a launch with its factor in panels, but for the one that says so: strides by which it is cut."""
-    words, first = list(launch.params), launch.loops * (1 + launch.panels[0])
-    words[first : first + 2] = layout.strides
-    return tuple(words)
+    """The params of a launch with its factor in panels, but for the one that says so: strides by which it is cut."""
+    params, first = list(launch.params), launch.loops * (1 + launch.panels[0])
+    params[first : first + 2] = layout.strides
+    return tuple(params)
 
 
 def with_flag(launch: Launch, params: tuple[int, ...]) -> tuple[int, ...]:
-    """Those words, or what chunks have of them, as kernels read them."""
-    words = list(params)
-    words[launch.loops * (1 + launch.panels[0]) + _FLAG] = 1
-    return tuple(words)
+    """Those params, or what chunks have of them, as kernels read them."""
+    flagged = list(params)
+    flagged[launch.loops * (1 + launch.panels[0]) + _FLAG] = 1
+    return tuple(flagged)
