@@ -31,19 +31,19 @@ def float_bits(value: float) -> int:
 
 @dataclass(frozen=True)
 class Table:
-    """A constant table of 16 or 32 words, looked up by the low 4 or 5 bits of an integer.
+    """A constant table of 16 or 32 entries of 32 bits, looked up by the low 4 or 5 bits of an integer.
 
     Attributes:
         name: Distinguishes it in generated text.
-        words: The entries as int32; `of_floats` makes them from numbers.
+        entries: As int32; `of_floats` makes them from numbers.
     """
 
     name: str
-    words: tuple[int, ...]
+    entries: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if len(self.words) not in {16, 32}:
-            raise ValueError(f"a table has 16 or 32 entries, got {len(self.words)}")
+        if len(self.entries) not in {16, 32}:
+            raise ValueError(f"a table has 16 or 32 entries, got {len(self.entries)}")
 
     @staticmethod
     def of_floats(name: str, *values: float) -> Table:

@@ -13,24 +13,24 @@ BITS = 32
 
 def _is(primitive: str) -> Callable[..., Any]:
     """A method that is one of the backend's primitives."""
-    return lambda self, *operands: getattr(self._words, primitive)(*operands)
+    return lambda self, *operands: getattr(self._primitives, primitive)(*operands)
 
 
 class WordMath:
     """What integers and truths have in common: words over the primitives of a backend, and how they compare.
 
     Args:
-        words: The backend.
+        primitives: Of the backend.
         is_signed: Whether the words are two's complement; they are unsigned otherwise.
     """
 
-    def __init__(self, words: Primitives, *, is_signed: bool) -> None:
-        self._words = words
+    def __init__(self, primitives: Primitives, *, is_signed: bool) -> None:
+        self._primitives = primitives
         self._is_signed = is_signed
 
     def const(self, value: float) -> Int:
         word = int(value) % (1 << BITS)
-        return self._words.int_const(word - (word >> BITS - 1 << BITS))
+        return self._primitives.int_const(word - (word >> BITS - 1 << BITS))
 
     bitwise_and = _is("int_and")
     bitwise_or = _is("int_or")
@@ -42,7 +42,7 @@ class WordMath:
     select = _is("int_select")
 
     def lt(self, a: Int, b: Int) -> Mask:
-        return self._words.int_lt(a, b) if self._is_signed else self._words.unsigned_lt(a, b)
+        return self._primitives.int_lt(a, b) if self._is_signed else self._primitives.unsigned_lt(a, b)
 
     def le(self, a: Int, b: Int) -> Mask:
         return self.invert(self.lt(b, a))
@@ -80,37 +80,39 @@ class IntegerMath(WordMath, EmitIntegers):
         return self.bitwise_xor(a, self.const(-1))
 
     def shift_left(self, a: Int, count: Int) -> Int:
-        return self.select(self._is_beyond(count), self.const(0), self._words.shift_left(a, self._within(count)))
+        return self.select(self._is_beyond(count), self.const(0), self._primitives.shift_left(a, self._within(count)))
 
     def shift_right(self, a: Int, count: Int) -> Int:
         if not self._is_signed:
             return self.shift_right_zero(a, count)
         most = self.const(BITS - 1)
-        return self._words.shift_right(a, self.select(self._is_beyond(count), most, self._within(count)))
+        return self._primitives.shift_right(a, self.select(self._is_beyond(count), most, self._within(count)))
 
     def shift_right_zero(self, a: Int, count: Int) -> Int:
-        return self.select(self._is_beyond(count), self.const(0), self._words.shift_right_zero(a, self._within(count)))
+        return self.select(
+            self._is_beyond(count), self.const(0), self._primitives.shift_right_zero(a, self._within(count))
+        )
 
     def _is_beyond(self, count: Int) -> Mask:
         """Whether a distance is none of a word's: a negative one is a large one here."""
-        return self._words.unsigned_lt(self.const(BITS - 1), count)
+        return self._primitives.unsigned_lt(self.const(BITS - 1), count)
 
     def _within(self, count: Int) -> Int:
-        return self._words.int_and(count, self.const(BITS - 1))
+        return self._primitives.int_and(count, self.const(BITS - 1))
 
 
 class TruthMath(WordMath, EmitTruths):
     """`EmitTruths` over the primitives of a backend: words that are 0 or 1, as torch computes with bools.
 
     Args:
-        words: The backend.
+        primitives: Of the backend.
     """
 
     add = maximum = WordMath.bitwise_or
     mul = minimum = WordMath.bitwise_and
 
-    def __init__(self, words: Primitives) -> None:
-        super().__init__(words, is_signed=False)
+    def __init__(self, primitives: Primitives) -> None:
+        super().__init__(primitives, is_signed=False)
 
     def const(self, value: float) -> Int:
         return super().const(value != 0)
@@ -123,13 +125,15 @@ class DoubleWordMath:
     """Integers of 64 bits, which tile bodies only move: there is no arithmetic of them but that of casts.
 
     Args:
-        words: The backend.
+        primitives: Of the backend.
     """
 
-    def __init__(self, words: Primitives) -> None:
-        self._words = words
+    def __init__(self, primitives: Primitives) -> None:
+        self._primitives = primitives
 
     def const(self, value: float) -> DoubleWord:
         """`value`, an integer of 32 bits, in every lane."""
         low = int(value)
-        return self._words.double_word(self._words.int_const(-1 if low < 0 else 0), self._words.int_const(low))
+        return self._primitives.double_word(
+            self._primitives.int_const(-1 if low < 0 else 0), self._primitives.int_const(low)
+        )

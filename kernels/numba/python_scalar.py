@@ -180,8 +180,8 @@ class PythonScalar(VectorMath):
 
     def lookup(self, table: Table, index: Int) -> Value:
         name = f"TABLE_{table.name.upper()}"
-        self.tables[name] = str(table.words)
-        return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.words) - 1}]"))
+        self.tables[name] = str(table.entries)
+        return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.entries) - 1}]"))
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         name = register(function)

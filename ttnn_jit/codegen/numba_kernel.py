@@ -69,7 +69,7 @@ class _SourceWriter:
         """The module."""
         head = [*self._pointers(), *self._params()]
         lines = [INDENT + line for line in (*head, *self._loop_nest())]
-        tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
+        tables = [f"{name} = {entries}" for name, entries in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
         imports.append(f"from ttnn_jit.kernels.numba.scalar_math import {', '.join(sorted(self._builder.imported))}")

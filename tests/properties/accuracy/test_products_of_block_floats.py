@@ -84,10 +84,10 @@ def test_a_product_by_packed_tiles_of_any_bytes_has_the_bits_of_one_by_what_they
 
 def assert_same_numbers(got, wanted):
     """Equal bits, any NaN equal to any NaN."""
-    words = np.asarray(got), np.asarray(wanted)
-    if words[0].dtype == np.uint16:
-        words = tuple((each.astype(np.uint32) << 16).view(np.float32) for each in words)
-    a, b = words
+    patterns = np.asarray(got), np.asarray(wanted)
+    if patterns[0].dtype == np.uint16:
+        patterns = tuple((each.astype(np.uint32) << 16).view(np.float32) for each in patterns)
+    a, b = patterns
     assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests.modules import scheduled_module
-from tests.products import EXACTLY, assert_bits, random, words_of
+from tests.products import EXACTLY, assert_bits, for_interpreter, random
 from tests.unit.codegen import guarded_programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import DeallocatedError
@@ -148,7 +148,7 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
     module = scheduled_module(program, *tensors)
     with mock.patch.multiple(panels, MIN_BYTES=0, _FEW_BYTES=1):
         for isa in guarded_programs.hosts():
-            given = module, [words_of(each) for each in operands], isa
+            given = module, [for_interpreter(each) for each in operands], isa
             plain_result, result = (
                 guarded_programs.guarded(*given, start=start, in_panels=each)[0] for each in (False, True)
             )

@@ -232,8 +232,8 @@ def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
     inner = Builder(ModuleText())
     x = inner.new(vector, "x")
     constant = integer(3, I32.times(4))
-    words = inner.add(inner.bitcast(x, I32.times(4)), constant)
-    region = Region(inner.body, [x], [words])
+    patterns = inner.add(inner.bitcast(x, I32.times(4)), constant)
+    region = Region(inner.body, [x], [patterns])
     assert constants_of(inner.body.code, most=4) == (constant,)
     assert constants_of(inner.body.code, most=0) is None
     f = FunctionBuilder("f", ModuleText(), [Parameter("a", vector)], taking_in=inner.body)

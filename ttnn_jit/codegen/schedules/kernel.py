@@ -43,7 +43,7 @@ class Table:
     """Memory of a kernel's own, which every launch finds as the first one left it: f(x) of every bfloat16 x.
 
     Attributes:
-        function: What fills it: a loop over words.
+        function: What fills it: a loop over bfloat16.
         operations: Names of those whose results come from it.
         picoseconds: Predicted of an element of a loop with look-ups.
     """

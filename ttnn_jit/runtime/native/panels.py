@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.elements.tensor_words import owning_bytes, zero_padding
+from ttnn_jit.runtime.elements.numpy_elements import owning_bytes, zero_padding
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
