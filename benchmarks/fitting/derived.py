@@ -201,7 +201,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
     "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
     "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
-    "word_math.BITS": lambda: 32,
+    "integer_math.BITS": lambda: 32,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
     "piecewise._FROM_ONE": lambda: centres_of_pieces(0.0)[:12],

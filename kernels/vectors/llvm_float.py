@@ -147,12 +147,12 @@ class LlvmFloat(Builder, VectorMath):
 
     def multiply_wide(self, i: Value, j: Value) -> tuple[Value, Value]:
         wide = I64.times(self.isa.lanes)
-        return self.words_of(self.mul(self.zext(i, wide), self.zext(j, wide)))
+        return self.int64_halves(self.mul(self.zext(i, wide), self.zext(j, wide)))
 
-    def words_of(self, wide: Value) -> tuple[Value, Value]:
+    def int64_halves(self, wide: Value) -> tuple[Value, Value]:
         return self.narrow(self.shift_right_zero(wide, 32), self._int), self.narrow(wide, self._int)
 
-    def double_word(self, high: Value, low: Value) -> Value:
+    def int64(self, high: Value, low: Value) -> Value:
         wide = I64.times(self.isa.lanes)
         upper, lower = self.zext(high, wide), self.zext(low, wide)
         return self.bit_or(self.shift_left(upper, 32), lower)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttnn_jit.kernels.math.primitives import DoubleWord, Int, Table
+from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
 from ttnn_jit.kernels.numba.scalar_call import vectorized
 from ttnn_jit.ops.language.emit import Mask, Value
@@ -122,10 +122,10 @@ class NumpyVector(VectorMath):
         low = (product & np.uint64(0xFFFF_FFFF)).astype(np.uint32)
         return (product >> np.uint64(32)).astype(np.uint32).view(np.int32), low.view(np.int32)
 
-    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+    def int64_halves(self, wide: Int64) -> tuple[Int, Int]:
         return np.right_shift(wide, 32).astype(np.int32), np.asarray(wide).astype(np.int32)
 
-    def double_word(self, high: Int, low: Int) -> DoubleWord:
+    def int64(self, high: Int, low: Int) -> Int64:
         return np.left_shift(np.asarray(high, np.int64), 32) | _unsigned(low).astype(np.int64)
 
     int_eq = _plain(np.equal)
