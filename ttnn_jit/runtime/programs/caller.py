@@ -67,7 +67,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     TTNN.check_updates(plan, tensors)
     device = tensors[0]._device if tensors else implicit_cpu_device()
     assert device is not None  # or it would have been refused
-    device.require_turn(plan.name)
+    device.require_device_access(plan.name)
     device.programs.add(plan.hash)
     # What shares memory with an input that is written was refused: new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}

@@ -109,7 +109,7 @@ class Tensor(TensorQueries, TensorOperators):
         if self._buffer is None:
             self._refuse_deallocated(operation)
         if self._device is not None:
-            self._device.require_turn(operation)
+            self._device.require_device_access(operation)
 
     def _refuse_deallocated(self, operation: str) -> NoReturn:
         raise DeallocatedError(
