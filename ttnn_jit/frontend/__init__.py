@@ -89,8 +89,8 @@ def lower_operation(
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
     written = values[operation.written_operand]
-    for place, applied in enumerate(options.operand_activations):
-        values[place] = activated(builder, values[place], applied, None, None)
+    for index, applied in enumerate(options.operand_activations):
+        values[index] = activated(builder, values[index], applied, None, None)
     if options.in_place:
         # What it computes by itself is what is stored.
         (result,) = results_of(builder, operation, values, attributes, None, replace(options, dtype=None))

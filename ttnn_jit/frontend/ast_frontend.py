@@ -154,7 +154,7 @@ def _note_argument(recorder: ReadRecorder, value: Any, name: str, steps: Path) -
 
 
 def _header(source: FunctionSource) -> Location:
-    """The place of ``def name``."""
+    """The location of ``def name``."""
     node = source.node
     if isinstance(node, ast.Lambda):
         return location_of_span(source.file, span_of_node(node, source.imported))

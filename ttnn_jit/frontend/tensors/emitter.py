@@ -149,8 +149,8 @@ class Emitter(ABC):
     ) -> tuple[Mapping[str, Any], ResultOptions]:
         """A call's own keywords, and what it asks of its result, which lies where its operands do all the same."""
         own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
-        for place in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
-            self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
+        for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
+            self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
         if options.outputs is not None:

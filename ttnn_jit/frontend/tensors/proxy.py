@@ -215,7 +215,7 @@ class ProxyTensor(TensorQueries):
         return self._deallocated_at
 
     def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
-        """Raise a CompileError at the place where the program stands."""
+        """Raise a CompileError at the location where the program stands."""
         raise CompileError(message, location=self.emitter.location(), help=help_text)
 
     def __repr__(self) -> str:
@@ -261,7 +261,7 @@ def _length(proxy: ProxyTensor) -> int:
 def _items(proxy: ProxyTensor) -> Iterator[ProxyTensor]:
     if library_of(proxy) is None:
         _needs_data("iterating over a tensor")(proxy)
-    return iter([proxy[place] for place in range(length(proxy))])
+    return iter([proxy[index] for index in range(length(proxy))])
 
 
 def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a place.
+"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a memory.
 
 Inside a jitted function a kernel's result lies where its operands do, whatever is asked (the ttnn.jit document). So a
 tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
@@ -32,11 +32,11 @@ def with_activated_operands(
     if not options.operand_activations:
         return operands, options
     changed = list(operands)
-    for place, activations in enumerate(options.operand_activations):
-        operand = operands[place]
+    for index, activations in enumerate(options.operand_activations):
+        operand = operands[index]
         if isinstance(operand, tuple):
             unrounded = None if operand[1].dtype.is_integer else COMPUTE_TYPE
-            changed[place] = activated(builder, operand, activations, unrounded, location)
+            changed[index] = activated(builder, operand, activations, unrounded, location)
     return changed, replace(options, dtype=options.dtype or _first_dtype(operands))
 
 
@@ -78,9 +78,9 @@ def activated(
     location: Location | None,
 ) -> TensorOperand:
     """`value` through unary operations, the last of which results in `dtype` if it is given."""
-    for place, activation in enumerate(activations):
+    for index, activation in enumerate(activations):
         bound = activation.bound(value, value[1].dtype)
-        wanted = dtype if place == len(activations) - 1 else None
+        wanted = dtype if index == len(activations) - 1 else None
         value = builder.operation(bound.operation, bound.operands, bound.attributes, location, dtype=wanted)
     return value
 

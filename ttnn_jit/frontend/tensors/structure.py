@@ -47,11 +47,11 @@ def results_of(
     if returned is None and not written:
         raise CompileError(f"`{name}` returns nothing", location=location, help=help_text)
     updates = [tensor.operand[0] for tensor in written]
-    places = {id(tensor): place for place, tensor in enumerate(written)}
+    indices = {id(tensor): index for index, tensor in enumerate(written)}
     if returned is None:
         return Results(updates, NOTHING, _updates(written, 0))
     values: list[SSAValue] = []
-    count = sum(leaf is not None and id(leaf) not in places for leaf in leaves(returned))
+    count = sum(leaf is not None and id(leaf) not in indices for leaf in leaves(returned))
 
     def index_of(leaf: Any) -> int | None:
         if leaf is None:
@@ -66,8 +66,8 @@ def results_of(
             raise CompileError(
                 f"`{name}` returns a tensor that was deallocated at {leaf.deallocated_at}", location=location
             )
-        if id(leaf) in places:
-            return count + places[id(leaf)]
+        if id(leaf) in indices:
+            return count + indices[id(leaf)]
         values.append(leaf.operand[0])
         return len(values) - 1
 
@@ -94,7 +94,7 @@ def result_of(
         emitter: Wrote the operations.
         recorder: Has the reads.
         returned: What the function gave.
-        header: The place of errors.
+        header: The location of errors.
         help_text: What to write in a function that gives nothing.
 
     Raises:
@@ -130,7 +130,7 @@ def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:
 
 
 def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:
-    return {tensor.argument: first + place for place, tensor in enumerate(written)}
+    return {tensor.argument: first + index for index, tensor in enumerate(written)}
 
 
 def _described(leaf: Any) -> str:

@@ -155,15 +155,15 @@ def replaced(emitter: Emitter, view: View, part: TensorOperand, location: Locati
     shapes = [tuple(base[1].shape)]
     for operation, statics in view.spelled[:-1]:
         shapes.append(operation.extents((shapes[-1],), statics))
-    for place, spelling in reversed([*enumerate(view.spelled)]):
-        back = written_back(spelling, shapes[place])
+    for index, spelling in reversed([*enumerate(view.spelled)]):
+        back = written_back(spelling, shapes[index])
         if back is None:
             view.base.refuse(
                 "a write into a tensor of which several elements lie at one address: it was expanded",
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [_moved(emitter, view, base, view.spelled[:place])] if operation.arity == 2 else []
+        wholes = [_moved(emitter, view, base, view.spelled[:index])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)
 
