@@ -37,7 +37,7 @@ class ComparisonRecord:
         pcc: Correlation; None where nothing was compared.
         max_ulp: The largest distance, in units in the last place of the result's type; of block floats, of the block.
         differing_nans: How many elements are NaN in one of the two alone.
-        place: The user's line.
+        location: The user's line.
         reason: What is wrong, or why it could not be judged; empty if it is right.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
         allclose: `torch.allclose` by the tolerances that `torch.testing` has for the type, NaN close to NaN, integers
@@ -54,7 +54,7 @@ class ComparisonRecord:
     pcc: float | None = None
     max_ulp: float | None = None
     differing_nans: int = 0
-    place: str = ""
+    location: str = ""
     reason: str = ""
     first_nan: tuple[int, ...] | None = None
     allclose: bool | None = None
@@ -62,7 +62,7 @@ class ComparisonRecord:
     test: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.operation}, output {self.output}, {self.level}: {self.reason or 'right'}"
+        return f"{self.location}: {self.operation}, output {self.output}, {self.level}: {self.reason or 'right'}"
 
 
 def to_line(record: ComparisonRecord) -> str:

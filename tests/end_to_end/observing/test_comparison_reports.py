@@ -35,7 +35,7 @@ RECORDS = st.builds(
     pcc=st.none() | st.floats(allow_nan=False),
     max_ulp=st.none() | st.floats(min_value=0.0, allow_nan=False),
     differing_nans=st.integers(0, 9),
-    place=st.text(max_size=9),
+    location=st.text(max_size=9),
     reason=st.text(max_size=9),
     first_nan=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
     allclose=st.sampled_from([True, False, None]),

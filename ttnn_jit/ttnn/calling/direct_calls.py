@@ -31,14 +31,14 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     scope.update(_type=type, _list=list, _are_whole=_are_whole)
     own = [each for each in declared.signature.parameters.values() if each.kind not in OF_ANY]
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
-    places = [each.name for each in own if each.name not in by_name]
-    heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
+    positional = [each.name for each in own if each.name not in by_name]
+    heads = ", ".join([*map(_omissible, positional), "*_rest", *map(_omissible, by_name), "**_others"])
     stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
     before = [OPS] if declared.takes_ops else []
-    passed = ", ".join([*before, *places, *(f"{name}={name}" for name in by_name)])
+    passed = ", ".join([*before, *positional, *(f"{name}={name}" for name in by_name)])
     if arguments is not None:
-        passed = f"_made_of(_arguments, {_dict_of(*before, *places, *by_name)})"
-    given = f"_given(_declared, {_dict_of(*places, *by_name)}, _rest, _others)"
+        passed = f"_made_of(_arguments, {_dict_of(*before, *positional, *by_name)})"
+    given = f"_given(_declared, {_dict_of(*positional, *by_name)}, _rest, _others)"
     in_tuples = [
         line for name in declared.listed for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
     ]
@@ -104,6 +104,6 @@ def _given(
     own = {name: value for name, value in values.items() if value is not parameters[name].default}
     if not rest:
         return (), {**own, **others}
-    places = [values[name] for name in values if parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    positional = [values[name] for name in values if parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     by_name = {name: own[name] for name in own if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY}
-    return (*places, *rest), {**by_name, **others}
+    return (*positional, *rest), {**by_name, **others}
