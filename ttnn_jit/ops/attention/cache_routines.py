@@ -224,7 +224,7 @@ def _placing_loops(cache: Extents, x: Extents, *_: Any) -> RoutineLoops:
     return RoutineLoops.over(extents, 5, (user, head, row, channel), (part, head, position, channel))
 
 
-def _spelled_places(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
+def _spelled_begins(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
     wanted = "[users, heads, positions, channels], and fits into the cache from `begins` on"
     check_ranks(cache, x, wanted)
     user, position = begins
@@ -247,7 +247,7 @@ PLACE_ROWS = Routine(
     source="ttnn.update_cache",
     loop=_placing_loop,
     loops=_placing_loops,
-    spelled=_spelled_places,
+    spelled=_spelled_begins,
     constants=tuple,
     operand_dtypes=(FLOATS, FLOATS),
     updates=True,

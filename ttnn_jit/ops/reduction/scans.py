@@ -118,7 +118,7 @@ def _index_along(name: str, *, largest: bool) -> Routine:
         source=f"ttnn.{name}",
         loop=_index_loop,
         loops=reducing_loops,
-        spelled=_spelled_place,
+        spelled=_spelled_index,
         result=_index_specs,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
@@ -128,7 +128,7 @@ def _index_along(name: str, *, largest: bool) -> Routine:
     )
 
 
-def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+def _spelled_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
     axes = axes_of(dims, len(shape))
     if len(axes) != 1:
         raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
