@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from benchmarks.programs.models import module_of
+from benchmarks.programs.model_programs import module_of
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, L1CapacityError, TraceError
