@@ -15,9 +15,9 @@ and in a trace to that (`ops/traced_calls.py`). Tensors that a function finds by
 (`frontend/tensors/hidden_inputs.py`); so does what this package keeps between calls, the count of draws
 (`guards/package_state.py`, `runtime/programs/random_state.py`). What a tensor of a program holds, and what it knows of
 the program, stand below what functions do with tensors and how calls are written (`frontend/tensors/program_tensor.py`,
-`frontend/tensors/emitter.py`). A tensor may lie in the memory of another (`frontend/tensors/views.py`, `ops/movement/view_rules.py`): a write gives what it lies in a new value
-(`frontend/tensors/writes.py`), and makes that a result of the function, which says so of the argument
-(`dialects/argument_notes.py`).
+`frontend/tensors/emitter.py`). A tensor may lie in the memory of another (`frontend/tensors/views.py`,
+`ops/movement/view_rules.py`): a write gives what it lies in a new value (`frontend/tensors/writes.py`), and makes that
+a result of the function, which says so of the argument (`dialects/argument_notes.py`).
 """
 
 from __future__ import annotations
