@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.harness.harness import table
 from benchmarks.harness.process import Process
-from benchmarks.programs.models import module_of, names
+from benchmarks.programs.model_programs import module_of, names
 
 TARGETS = ("cpu", "wormhole_b0")
 SMALL_ONLY = ("llama",)

@@ -35,9 +35,9 @@ from ttnn_jit.frontend.reads.spans import location_of_span
 from ttnn_jit.frontend.tensors.creations import create
 from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.structure import result_of
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.traced_tensors import tensors_traced
 from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest

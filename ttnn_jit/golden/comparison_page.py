@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ttnn_jit.golden.comparison_records import ComparisonRecord
+from ttnn_jit.golden.comparison_records import ComparisonRecord
 
 _COLUMNS = (
     "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "location",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.foreign.values import own_attributes
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
-from ttnn_jit.frontend.tensors.emitter import Emitter
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.result import FrontendResult
@@ -36,7 +36,7 @@ class Results:
 
 
 def results_of(
-    returned: Any, inputs: Sequence[ProxyTensor], name: str, location: Location, help_text: str | None
+    returned: Any, inputs: Sequence[ProgramTensor], name: str, location: Location, help_text: str | None
 ) -> Results:
     """What a function gives that returns `returned` and has written into some of its `inputs`.
 
@@ -81,7 +81,7 @@ def results_of(
 
 def result_of(
     request: FrontendRequest,
-    emitter: Emitter,
+    emitter: AbstractEmitter,
     recorder: ReadRecorder,
     returned: Any,
     header: Location,
@@ -129,7 +129,7 @@ def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:
         _refuse_hidden_tensors(item, name, location)
 
 
-def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:
+def _updates(written: Sequence[ProgramTensor], first: int) -> dict[SSAValue, int]:
     return {tensor.argument: first + index for index, tensor in enumerate(written)}
 
 
