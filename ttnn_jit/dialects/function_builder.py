@@ -135,14 +135,14 @@ class FunctionBuilder:
         written, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
         return self.write(written, operands, statics, results, location)
 
-    def written_out(
+    def decomposed(
         self,
         operation: Decomposed,
         operands: Sequence[Operand],
         attributes: Sequence[Any],
         location: Location | None,
     ) -> tuple[TensorOperand, ...]:
-        """The results of the operations that `operation` stands for.
+        """The results of the operations that `operation` decomposes to.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -150,7 +150,7 @@ class FunctionBuilder:
         called = FunctionOps(self, location)
         values = [called.value(each) if isinstance(each, tuple) else each for each in operands]
         try:
-            results = operation.written_out(called, values, attributes)
+            results = operation.decomposed(called, values, attributes)
         except CompileError as error:
             if location is None:
                 raise

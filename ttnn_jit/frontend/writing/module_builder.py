@@ -113,7 +113,7 @@ class ModuleBuilder(FunctionBuilder):
         """
         if isinstance(operation, MacroOperation):
             self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-            return self.written_out(operation, operands, attributes, location)
+            return self.decomposed(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)

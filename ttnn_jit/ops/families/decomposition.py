@@ -173,7 +173,7 @@ class Decomposed(Operation):
         """The element types that some operand may have."""
         return frozenset().union(*self.operand_dtypes) if self.operand_dtypes else self.takes_dtypes
 
-    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+    def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
         """The results, by calls of `ops`.
 
         Raises:
@@ -269,7 +269,7 @@ class MacroOperation(Decomposed):
         """A list or tuple of them, or the one."""
         return super().packed(results) if self.collected_in is None else self.collected_in(results)
 
-    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+    def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `ops`: an operand that is one is copied, as eager calls do.
 
         Block floats that are grouped anew several times move as float32: each encoding would round anew.
@@ -310,7 +310,7 @@ class MacroOperation(Decomposed):
             CompileError: The operands do not fit the operation or each other.
         """
         ops = SpecOps()
-        return tuple(value.spec for value in self.written_out(ops, ops.values(specs), statics))
+        return tuple(value.spec for value in self.decomposed(ops, ops.values(specs), statics))
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether all that it stands for does."""

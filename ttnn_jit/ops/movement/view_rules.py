@@ -30,7 +30,7 @@ class _Chains(SpecOps):
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
         if isinstance(operation, MacroOperation):
-            return operation.written_out(self, operands, statics)
+            return operation.decomposed(self, operands, statics)
         (operand,) = (each for each in operands if isinstance(each, Value))
         (spec,) = operation.results([operand.spec], statics)
         return [Value(self, spec, (*operand.handle, operation.written([operand.spec], statics)))]

@@ -54,7 +54,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if isinstance(op, ReductionOp):
         results = [builder.reduced(op.operation, operands, op.statics, spec_of(op.results[0].type).dtype)]
     else:
-        results = [*builder.written_out(op.operation, operands, op.statics, None)]
+        results = [*builder.decomposed(op.operation, operands, op.statics, None)]
     for value, result in zip(op.results, results, strict=True):
         values[value] = builder.finished(result, spec_of(value.type))
     return take_ops(builder.block)
@@ -93,7 +93,7 @@ class DecompositionBuilder(FunctionBuilder):
         specs = specs_of(operands)
         called, own = operation.written(specs, attributes)
         if isinstance(called, Decomposed):
-            return self.written_out(called, operands, own, None)
+            return self.decomposed(called, operands, own, None)
         found = operation.results(specs, attributes)
         if not (found[0].dtype.is_integer or isinstance(operation, Movement | Routine | Typecast)):
             found = tuple(each.with_(dtype=COMPUTE_TYPE) for each in found)
