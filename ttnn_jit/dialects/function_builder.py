@@ -132,8 +132,8 @@ class FunctionBuilder:
             CompileError: The operands do not fit the operation or each other.
         """
         self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-        written, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
-        return self.write(written, operands, statics, results, location)
+        canonical, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
+        return self.write(canonical, operands, statics, results, location)
 
     def decomposed(
         self,
@@ -195,7 +195,7 @@ class FunctionBuilder:
         Args:
             operation: One that has an op in the dialect.
             operands: As for `results`.
-            attributes: Values of its attributes, as the declaration has them written.
+            attributes: Values of its attributes, in canonical form.
             results: What each result is.
             location: Where the user wrote it.
             marks: Discardable attributes of the op.
@@ -344,7 +344,7 @@ def _by_rule(
         results = operation.results(specs, attributes)
         if dtype is not None:
             results = tuple(result.with_(dtype=dtype) for result in results)
-        return *operation.written(specs, attributes), results
+        return *operation.canonicalized(specs, attributes), results
     except (CompileError, LayoutError) as error:  # of a layout: block floats in rows
         if location is None:
             raise

@@ -43,8 +43,8 @@ def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: 
         CompileError: The arguments do not fit the tensor, or there is no view where there must be one.
     """
     found = _contiguous(tensor) if movement.starts_contiguous else tensor
-    if movement.written is not None:
-        operation, statics = movement.written(tuple(tensor.shape), *args, **kwargs)
+    if movement.canonicalize is not None:
+        operation, statics = movement.canonicalize(tuple(tensor.shape), *args, **kwargs)
         found = tensor.emitter.emit((operation,), (found, *statics), {})
     if movement.must_be_view:
         _require_view(tensor, found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import RESHAPE, Operation
-from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import (
     Strides,
     are_dense,
@@ -36,14 +36,14 @@ class View:
 
     Attributes:
         base: The other one.
-        spelled: The operations that give it, one after the other.
+        chain: The operations that give it, one after the other.
         location: Where it was made.
         seen: How many writes into the base's memory its value has seen.
         is_certain: False of a reshape of a tensor whose strides are not known: the library may have copied it.
     """
 
     base: ProxyTensor
-    spelled: tuple[Spelling, ...]
+    chain: tuple[CanonicalCall, ...]
     location: Location
     seen: int
     is_certain: bool = True
@@ -70,28 +70,28 @@ def is_number(tensor: ProxyTensor) -> bool:
 
 def note_views(emitter: Emitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
     """Have those of `made`, the results of an operation of the tensor `given`, be views of it that are."""
-    for result, spelled in zip(made, movements(operation, given.spec, statics), strict=True):
-        note_view(emitter, given, spelled, result)
+    for result, chain in zip(made, movements(operation, given.spec, statics), strict=True):
+        note_view(emitter, given, chain, result)
 
 
-def note_view(emitter: Emitter, base: ProxyTensor, spelled: tuple[Spelling, ...], made: ProxyTensor) -> None:
-    """Have `made`, which the movements `spelled` give of `base`, be a view of it if it is one in its library."""
+def note_view(emitter: Emitter, base: ProxyTensor, chain: tuple[CanonicalCall, ...], made: ProxyTensor) -> None:
+    """Have `made`, which the movements `chain` give of `base`, be a view of it if it is one in its library."""
     if emitter.family is TTNN:
-        if is_view_on_device(base.spec, spelled):
-            made.view_of = View(base, spelled, emitter.location(), root_of(base).writes)
+        if is_view_on_device(base.spec, chain):
+            made.view_of = View(base, chain, emitter.location(), root_of(base).writes)
         return
-    strides, is_certain = _strides(base, spelled)
+    strides, is_certain = _strides(base, chain)
     if is_certain and strides is None and base.strides_in_elements is not None:
         made.strides_in_elements = dense_strides(made.shape)  # the library copies
         return
     made.strides_in_elements = strides
-    made.view_of = View(base, spelled, emitter.location(), root_of(base).writes, is_certain)
+    made.view_of = View(base, chain, emitter.location(), root_of(base).writes, is_certain)
 
 
-def _strides(base: ProxyTensor, spelled: Iterable[Spelling]) -> tuple[Strides, bool]:
+def _strides(base: ProxyTensor, chain: Iterable[CanonicalCall]) -> tuple[Strides, bool]:
     """The strides of the last of these movements, and whether it is known if it is a view."""
     shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
-    for operation, statics in spelled:
+    for operation, statics in chain:
         if operation is RESHAPE and strides is None:
             is_certain = is_certain and only_adds_ones(shape, *statics)
         strides = strides_of_view((operation, statics), shape, strides)
@@ -118,13 +118,13 @@ def current_value(emitter: Emitter, tensor: ProxyTensor, view: View) -> TensorOp
     if view.seen != seen:
         if not view.is_certain:
             _refuse_uncertain(tensor, "reads", view)
-        tensor.rebind(_moved(emitter, view, view.base.operand, view.spelled))
+        tensor.rebind(_moved(emitter, view, view.base.operand, view.chain))
         view.seen = seen
     return tensor.held
 
 
-def _moved(emitter: Emitter, view: View, part: TensorOperand, spelled: Iterable[Spelling]) -> TensorOperand:
-    for operation, statics in spelled:
+def _moved(emitter: Emitter, view: View, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
+    for operation, statics in chain:
         part = emitter.builder.operation(operation, [part], statics, view.location)
     return part
 
@@ -153,17 +153,17 @@ def replaced(emitter: Emitter, view: View, part: TensorOperand, location: Locati
     """
     base = view.base.operand
     shapes = [tuple(base[1].shape)]
-    for operation, statics in view.spelled[:-1]:
+    for operation, statics in view.chain[:-1]:
         shapes.append(operation.extents((shapes[-1],), statics))
-    for place, spelling in reversed([*enumerate(view.spelled)]):
-        back = written_back(spelling, shapes[place])
+    for place, movement in reversed([*enumerate(view.chain)]):
+        back = written_back(movement, shapes[place])
         if back is None:
             view.base.refuse(
                 "a write into a tensor of which several elements lie at one address: it was expanded",
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [_moved(emitter, view, base, view.spelled[:place])] if operation.arity == 2 else []
+        wholes = [_moved(emitter, view, base, view.chain[:place])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)
 

@@ -30,7 +30,7 @@ from ttnn_jit.ops import (
     Operation,
     indexed,
 )
-from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
@@ -48,11 +48,11 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     Raises:
         CompileError: The index names no part.
     """
-    spelled = _spelled(emitter, tensor, index)
-    part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
+    chain = _indexing_chain(emitter, tensor, index)
+    part = _part(emitter, tensor, chain) if chain else emitter.emit((COPY,), (tensor,), {})
     part.view_of = None  # of no part in between
     if emitter.family is TORCH or (emitter.family is NUMPY and not (_names_one(index, part) or is_number(tensor))):
-        note_view(emitter, tensor, spelled, part)
+        note_view(emitter, tensor, chain, part)
     return part
 
 
@@ -90,7 +90,7 @@ def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any
     return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
 
 
-def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spelling, ...]:
+def _indexing_chain(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[CanonicalCall, ...]:
     if is_mask(index, emitter):
         tensor.refuse(
             "how many elements a mask takes is not known before the call",
@@ -104,8 +104,8 @@ def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spel
         raise CompileError(error.message, location=emitter.location(), help=error.help) from None
 
 
-def _part(emitter: Emitter, tensor: ProxyTensor, spelled: Iterable[Spelling]) -> ProxyTensor:
-    for operation, statics in spelled:
+def _part(emitter: Emitter, tensor: ProxyTensor, chain: Iterable[CanonicalCall]) -> ProxyTensor:
+    for operation, statics in chain:
         tensor = emitter.emit((operation,), (tensor, *statics), {})
     return tensor
 
@@ -156,21 +156,16 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
     if is_mask(index, emitter):
         put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
         return
-    spelled = _spelled(emitter, target, index)
+    chain = _indexing_chain(emitter, target, index)
     value = emitter.operand(value)
-    if (
-        is_proxy(value)
-        and value.view_of is not None
-        and value.view_of.base is target
-        and value.view_of.spelled == spelled
-    ):
+    if is_proxy(value) and value.view_of is not None and value.view_of.base is target and value.view_of.chain == chain:
         return  # `x[i] += y` has written the part before it assigns it to itself
     if not is_proxy(value) and not isinstance(value, Number):
         target.refuse(f"a tensor takes numbers and tensors, got {type_name(value)}")
-    part, location = _part(emitter, target, spelled), emitter.location()
+    part, location = _part(emitter, target, chain), emitter.location()
     new = _broadcast(emitter, part, value)
-    if spelled:
-        new = replaced(emitter, View(target, spelled, location, 0), new, location)
+    if chain:
+        new = replaced(emitter, View(target, chain, location, 0), new, location)
     put(emitter, target, new, location)
 
 

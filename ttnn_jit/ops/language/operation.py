@@ -318,8 +318,8 @@ class Operation(Declaration):
         """
         raise NotImplementedError
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
-        """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are canonical as they are called
+        """The operation and the canonical attributes of a call; arguments and errors as for `results`."""
         return self, tuple(statics)
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - of some, a call's
@@ -329,8 +329,8 @@ class Operation(Declaration):
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""
-        spelled = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
-        return (*spelled, *self.written_as)
+        marked = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
+        return (*marked, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a call gives for the operand that is written; None if nothing."""

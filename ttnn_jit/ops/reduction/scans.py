@@ -26,7 +26,7 @@ def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
     return RoutineLoops(extents, 1, (access(0), access(0)))
 
 
-def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
+def _canonical_scan(shape: Extents, dim: int) -> tuple[int]:
     return (axis_within(dim, len(shape)),)
 
 
@@ -67,7 +67,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         summary=summary,
         loop=loop,
         loops=_scan_loops,
-        spelled=_spelled_scan,
+        canonicalize=_canonical_scan,
         takes_scalars=True,
         operand_dtypes=(SCALARS,),
         golden=torch_function(name),
@@ -118,7 +118,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         source=f"ttnn.{name}",
         loop=_place_loop,
         loops=reducing_loops,
-        spelled=_spelled_place,
+        canonicalize=_canonical_place,
         result=_places,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
@@ -128,7 +128,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
     )
 
 
-def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+def _canonical_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
     axes = axes_of(dims, len(shape))
     if len(axes) != 1:
         raise ShapeError(f"{list(dims)} are several dimensions", help="give one")

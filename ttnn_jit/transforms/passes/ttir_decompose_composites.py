@@ -91,7 +91,7 @@ class DecompositionBuilder(FunctionBuilder):
         if isinstance(operation, Reduction):
             return (self.reduced(operation, operands, attributes, COMPUTE_TYPE),)
         specs = specs_of(operands)
-        called, own = operation.written(specs, attributes)
+        called, own = operation.canonicalized(specs, attributes)
         if isinstance(called, Decomposed):
             return self.decomposed(called, operands, own, None)
         found = operation.results(specs, attributes)
@@ -110,7 +110,7 @@ class DecompositionBuilder(FunctionBuilder):
     ) -> TensorOperand:
         """What a reduction over any dimensions stands for."""
         (tensor,) = (each for each in operands if isinstance(each, tuple))
-        _, (axes, keepdim) = operation.written([tensor[1]], statics)
+        _, (axes, keepdim) = operation.canonicalized([tensor[1]], statics)
         of_integers = operation.of_integers if tensor[1].dtype.is_integer else None
         for axis in reversed(axes):
             shape = tuple(tensor[1].shape)
