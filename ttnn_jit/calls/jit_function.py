@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.calls.bound_functions import BoundFunctions, asked_of_methods
+from ttnn_jit.calls.bound_functions import BoundFunctions, call_query
 from ttnn_jit.calls.fast_path import with_fast_path
 from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
@@ -226,7 +226,7 @@ class JitFunction(WarmCalls):
 
     # --- Looking into programs ----------------------------------------------------------------------------------------
 
-    @asked_of_methods
+    @call_query
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
         if self._bound.have_receiver(args):
@@ -238,7 +238,7 @@ class JitFunction(WarmCalls):
         arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
 
-    @asked_of_methods
+    @call_query
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`, the last to run: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
@@ -250,7 +250,7 @@ class JitFunction(WarmCalls):
 
         return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
-    @asked_of_methods
+    @call_query
     @raises_for_the_user
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""

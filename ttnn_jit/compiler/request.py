@@ -149,7 +149,7 @@ class OperationRequest:
         operands: A spec for every tensor, a float for every number, None where no tensor is given.
         attributes: Values of the operation's attributes.
         target: The device's.
-        result: What is asked of the result.
+        result: The result options.
     """
 
     operation: Operation
@@ -170,7 +170,7 @@ class OperationRequest:
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """The operation, its operands, and what is asked of its result."""
+        """The operation, its operands, and its result options."""
         return {
             "operation": self.operation.fingerprint,
             "operands": self.operands,

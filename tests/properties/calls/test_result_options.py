@@ -120,8 +120,8 @@ def cases(draw: st.DrawFn) -> Case:
     least = next((place for place, each in enumerate(order) if each not in given_by_name), len(order))
     own = {each: given_by_name[each] for each in (*order[:least], *given_by_name)}
     known = known_options(name, operation, own)
-    asked = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
-    options = {each: draw(st.sampled_from(known[each])) for each in asked}
+    chosen = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
+    options = {each: draw(st.sampled_from(known[each])) for each in chosen}
     return Case(name, own, draw(st.integers(0, least)), options)
 
 
@@ -134,8 +134,8 @@ def call_of(case: Case, options: dict[str, Any]) -> Callable[[dict[str, Any]], A
         own = {**case.own, **tensors}
         args = [own[name] for name in names[: case.by_place]]
         kwargs = {name: own[name] for name in names[case.by_place :]}
-        asked = {name: tensors.get(name, value) for name, value in plain.items()}
-        return function(*args, **kwargs, **asked)
+        chosen = {name: tensors.get(name, value) for name, value in plain.items()}
+        return function(*args, **kwargs, **chosen)
 
     return call
 
@@ -166,8 +166,8 @@ def eagerly(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> A
         patch.setattr(driver, "compile_program", compiled)
         try:
             return run(call, tensors)
-        except Compiled as asked:
-            (request,) = asked.args
+        except Compiled as compiled:
+            (request,) = compiled.args
     try:
         return results_in(request.lower().module)
     except TtnnJitError as error:
@@ -327,9 +327,9 @@ def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dic
     tensors = made(HOST[name], device)
     base = {each: made_of(value, device) for each, value in HOST[name].items() if each not in tensors}
 
-    def call_with(**asked: Any) -> Callable[[dict[str, Any]], Any]:
+    def call_with(**chosen: Any) -> Callable[[dict[str, Any]], Any]:
         def call(tensors: Any) -> Any:
-            return function(**{**base, **asked, **tensors})
+            return function(**{**base, **chosen, **tensors})
 
         return call
 

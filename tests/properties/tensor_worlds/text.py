@@ -204,10 +204,12 @@ class Writer:
         draw = self._draw
         if draw.random() < 0.4:
             return draw.choice(self._computing)
-        asked = draw.choice(self._asking)
+        condition = draw.choice(self._asking)
         if draw.random() < 0.3:
-            asked = f"{asked} {draw.choice(['and', 'or'])} {draw.choice(self._asking)}"
+            condition = f"{condition} {draw.choice(['and', 'or'])} {draw.choice(self._asking)}"
         yes, no = (draw.choice(self._computing).splitlines() for _ in range(2))
         if draw.random() < 0.5:
             yes, no = [f"t = t + {draw.choice('123')}.0"], [f"t = t * {draw.choice(['2.0', '-1.0', '3.0'])}"]
-        return "\n".join([f"if {asked}:", *(f"    {line}" for line in yes), "else:", *(f"    {line}" for line in no)])
+        return "\n".join(
+            [f"if {condition}:", *(f"    {line}" for line in yes), "else:", *(f"    {line}" for line in no)]
+        )

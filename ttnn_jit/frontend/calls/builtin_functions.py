@@ -21,7 +21,7 @@ from ttnn_jit.frontend.python.containers import Reach, each, is_plain_key
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import NATIVE, Handler, may_compute, special_method
 from ttnn_jit.frontend.python.tensor_attributes import is_instance
-from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 # --- Functions that ask the items they are given --------------------------------------------------------------------
@@ -226,7 +226,7 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
         if type(value) is ProxyTensor and function is isinstance:
             return is_instance(interpreter, value, classes)
-        if may_compute(value) and changes_when_asked(value):
+        if may_compute(value) and special_methods_have_effects(value):
             interpreter.is_opaque(f"`{function.__name__}` asks a {type(value).__name__}, whose code changes something")
             return interpreter.natively(function, value, classes)
         answer = interpreter.natively(function, value, classes)

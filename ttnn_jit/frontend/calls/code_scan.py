@@ -80,7 +80,7 @@ class _Scanner:
         self._recorder = recorder
         self._location = location
         self._family = family
-        self._asked: list[Any] = []  # `type`, and classes of tensors
+        self._named_classes: list[Any] = []  # `type`, and classes of tensors
         self._seen: set[int] = set()
 
     def function(self, function: types.FunctionType, path: Path) -> None:
@@ -145,8 +145,8 @@ class _Scanner:
 
     def _check_class(self, value: Any) -> None:
         if self._family is not None and tells_classes(value):
-            self._asked.append(value)
-            refuse_classes_without_source(self._asked, self._family, self._location)
+            self._named_classes.append(value)
+            refuse_classes_without_source(self._named_classes, self._family, self._location)
 
     def _unknown(self, value: Any) -> None:
         if has_family(value):

@@ -31,7 +31,7 @@ from ttnn_jit.frontend.python.containers import Reach, materialised
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
 from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
-from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
@@ -227,7 +227,7 @@ def _is_pure_class(cls: type) -> bool:
 
 # --- What a call does -----------------------------------------------------------------------------------------------
 
-_ASKED = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
+_QUERIES = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
 """What is not C's to answer of a tensor being compiled."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
@@ -242,7 +242,7 @@ def compute(
         CompileError: It raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
-    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _ASKED:
+    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _QUERIES:
         return interpreter.natively(function, *args)
     if bound:
         return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]
@@ -327,7 +327,7 @@ def computed(
     blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
-    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(changes_when_asked, values)):
+    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(special_methods_have_effects, values)):
         interpreter.is_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)

@@ -147,7 +147,7 @@ class Emitter(ABC):
     def _options(
         self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], ResultOptions]:
-        """A call's own keywords, and what it asks of its result, which lies where its operands do all the same."""
+        """A call's own keywords, and its result options; the result lies where its operands do all the same."""
         own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
         for place in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
