@@ -281,13 +281,13 @@ def _python_function(function: object) -> types.FunctionType:
     plain = function.func if isinstance(function, JitFunction) else function
     if not isinstance(plain, types.FunctionType):
         name = type_name(function)
-        ways = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
-        ways["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
-        ways["functools._lru_cache_wrapper"] = (
+        helps = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
+        helps["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
+        helps["functools._lru_cache_wrapper"] = (
             "leave the cache away: `jit` keeps programs, and results are new each time"
         )
-        ways["method"] = ways["type"] = "write `@jit` above a `def` in the class"
+        helps["method"] = helps["type"] = "write `@jit` above a `def` in the class"
         raise ArgumentError(
-            f"@jit takes a Python function, got {name}", help=ways.get(name, "define it with `def` or `lambda`")
+            f"@jit takes a Python function, got {name}", help=helps.get(name, "define it with `def` or `lambda`")
         )
     return plain

@@ -104,8 +104,8 @@ def _without_tensor(name: str, arguments: Mapping[str, Any]) -> ArgumentError:
     if not arguments:
         return ArgumentError(f"{message}: it has no parameters", help="give it the tensors that it computes with")
     listed = ", ".join(f"`{parameter}` is {_kind_of(value)}" for parameter, value in arguments.items())
-    ways = [way for parameter, value in arguments.items() if (way := _way_to_tensor(parameter, value))]
-    return ArgumentError(f"{message}: {listed}", help=[*ways, _ANY_TENSOR.format(next(iter(arguments)))][0])
+    helps = [hint for parameter, value in arguments.items() if (hint := _conversion_hint(parameter, value))]
+    return ArgumentError(f"{message}: {listed}", help=[*helps, _ANY_TENSOR.format(next(iter(arguments)))][0])
 
 
 _ANY_TENSOR = "pass a torch, numpy or ttnn tensor for `{}`"
@@ -122,7 +122,7 @@ def _kind_of(value: Any) -> str:
     return f"a {kind} of numbers" if are_numbers(value) else f"a {kind} without a tensor in it"
 
 
-def _way_to_tensor(parameter: str, value: Any) -> str | None:
+def _conversion_hint(parameter: str, value: Any) -> str | None:
     """How to make the tensor that a `parameter` should have got of what it got; None if there is no way."""
     if are_numbers(value):
         return (

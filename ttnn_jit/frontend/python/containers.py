@@ -88,7 +88,7 @@ class Reach:
         return self.goes_through(value) and all(map(self.is_plain, native_contents(value)))
 
     def goes_through(self, value: Any) -> bool:
-        """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
+        """Whether C, forwarding items, runs no code of the user's to go through `value`; its items may be anything."""
         if native_container(value) and is_of_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
@@ -106,11 +106,11 @@ class Reach:
         self._containers[id(value)] = value
         return True
 
-    def look_into_containers(self, *, hands_on: bool) -> None:
-        """Record that C went through them, and unless it only `hands_on` what is in them, told the tensors apart."""
+    def look_into_containers(self, *, forwards: bool) -> None:
+        """Record that C went through them, and unless it only `forwards` what is in them, told the tensors apart."""
         for container in self._containers.values():
             self._interpreter.recorder.look_into(container)
-        if self._containers and not hands_on:
+        if self._containers and not forwards:
             compared_by_c(self._interpreter, self._tensors)
 
 
