@@ -17,7 +17,7 @@ from typing import Any
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container
 from ttnn_jit.frontend.python import containers
-from ttnn_jit.frontend.python.containers import Reach, each, is_plain_key
+from ttnn_jit.frontend.python.containers import Purity, each, is_plain_key
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import NATIVE, Handler, may_compute, special_method
 from ttnn_jit.frontend.python.tensor_attributes import is_instance
@@ -76,7 +76,7 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
     """``sorted``."""
     items = list(each(interpreter, iterable))
     keys = _keys(interpreter, items, key)
-    if not Reach(interpreter).is_plain(keys):
+    if not Purity(interpreter).is_pure(keys):
         interpreter.is_opaque(f"`sorted` compares objects, such as a {type(keys[0]).__name__}")
     if may_compute(reverse):
         interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
@@ -196,7 +196,7 @@ def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:
     """``itertools.groupby``."""
     items = list(each(interpreter, iterable))
     keys = _keys(interpreter, items, key)
-    if not Reach(interpreter).is_plain(keys):
+    if not Purity(interpreter).is_pure(keys):
         interpreter.is_opaque(f"`groupby` compares objects, such as a {type(keys[0]).__name__}")
     groups = itertools.groupby(range(len(items)), keys.__getitem__)
     return interpreter.natively(iter, [(key, [items[place] for place in places]) for key, places in groups])

@@ -2,8 +2,8 @@
 
 What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
 has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
-and what C looks into is guarded: the items of native containers. If it would reach objects whose operators it calls
-unseen, the guard computes again and compares; where it could not, the program is opaque.
+and what C looks into is guarded: the items of native containers. If it would call operators of
+objects unseen, the guard computes again and compares; where it could not, the program is opaque.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, nat
 from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
 from ttnn_jit.frontend.python import attributes, containers, special_methods
 from ttnn_jit.frontend.python.assignment import set_attribute, set_past_the_class
-from ttnn_jit.frontend.python.containers import Reach, materialised
+from ttnn_jit.frontend.python.containers import Purity, materialised
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
 from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
@@ -288,11 +288,11 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     if any(map(may_compute, owner)) and _asks_the_class(method):
         interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
         return interpreter.natively(method, *args, **kwargs)
-    reach = Reach(interpreter)
-    allowed = reach.goes_through if rule.forwards else reach.is_plain
-    plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
-    if plain and (rule.forwards or all(map(reach.is_plain, _items(owner)))):
-        reach.look_into_containers(forwards=rule.forwards and not rule.changes)
+    purity = Purity(interpreter)
+    allowed = purity.is_pure_to_iterate if rule.forwards else purity.is_pure
+    pure = all(map(purity.is_pure_receiver, owner)) and all(map(allowed, others))
+    if pure and (rule.forwards or all(map(purity.is_pure, _items(owner)))):
+        purity.record_containers(forwards=rule.forwards and not rule.changes)
     else:
         interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
@@ -318,13 +318,13 @@ def computed(
     forwards = rule.forwards or (rule.concatenates and not any(map(may_compute, args)))
     if not forwards:
         args = [materialised(interpreter, value) for value in args]
-    reach = Reach(interpreter)
+    purity = Purity(interpreter)
     values = [*args, *kwargs.values()]
-    allowed = reach.goes_through if forwards else reach.is_plain
+    allowed = purity.is_pure_to_iterate if forwards else purity.is_pure
     if all(map(allowed, values)):
-        reach.look_into_containers(forwards=forwards)
+        purity.record_containers(forwards=forwards)
         return interpreter.natively(function, *args, **kwargs)
-    blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
+    blamed = next(value for value in values if not Purity(interpreter).is_pure(value))
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
     if kwargs or not interpreter.recorder.can_call(function, args) or any(map(special_methods_have_effects, values)):
