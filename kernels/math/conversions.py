@@ -74,9 +74,9 @@ class Conversions(Primitives):
         high, low = self.words_of(wide)
         if target.is_integer:
             return self.round_to(self.int_or(high, low) if target.compute.is_truth else low, target, numerics)
-        return self.round_to(self._float_of_words(high, low, target), target, numerics)
+        return self.round_to(self._float_of_int64(high, low, target), target, numerics)
 
-    def _float_of_words(self, high: Int, low: Int, target: DataType) -> Value:
+    def _float_of_int64(self, high: Int, low: Int, target: DataType) -> Value:
         """A float32 that is rounded to `target`, a float, as the integer of 64 bits is: the nearest one to float32.
 
         The magnitude is shifted to the left until its first bit is among the upper 32, of which a word is made that

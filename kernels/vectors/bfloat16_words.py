@@ -81,7 +81,7 @@ class Bfloat16Words:
         if count < whole:
             words = b.shuffled([words], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
-        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, _of_words(emit, self.numerics))
+        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, _through_float32(emit, self.numerics))
         if count < whole:
             result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
@@ -100,12 +100,12 @@ class Bfloat16Words:
 
 
 @memoized(maxsize=64)
-def _of_words(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
+def _through_float32(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
     """A function as one of two vectors of words, computed with float32."""
 
-    def of_words(builder: LlvmVector, words: Value) -> Value:
+    def through_float32(builder: LlvmVector, words: Value) -> Value:
         both = Bfloat16Words(builder, numerics, interleaved=True)
         results = tuple(emit(builder, vector) for vector in both.widened(words, 2))
         return both.narrowed(both.rounded(results, DataType.BFLOAT16))
 
-    return of_words
+    return through_float32

@@ -61,7 +61,7 @@ def _loop_nest(body: KernelBody, isa: HostIsa | None) -> LoopNest:
     if body.reduced is None:
         return LoopNest.over_elements(body, vector_loop(body, isa) if isa else None)
     if isa is None:  # one element at a time, whichever loop it is
-        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), of_words=False)
+        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
         return LoopNest(body, Loops.ROWS, sweeps, buffers)
     sweeps, buffers = swept(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
     in_rows = body.reduced.loop == 0

@@ -2,8 +2,8 @@
 
 What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
 has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
-and what C looks into is guarded: the items of native containers. If it would call operators of
-objects unseen, the guard computes again and compares; where it could not, the program is opaque.
+and what C looks into is guarded: the items of native containers. If it would call operators of objects
+unseen, the guard computes again and compares; where it could not, the program is opaque.
 """
 
 from __future__ import annotations

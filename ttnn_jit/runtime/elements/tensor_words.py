@@ -31,7 +31,7 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
         return unpack(spec, buffer)
     words = _logical_words(spec, buffer)
     if spec.dtype.is_upper_half:
-        return floats_of_words(numpy.array(words, order="C"))
+        return floats_of_bf16(numpy.array(words, order="C"))
     return numpy.array(words, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
 
 
@@ -223,7 +223,7 @@ def _word(dtype: DataType) -> str:
     return f"uint{8 * dtype.itemsize}"
 
 
-def floats_of_words(words: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+def floats_of_bf16(words: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
     """The float32 numbers of which `words` are the upper halves: those that numpy lacks."""
     import numpy
 
