@@ -141,7 +141,7 @@ LOOP_SHAPES = (
     LoopShape("repeating copy", lambda x: ttnn.repeat_interleave(x, 2, 1), ((2048, 1024),), "repeated", BOTH),
     LoopShape("heads", lambda x: ttnn.permute(x, (0, 2, 1, 3)), ((4, 512, 16, 64),), dtypes=BOTH),
     LoopShape("rows gathered", _rows_named, ((2048,), (4096, 512)), "rows gathered"),
-    LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "places found", BOTH),
+    LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "argument reduction", BOTH),
     LoopShape("routine", lambda x: ttnn.cumsum(x, -1), (MATRIX,), "compiled by numba"),
 )
 """Every form of loop, and products and copies of each kind."""

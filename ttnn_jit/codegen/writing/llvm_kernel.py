@@ -31,7 +31,7 @@ from ttnn_jit.kernels.contraction.contracting_rows import FewRowsContraction
 from ttnn_jit.kernels.contraction.contracting_windows import WindowContraction
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import KERNEL, KernelModules, ModuleText
-from ttnn_jit.kernels.loops.found_places import FoundPlaces
+from ttnn_jit.kernels.loops.argument_reduction import ArgumentReduction
 from ttnn_jit.kernels.loops.gathered_rows import gathering_text
 from ttnn_jit.kernels.loops.repeating_loops import repeating_loops
 from ttnn_jit.kernels.loops.staged_loops import StageCall
@@ -107,7 +107,7 @@ def _routine(routine: Routine, isa: HostIsa) -> LlvmKernel:
     return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
 
 
-_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.PLACES_FOUND: 60}
+_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
 """Of routines' loops that are LLVM text."""
 
 
@@ -118,10 +118,10 @@ def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module
     match native:
         case NativeLoop.ROWS_GATHERED:
             return [gathering_text(*given, others[0], routine.rank, module)]
-        case NativeLoop.PLACES_FOUND:
+        case NativeLoop.ARGUMENT_REDUCTION:
             (largest,) = routine.constants
             is_dense = routine.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
+            return ArgumentReduction(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
 
 
 _PICOSECONDS_OF_MOVING = 100

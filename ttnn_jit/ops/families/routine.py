@@ -20,7 +20,7 @@ class NativeLoop(enum.Enum):
     """Loops of routines that are written as LLVM text, by what they do: numba takes half a second for each."""
 
     ROWS_GATHERED = "rows gathered"  # the row of the second operand that the first one names is copied
-    PLACES_FOUND = "places found"  # the place of the first element that is farthest; the one constant: of the largest
+    ARGUMENT_REDUCTION = "argument reduction"  # of the first largest or smallest element; the one constant: the largest
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def _place_along(name: str, *, largest: bool) -> Routine:
         result=_places,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
-        native=NativeLoop.PLACES_FOUND,
+        native=NativeLoop.ARGUMENT_REDUCTION,
         golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
         examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
     )
