@@ -27,7 +27,7 @@ from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.families import TTNN, Family, WarmCall
+from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
 from ttnn_jit.runtime.programs.random_state import placed
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
@@ -122,20 +122,20 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
-        if (unheeded := where.family.unheeded(self.func.__name__)) is not None:
+        if (unheeded := where.library.unheeded(self.func.__name__)) is not None:
             self._variants.say(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
-        if variant.program.plan.updates and (same := where.family.same_memory(arguments.tensors)):
+        if variant.program.plan.updates and (same := where.library.same_memory(arguments.tensors)):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
-        here = placed(hidden, where.family, arguments.tensors)
+        here = placed(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
-        is_remembered = self._is_remembered() and not where.family.records(arguments.tensors)
+        is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
-            self._remember(warm, where.family, arguments, args, kwargs)
+            self._remember(warm, where.library, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)
 
     def _placement(self, arguments: Arguments) -> Placement:
@@ -165,10 +165,15 @@ class JitFunction(WarmCalls):
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 
     def _remember(
-        self, warm: WarmCall, family: Family, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        warm: WarmCall,
+        library: TensorLibrary,
+        arguments: Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
-        """Have calls like this one go to `warm`, which takes tensors of `family`."""
-        if family is TTNN and self._signature.has_fixed_defaults(arguments):
+        """Have calls like this one go to `warm`, which takes tensors of `library`."""
+        if library is TTNN and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, len(arguments.tensors))
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:

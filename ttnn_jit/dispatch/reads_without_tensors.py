@@ -14,7 +14,7 @@ from ttnn_jit.foreign.values import ANYTHING, is_a, is_atom, is_identity, native
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, CALL_STEP, CONTENTS_STEP, ITEM_STEP, TYPE_STEP, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def without_tensors(reads: Sequence[Read]) -> tuple[Read, ...]:
@@ -69,7 +69,7 @@ def _may_be_another(value: Any) -> bool:
 
 
 def _holds_tensor(value: Any) -> bool:
-    return native_class(type(value)) is not None and any(map(has_family, native_contents(value)))
+    return native_class(type(value)) is not None and any(map(is_library_tensor, native_contents(value)))
 
 
 def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
@@ -81,7 +81,7 @@ def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
         at = next((path for path in _paths_of_item(read, place) if path in hidden.paths), None)
         if at is not None:
             yield Read((*at, _CLASS), type(item))
-        if at is not None or id(item) in hidden.objects or has_family(item):
+        if at is not None or id(item) in hidden.objects or is_library_tensor(item):
             items[place] = ANYTHING
     yield Read(read.path, tuple(items))
 

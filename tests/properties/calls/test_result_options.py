@@ -32,7 +32,7 @@ from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.ops import ALIASES
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
 
@@ -183,7 +183,7 @@ def run(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
 
 
 def in_a_program(
-    call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, family: Any, *, traced: bool
+    call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, library: Any, *, traced: bool
 ) -> Any:
     """The specs that the results of the outermost call say that they have in a program, or why it is refused."""
     seen: list[Any] = []
@@ -200,19 +200,19 @@ def in_a_program(
         patch.setattr(Emitter, "call", noting(Emitter.call))
         patch.setattr(traced_tensors, "create", noting(traced_tensors.create))
         try:
-            lower(FrontendRequest(call, {"tensors": described(tensors, family)}, target, traced, family=family))
+            lower(FrontendRequest(call, {"tensors": described(tensors, library)}, target, traced, library=library))
         except TtnnJitError as error:
             return refusal(error)
     return seen
 
 
-def described(tensors: dict[str, Any], family: Any) -> dict[str, Any]:
+def described(tensors: dict[str, Any], library: Any) -> dict[str, Any]:
     """The tensors as arguments that a frontend is told of."""
 
     def of_one(tensor: Any) -> TensorArgument:
         spec = tensor.spec
         return TensorArgument(
-            spec if family is TTNN else spec.with_(layout=Layout.ROW_MAJOR, memory_config=HOST_MEMORY_CONFIG)
+            spec if library is TTNN else spec.with_(layout=Layout.ROW_MAJOR, memory_config=HOST_MEMORY_CONFIG)
         )
 
     return map_leaves(tensors, of_one)
@@ -263,10 +263,10 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
         if len(PLACES_NAMED & {*options}) < 2:  # else two names of what other tensors do not have
             want = shapes_and_dtypes(eagerly(call_of(case, unplaced), tensors))
             have = dtypes_of([*tensors.values()])
-            ways += [(family.title, family, False, want) for family, dtypes in HAVE.items() if have <= dtypes]
-        for way, family, traced, want in ways:
-            got = in_a_program(call, tensors, device.target, family, traced=traced)
-            got = got if family is TTNN else shapes_and_dtypes(got)
+            ways += [(library.title, library, False, want) for library, dtypes in HAVE.items() if have <= dtypes]
+        for way, library, traced, want in ways:
+            got = in_a_program(call, tensors, device.target, library, traced=traced)
+            got = got if library is TTNN else shapes_and_dtypes(got)
             if got == want or are_refused(got, want, eagerly(call_of(case, {}), own)):
                 continue
             if not (are_refused(got, want) and got in refusals_of_fewer(case, unplaced, tensors)):

@@ -26,7 +26,7 @@ from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overload
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.language.binding import with_precision
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN, is_library_tensor
 from ttnn_jit.runtime.programs.random_state import name_of, state
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
@@ -46,7 +46,7 @@ class Emitter(ABC):
     Attributes:
         observes: Another way through the program makes the module; this one is for what it reads.
         inputs: What stands for the tensors of the call, then for those that the function found.
-        family: Of these tensors; None: any.
+        library: Of these tensors; None: any.
         words: In whose words tensors answer: those of ttnn inside a function of the host API.
         is_over: The function has run to its end.
     """
@@ -60,7 +60,7 @@ class Emitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProxyTensor] = []
         self._arguments: dict[int, ProxyTensor] = {}
-        self.family = self.words = hidden.family
+        self.library = self.words = hidden.library
 
     @abstractmethod
     def location(self) -> Location:
@@ -96,21 +96,21 @@ class Emitter(ABC):
         Raises:
             ArgumentError: It is a tensor that the call cannot take.
         """
-        return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
+        return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
     def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
         return self._input(self.builder.hidden_input(spec, name), spec)
 
     def random_state(self, part: str) -> ProxyTensor:
         """The input that stands for a part of the generator's state (runtime/programs/random_state.py)."""
-        family = self.family or TTNN
-        tensor, name = state(part, family), name_of(part, family)
+        library = self.library or TTNN
+        tensor, name = state(part, library), name_of(part, library)
         found: ProxyTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
         return found
 
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is an input of the program already."""
-        return has_family(value) and self._hidden.holds(value)
+        return is_library_tensor(value) and self._hidden.holds(value)
 
     def is_hidden(self, tensor: ProxyTensor) -> bool:
         """Whether `tensor` stands for one of the user's world."""
@@ -126,7 +126,7 @@ class Emitter(ABC):
         creation = creation_of(function)
         if creation is not None:
             return create(self, creation, args, kwargs)
-        if self.family in _OF_ANOTHER_LIBRARY:
+        if self.library in _OF_ANOTHER_LIBRARY:
             args = [known_term(value) for value in args]
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
@@ -204,7 +204,7 @@ class Emitter(ABC):
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
         """Note where the results of a call lie: in the memory of an operand, or in their own."""
-        if self.family in _OF_ANOTHER_LIBRARY:
+        if self.library in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
                 result.strides_in_elements = strides_of_result(result.shape, given)
@@ -249,7 +249,7 @@ _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
 
 
 _OF_ANOTHER_LIBRARY = frozenset({TORCH, NUMPY})
-"""Families with element types of their own, and movements that may give views, which strides tell from copies."""
+"""Libraries with element types of their own, and movements that may give views, which strides tell from copies."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -23,7 +23,7 @@ from ttnn_jit.ops.foreign_movements import (
     ForeignMovement,
 )
 from ttnn_jit.ops.movement.view_rules import are_dense
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
 
 def movement_attribute(tensor: ProxyTensor, name: str) -> Any:
     """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
-    methods = _METHODS.get(tensor.emitter.family)
+    methods = _METHODS.get(tensor.emitter.library)
     if methods is None:
         return None
-    if name in PROPERTIES and tensor.emitter.family is not TTNN:
+    if name in PROPERTIES and tensor.emitter.library is not TTNN:
         return moved(PROPERTIES[name], tensor)
     return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
 

@@ -49,7 +49,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.movement.view_rules import Strides
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -103,7 +103,7 @@ class ProxyTensor(TensorQueries):
         self.writes = 0
 
     def __hash__(self) -> int:
-        if self.emitter.family is NUMPY:
+        if self.emitter.library is NUMPY:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         return object.__hash__(self)
 
@@ -152,7 +152,7 @@ class ProxyTensor(TensorQueries):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
-        return claimed_class(self.emitter.family)
+        return claimed_class(self.emitter.library)
 
     def __getitem__(self, index: object) -> ProxyTensor:
         """The elements that `index` names, as torch would."""
@@ -230,13 +230,13 @@ class ProxyTensor(TensorQueries):
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
-        if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
+        if name in _METHODS_IN_PLACE and self.emitter.library is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         if (moved := movement_attribute(self, name)) is not None:
             return moved
         if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
             return said
-        kind = CompileError if hasattr(class_at_run_time(self.emitter.family), name) else NoSuchAttribute
+        kind = CompileError if hasattr(class_at_run_time(self.emitter.library), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
             location=self.emitter.location(),

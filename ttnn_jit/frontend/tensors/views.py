@@ -22,7 +22,7 @@ from ttnn_jit.ops.movement.view_rules import (
     written_back,
 )
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import NUMPY, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def is_number(tensor: ProxyTensor) -> bool:
     Arguments, views and copies without dimensions are arrays.
     """
     is_array = tensor.is_argument or tensor.is_copy or tensor.view_of is not None
-    return tensor.emitter.family is NUMPY and not (tensor.shape or is_array)
+    return tensor.emitter.library is NUMPY and not (tensor.shape or is_array)
 
 
 # --- What is a view -------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def note_views(emitter: Emitter, operation: Operation, given: Any, statics: Sequ
 
 def note_view(emitter: Emitter, base: ProxyTensor, chain: tuple[CanonicalCall, ...], made: ProxyTensor) -> None:
     """Have `made`, which the movements `chain` give of `base`, be a view of it if it is one in its library."""
-    if emitter.family is TTNN:
+    if emitter.library is TTNN:
         if is_view_on_device(base.spec, chain):
             made.view_of = View(base, chain, emitter.location(), root_of(base).writes)
         return

@@ -34,7 +34,7 @@ from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     chain = _indexing_chain(emitter, tensor, index)
     part = _part(emitter, tensor, chain) if chain else emitter.emit((COPY,), (tensor,), {})
     part.view_of = None  # of no part in between
-    if emitter.family is TORCH or (emitter.family is NUMPY and not (_names_one(index, part) or is_number(tensor))):
+    if emitter.library is TORCH or (emitter.library is NUMPY and not (_names_one(index, part) or is_number(tensor))):
         note_view(emitter, tensor, chain, part)
     return part
 
@@ -67,7 +67,7 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
 
     A tensor of integers would name elements.
     """
-    if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
+    if not is_proxy(index) or emitter.library not in {TORCH, NUMPY}:
         return False
     dtype = index.spec.dtype
     return dtype in FLOATS | TRUTHS
@@ -138,7 +138,7 @@ def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
         UnseenInTraceError: The program that is traced does that.
     """
     root = root_of(target)
-    if emitter.observes and emitter.family is NUMPY and emitter.is_hidden(root):
+    if emitter.observes and emitter.library is NUMPY and emitter.is_hidden(root):
         raise UnseenInTraceError(
             "a trace does not see numpy write into an array that is no argument",
             location=emitter.location(),
@@ -269,7 +269,7 @@ def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
     def method(self: ProxyTensor, other: Any) -> Any:
-        if self.emitter.family not in {TORCH, NUMPY} or is_number(self):
+        if self.emitter.library not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
         refuse_unseen(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
