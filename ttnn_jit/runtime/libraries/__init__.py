@@ -1,4 +1,4 @@
-"""The kinds of tensors that calls may have: one file each, and one description that all callers read."""
+"""The libraries whose tensors calls may have: one file each, and one description that all callers read."""
 
 from __future__ import annotations
 
