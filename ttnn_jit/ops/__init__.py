@@ -28,7 +28,7 @@ from ttnn_jit.ops.elementwise.binary import FILL
 from ttnn_jit.ops.elementwise.typecast import Typecast
 from ttnn_jit.ops.families.contraction import Contraction
 from ttnn_jit.ops.families.decomposition import BY_NAME, Composite, MacroOperation
-from ttnn_jit.ops.families.elementwise import Elementwise, Forms, Laws
+from ttnn_jit.ops.families.elementwise import Elementwise, Implementations, Laws
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.families.routine import Routine
@@ -71,7 +71,7 @@ __all__ = [
     "Contraction",
     "Declaration",
     "Elementwise",
-    "Forms",
+    "Implementations",
     "Laws",
     "MacroOperation",
     "Movement",
