@@ -53,7 +53,7 @@ class WarmCalls(ABC):
         """
         try:
             try:
-                # `call_key`, written out: for a tensor and a tensor or number, for one tensor, for more of them
+                # `call_key`, inlined: for a tensor and a tensor or number, for one tensor, for more of them
                 device: Any  # None on the host
                 if len(args) == 2 and not kwargs and type(args[0]) is Tensor:
                     first, second = args

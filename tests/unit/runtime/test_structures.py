@@ -28,7 +28,7 @@ def test_no_two_fields_of_the_pool_overlap():
     assert ends[-1][1] == Pool.nbytes
 
 
-def test_a_structure_of_words_takes_each_of_its_fields_by_name():
+def test_a_structure_takes_each_of_its_fields_by_name():
     values = {name: k for k, name in enumerate(LaunchEntry.fields)}
     assert LaunchEntry.words(**dict(reversed(values.items()))) == list(range(10))
     with pytest.raises(AssertionError):

@@ -13,6 +13,6 @@ optimises; `codegen/blocking/attention_row_blocking.py` runs two products with a
 block of rows, and skips columns that a mask hides from all rows of a block
 (`codegen/blocking/masked_block_skipping.py`, by `codegen/blocking/value_ranges.py`). Launches in blocks are a `Repeat`
 of the plan (`runtime/plans/launches.py`): a count of rounds, per operand the steps from one to the next, and per loop
-by how much it is longer there, as a causal mask has it; they are written out where a launch table is made. What was
+by how much it is longer there, as a causal mask has it; they are unrolled where a launch table is made. What was
 chosen stands in each launch's kernel; `codegen/host/host_text.py` prints it, the stage `host`, and `explain()` says it.
 """

@@ -168,7 +168,7 @@ def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
 
 
 def _allocation(i: int, library: TensorLibrary) -> list[str]:
-    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, written out."""
+    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, inlined."""
     return [
         f" b{i} = Buffer{i}()",
         f" b{i}._home = class{i}",

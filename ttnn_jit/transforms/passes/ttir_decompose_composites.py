@@ -81,7 +81,7 @@ class DecompositionBuilder(FunctionBuilder):
         self._place = op.location
 
     def place(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
-        """That of the op which is written out."""
+        """That of the op that is decomposed."""
         return self._place
 
     def results(
