@@ -130,7 +130,7 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
         reductions = []
         for fold in sweep.folds:
             reads_bf16 = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
-            function = f"ttnn_jit.{fold.tile_name}{'.of_words' * reads_bf16}"
+            function = f"ttnn_jit.{fold.tile_name}{'.bf16' * reads_bf16}"
             folds[function] = fold.tile_name, reads_bf16
             any_order = REDUCTION_OF_TILE[fold.tile_name].combined_by.laws.associative
             reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
