@@ -339,7 +339,7 @@ def _by_rule(
     location: Location | None,
     dtype: DataType | None,
 ) -> tuple[ops.Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
-    """What the IR writes for a call, and what it results in, of element type `dtype` if that is given."""
+    """The canonical call, and what it results in, of element type `dtype` if that is given."""
     try:
         results = operation.results(specs, attributes)
         if dtype is not None:

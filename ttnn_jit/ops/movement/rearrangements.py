@@ -1,4 +1,4 @@
-"""Operations that the IR writes as movements of others: parts of a tensor, tensors stacked, elements rolled around."""
+"""Macro operations that are movements of others: parts of a tensor, tensors stacked, elements rolled around."""
 
 from __future__ import annotations
 
