@@ -1,4 +1,4 @@
-"""What a call asks of its result besides the operation: where it lies, its element type, functions behind it.
+"""The result options of a call: where the result lies, its element type, functions behind it.
 
 One value, `ResultOptions`, made of the keywords of a call by `bind_options`: for eager calls, for those of both
 frontends, and for goldens.
@@ -85,7 +85,7 @@ _OPTIONS = {*_SAME_BY_ANY_NAME, *OF_SEVERAL}
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a call that gives several results asks of each of them.
+    """The options of each result of a call that gives several.
 
     Attributes:
         targets: What they are written into and what is given for them, in their order; None: a tensor of its own.
@@ -194,8 +194,8 @@ class ResultOptions:
                     help="leave it out, and call `ttnn.typecast` or `ttnn.copy` for each of them",
                 )
         takes = isinstance(operation, Elementwise) and operation.arity > 1
-        for parameter, place, applied in zip(OPERAND_PARAMETERS, (0, 1), self.operand_activations, strict=False):
-            if applied and not (takes and is_tensor(bound.operands[place])):
+        for parameter, index, applied in zip(OPERAND_PARAMETERS, (0, 1), self.operand_activations, strict=False):
+            if applied and not (takes and is_tensor(bound.operands[index])):
                 raise ArgumentError(
                     f"{name}: `{parameter.name}` applies to a tensor of an elementwise operation of two",
                     help="apply the operation yourself, before the call",
@@ -259,8 +259,8 @@ class ResultOptions:
         Raises:
             GridError, LayoutError: The memory config does not hold it.
         """
-        place = self.placement(operation, first, grid)
-        config = by_rule.memory_config if place is None else place(by_rule)
+        placement = self.placement(operation, first, grid)
+        config = by_rule.memory_config if placement is None else placement(by_rule)
         return checked(by_rule.with_(dtype=self.dtype or by_rule.dtype, memory_config=config))
 
 

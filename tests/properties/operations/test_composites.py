@@ -79,12 +79,12 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
     assert_interpreted(module, tensors, got)
     # Eagerly in tiles, the one element type on a cpu and the other on a chip, by turns.
     is_on_chip = (CASES.index((operation, shapes, statics)) + (dtype is torch.float32)) % 2 == 1
-    placed = [
+    on_device = [
         None if x is None else ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device if is_on_chip else cpu_device)
         for x in tensors
     ]
-    found = ttnn.to_torch(call(*placed))
-    if is_on_chip and operation.precision_place is not None:  # tests/properties/accuracy/test_product_precision.py
+    found = ttnn.to_torch(call(*on_device))
+    if is_on_chip and operation.precision_index is not None:  # tests/properties/accuracy/test_product_precision.py
         torch.testing.assert_close(found, got, rtol=ON_CHIPS[dtype], atol=8 * ON_CHIPS[dtype])
     elif is_on_chip and dtype is torch.bfloat16:  # which chips flush
         assert torch.equal(found, got.where(got.abs() >= torch.finfo(dtype).tiny, 0.0))
