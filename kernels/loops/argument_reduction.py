@@ -143,8 +143,8 @@ def _place_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step:
 
 def _one_by_one(elements: _Elements, module: ModuleText) -> str:
     """The place of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
-    words = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
-    parameters = Parameter("x", PTR), *words[:2], Parameter("best", elements.scalar), *words[2:]
+    scalars = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
+    parameters = Parameter("x", PTR), *scalars[:2], Parameter("best", elements.scalar), *scalars[2:]
     f = FunctionBuilder(_PLACE, module, parameters, I64, is_internal=True)
     x, n, step, best, at, start = f.parameters
     with f.when(f.compare("slt", start, n, "some"), "any", ("found", at)) as any_left:
@@ -266,7 +266,7 @@ class _Columns:
 
     @staticmethod
     def of(f: KernelFunction) -> _Columns:
-        """Reads its words."""
+        """Reads its params."""
         width, across, written = f.extent(1, "width"), f.stride(0, 1, "across"), f.stride(1, 1, "written")
         dense = f.bit_and(f.compare("eq", across, 1), f.compare("eq", written, 1), "dense")
         return _Columns(f, width, across, written, f.select(dense, width, 0, "dense.width"))

@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, Chang
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
 from ttnn_jit.guards.bound_objects import bound_to
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.generated import MISS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +121,7 @@ class BoundFunctions(Generic[B]):
     def call(self, instance: Any, *args: Any) -> Any:
         """The `WarmCall` of a method: the instance's own function, which has a fast path of its own."""
         found = self._by_first.get(id(instance))
-        return found[1](*args) if found is not None and found[0]() is instance else STALE
+        return found[1](*args) if found is not None and found[0]() is instance else MISS
 
     def functions(self) -> tuple[B, ...]:
         """Those of objects that are alive."""

@@ -20,7 +20,7 @@ from ttnn_jit.dispatch.observers import observe_new_class
 from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
 from ttnn_jit.foreign.pytrees import LEAF
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 T = TypeVar("T", bound=WarmCalls)
@@ -101,7 +101,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         " try:",
         "  if not ttnn_jit_rest and not ttnn_jit_keywords:",
         f"   ttnn_jit_result = ttnn_jit_self._inline({every})",
-        "   if ttnn_jit_result is not ttnn_jit_STALE:",
+        "   if ttnn_jit_result is not ttnn_jit_MISS:",
         "    return ttnn_jit_result",
         "   try:",
         f"    if ttnn_jit_type({first}) is ttnn_jit_Tensor:",
@@ -113,7 +113,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "    pass",
         "   else:",
         f"    ttnn_jit_result = ttnn_jit_warm({every})",
-        "    if ttnn_jit_result is not ttnn_jit_STALE:",
+        "    if ttnn_jit_result is not ttnn_jit_MISS:",
         "     return ttnn_jit_result",
         f"  ttnn_jit_args, ttnn_jit_named = ttnn_jit_given(ttnn_jit_NAMES, ({every},))",
         "  ttnn_jit_named |= ttnn_jit_keywords",
@@ -122,7 +122,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "  ttnn_jit_keep_users_frames(ttnn_jit_error)",
         "  raise",
     ]
-    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "type": type, "given": _given}
+    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _given}
     scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_users_frames": keep_users_frames}
     names = {"NAMES": parameters, **scope}
     own = {OWN_NAMES + name: value for name, value in names.items()}

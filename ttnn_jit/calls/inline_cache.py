@@ -16,7 +16,7 @@ from ttnn_jit.foreign.container_items import is_named_tuple, is_record
 from ttnn_jit.foreign.pytrees import LEAF, TreeDef
 from ttnn_jit.foreign.values import has_own_attributes, own_attributes
 from ttnn_jit.runtime.libraries import WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 
 
 class Missing(enum.Enum):
@@ -35,8 +35,8 @@ def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
     arguments = ", ".join(f"a{i}" for i in range(count))
     lines = [f"def bind({', '.join(f'w{i}' for i in range(calls))}):", f" def call({arguments}):"]
     for i in range(calls):
-        lines += [f"  result = w{i}({arguments})", "  if result is not STALE: return result"]
-    return define("bind", [*lines, "  return STALE", " return call"], {"STALE": STALE})
+        lines += [f"  result = w{i}({arguments})", "  if result is not MISS: return result"]
+    return define("bind", [*lines, "  return MISS", " return call"], {"MISS": MISS})
 
 
 def calls_like(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
@@ -146,11 +146,11 @@ def _call_like(
         f"def bind(warm, {', '.join(f'C{i}' for i in range(constants))}):",
         f" def call({', '.join(f'a{i}' for i in range(count))}):",
         "  try:",
-        f"   if not ({' and '.join(conditions)}): return STALE",
+        f"   if not ({' and '.join(conditions)}): return MISS",
         f"   {tensors} = {', '.join(operands)}",
         "  except AttributeError:",  # a record that lacks a field
-        "   return STALE",
+        "   return MISS",
         f"  return warm({tensors})",
         " return call",
     ]
-    return define("bind", lines, {"STALE": STALE, "MISSING": Missing.MISSING, "OWN": object.__getattribute__})
+    return define("bind", lines, {"MISS": MISS, "MISSING": Missing.MISSING, "OWN": object.__getattribute__})

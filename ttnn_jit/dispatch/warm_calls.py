@@ -19,13 +19,13 @@ from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
 from ttnn_jit.runtime.libraries import WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
 def not_warm(*_: object) -> Any:
     """The `WarmCall` that never applies."""
-    return STALE
+    return MISS
 
 
 _SPEC = attrgetter("spec")
@@ -75,7 +75,7 @@ class WarmCalls(ABC):
             except (LookupError, AttributeError):  # something else is among them, or it is not remembered
                 run = self._warm.get(call_key(args, kwargs), not_warm)
             result = run(*args)
-            if result is not STALE:
+            if result is not MISS:
                 return result
             return self._slow_path(args, kwargs)
         except TtnnJitError as error:

@@ -64,14 +64,14 @@ def with_plan(name, change):
 
 
 DAMAGES = {
-    "an extent beyond the shapes": with_launch(2, lambda words: [words[0] + 1, *words[1:]]),
-    "an extent short of them": with_launch(2, lambda words: [words[0] - 1, *words[1:]]),
-    "a negative extent": with_launch(2, lambda words: [-words[0], *words[1:]]),
-    "an endless loop": with_launch(2, lambda words: [words[0], 1 << 62, *words[2:]]),
-    "another stride": with_launch(2, lambda words: [*words[:-1], words[-1] + 1]),
-    "a word too many": with_launch(2, lambda words: [*words, 1]),
-    "a word of 70 bits": with_launch(2, lambda words: [1 << 70, *words[1:]]),
-    "no words": with_launch(2, lambda _: []),
+    "an extent beyond the shapes": with_launch(2, lambda params: [params[0] + 1, *params[1:]]),
+    "an extent short of them": with_launch(2, lambda params: [params[0] - 1, *params[1:]]),
+    "a negative extent": with_launch(2, lambda params: [-params[0], *params[1:]]),
+    "an endless loop": with_launch(2, lambda params: [params[0], 1 << 62, *params[2:]]),
+    "another stride": with_launch(2, lambda params: [*params[:-1], params[-1] + 1]),
+    "a param too many": with_launch(2, lambda params: [*params, 1]),
+    "a param of 70 bits": with_launch(2, lambda params: [1 << 70, *params[1:]]),
+    "no params": with_launch(2, lambda _: []),
     "operands in another order": with_launch(1, lambda operands: operands[::-1]),
     "an operand too many": with_launch(1, lambda operands: [*operands, 0]),
     "more operands written": with_launch(4, lambda written: written + 1),

@@ -51,7 +51,7 @@ class Pair(NamedTuple):
     second: object
 
 
-class Turned(NamedTuple):
+class Swapped(NamedTuple):
     first: object
     second: object
 
@@ -70,7 +70,7 @@ class Whole:
 
 
 def of_records(pair, record):
-    first, second = (pair.second, pair.first) if isinstance(pair, Turned) else (pair.first, pair.second)
+    first, second = (pair.second, pair.first) if isinstance(pair, Swapped) else (pair.first, pair.second)
     return (first - second) * record.gain * record.scale
 
 
@@ -79,7 +79,7 @@ def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
     others = [
         (Pair(x, y), Whole(gain)),
         (Pair(y, x), Whole(gain)),
-        (Turned(x, y), Whole(gain)),
+        (Swapped(x, y), Whole(gain)),
         (Pair(x, 2.0), Whole(gain)),
         (Pair(x, y), Whole(gain, 2.0)),
         (Pair(x, y), Whole(2.0)),

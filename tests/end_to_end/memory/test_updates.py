@@ -355,8 +355,8 @@ def test_a_refused_program_says_where_it_writes():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize(("shape", "turned"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
-def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, turned, graph_capture):
+@pytest.mark.parametrize(("shape", "other_shape"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
+def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, other_shape, graph_capture):
     device = ttnn.open_device(target="cpu")
     values = torch.randn(2, *shape)
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in values)
@@ -364,8 +364,8 @@ def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(
     @ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
     def updated(x, y):
         ttnn.copy(ttnn.add(x, 1.0), y)
-        return ttnn.neg(ttnn.reshape(y, turned))
+        return ttnn.neg(ttnn.reshape(y, other_shape))
 
     result = updated(x, y)
     assert torch.equal(ttnn.to_torch(y), values[0] + 1.0)
-    assert torch.equal(ttnn.to_torch(result), -(values[0] + 1.0).reshape(turned))
+    assert torch.equal(ttnn.to_torch(result), -(values[0] + 1.0).reshape(other_shape))

@@ -14,7 +14,7 @@ import ttnn_jit
 from tests.end_to_end.python.hidden_inputs import BOTH, compiles
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.stored_programs import StoredPrograms
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.generated import MISS
 
 
 class Holding(dict):
@@ -199,7 +199,7 @@ def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
         guard = next(iter(jitted._variants._by_key.values()))[0].fetch
         Noting.asked = ()
         assert guard([torch.ones(2, 2)]) is None
-        assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {STALE}
+        assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {MISS}
         assert Noting.asked == ()
         assert not (isinstance(made, collections.defaultdict) and made)
 

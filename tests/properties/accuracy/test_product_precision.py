@@ -90,13 +90,13 @@ def assert_is(found, wanted, dtype):
 @settings(max_examples=40, deadline=None)
 @given(EXTENTS, DTYPES, DTYPES, FIDELITIES, st.booleans(), st.booleans(), st.integers(0, 2**31))
 def test_a_config_decides_what_eager_products_leave_of_factors_and_sums(
-    extents, first, second, fidelity, fp32, turned, seed
+    extents, first, second, fidelity, fp32, transpose_b, seed
 ):
     rows, inner, columns = extents
     generator = torch.Generator().manual_seed(seed)
     a, b = drawn((2, rows, inner), first, generator), drawn((2, inner, columns), second, generator)
-    given_b = on_device(b.mT.contiguous() if turned else b)
-    found = ttnn.matmul(on_device(a), given_b, transpose_b=turned, compute_kernel_config=config(fidelity, fp32))
+    given_b = on_device(b.mT.contiguous() if transpose_b else b)
+    found = ttnn.matmul(on_device(a), given_b, transpose_b=transpose_b, compute_kernel_config=config(fidelity, fp32))
     assert_is(found, product(a, b, fidelity, fp32), first)
 
 
@@ -184,11 +184,11 @@ def test_warm_calls_with_different_configs_stay_apart():
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4"])
 def test_infinities_and_nan_go_through_as_ieee_has_it(fidelity, dtype, rows):
     a, b = torch.ones(rows, 40), torch.ones(40, 33)
-    words = torch.tensor([0x7F800001, 0x7FC00000, 0x7F800000], dtype=torch.int32).view(torch.float32)
+    patterns = torch.tensor([0x7F800001, 0x7FC00000, 0x7F800000], dtype=torch.int32).view(torch.float32)
     a[0, 3] = (
-        words[0] if dtype is torch.float32 else torch.tensor(0x7F81, dtype=torch.int16).view(torch.bfloat16).float()
+        patterns[0] if dtype is torch.float32 else torch.tensor(0x7F81, dtype=torch.int16).view(torch.bfloat16).float()
     )
-    b[5, 1], b[7, 2] = words[2], words[1]
+    b[5, 1], b[7, 2] = patterns[2], patterns[1]
     precision = config(fidelity, True)
     found = ttnn.to_torch(
         ttnn.matmul(on_device(a.to(dtype)), on_device(b.to(dtype)), dtype=ttnn.float32, compute_kernel_config=precision)

@@ -119,7 +119,7 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
     """The first difference, if there is one. The disk cache is the environment's."""
     tally = tally or Tally()
     loaded, changes = Loaded(case, device), list[str]()
-    turn = random.Random(case.text)
+    rng = random.Random(case.text)
     try:
         for number, (change, calls) in enumerate(case.steps):
             if change is None:
@@ -129,7 +129,7 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
             for each in changes if change is None else [change]:
                 loaded.change(each)
             for _ in range(calls):
-                found = _compared(loaded, turn, tally)
+                found = _compared(loaded, rng, tally)
                 if found is not None:
                     return f"step {number} ({change}): {found}"
     finally:
@@ -137,10 +137,10 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
     return None
 
 
-def _compared(loaded: Loaded, turn: random.Random, tally: Tally) -> str | None:
+def _compared(loaded: Loaded, rng: random.Random, tally: Tally) -> str | None:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        plain_first = turn.random() < 0.5
+        plain_first = rng.random() < 0.5
         expected = loaded.call("forward") if plain_first else None
         before = loaded.held()
         got = loaded.call("jitted")

@@ -54,9 +54,9 @@ def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
     x = np.concatenate([patterns.view(np.float32), np.linspace(-110, 110, 500_001, dtype=np.float32)])
     b = NumpyVector()
     with b.quiet():
-        together = operation.implementations.both_signs(b, x)
-        apart = operation.emit(b, x), operation.emit(b, -x)
-    np.testing.assert_array_equal(together, apart)
+        both = operation.implementations.both_signs(b, x)
+        one_by_one = operation.emit(b, x), operation.emit(b, -x)
+    np.testing.assert_array_equal(both, one_by_one)
 
 
 def test_a_pair_takes_far_less_arithmetic_than_two():

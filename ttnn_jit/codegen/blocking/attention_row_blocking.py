@@ -41,7 +41,7 @@ def least_bytes() -> float:
     return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _rows_together(scores: _Scores) -> int | None:
+def _rows_per_block(scores: _Scores) -> int | None:
     """The rows of a block; None where blocks do not pay."""
     bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
@@ -83,7 +83,7 @@ def block_attention_rows(plan: HostPlan) -> HostPlan:
     for place in range(len(launches) - 2):
         group = launches[place : place + 3]
         scores = _scores_of(group, place, readers, plan.results) if _may_run_in_blocks(group) else None
-        size = _rows_together(scores) if scores else None
+        size = _rows_per_block(scores) if scores else None
         if scores and size:
             blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
             launches[place : place + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)

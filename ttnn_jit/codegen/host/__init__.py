@@ -7,7 +7,7 @@ of rows or image by image (`codegen/blocking/copy_blocks.py`), elementwise ones 
 (`codegen/fusion/reshape_propagation.py`); `codegen/fusion/loop_fusion.py` runs those that feed each other over the same
 elements as one launch; a body becomes one loop, or sweeps over rows (`codegen/fusion/sweeps.py`);
 `codegen/blocking/lookup.py` tabulates functions of 16-bit elements, `codegen/blocking/fission.py` cuts long bodies,
-`codegen/fusion/register_moves.py` has copies turned around in registers (`kernels/loops/transposing_loops.py`,
+`codegen/fusion/register_moves.py` has copies permuted in registers (`kernels/loops/transposing_loops.py`,
 `kernels/loops/stepping_loops.py`, `kernels/loops/repeating_loops.py`), `codegen/blocking/tiers.py` says how much LLVM
 optimises; `codegen/blocking/attention_row_blocking.py` runs two products with a softmax between them block of rows by
 block of rows, and skips columns that a mask hides from all rows of a block

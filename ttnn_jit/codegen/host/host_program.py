@@ -147,7 +147,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
-        unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
+        elided=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
         launches=tuple(launches),
         results=tuple(index[value] for value in host.results),
         updates=host.updates,
@@ -186,9 +186,9 @@ def _runs(
     )
 
 
-def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
+def _round_by_round(of_each_launch: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
     """What launches run, all of them for the first round first."""
-    for own in zip(*together, strict=True):
+    for own in zip(*of_each_launch, strict=True):
         repeats = [each for each in own if isinstance(each, Repeat)]
         if repeats:
             yield Repeat(repeats[0].count, tuple(_round_by_round(each.launches for each in repeats)))

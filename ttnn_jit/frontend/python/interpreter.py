@@ -249,15 +249,15 @@ class Interpreter(Emitter):
         self.recorder.is_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:
-        """Take note of one more turn of a loop; unrolling has an end.
+        """Take note of one more iteration of a loop; unrolling has an end.
 
         Raises:
-            CompileError: The loops of this compile made too many turns.
+            CompileError: The loops of this compile made too many iterations.
         """
         self._iterations += 1
         if self._iterations > MAX_ITERATIONS:
             self.refuse(
-                f"the loops of this function make more than {MAX_ITERATIONS} turns, and each is unrolled",
+                f"the loops of this function make more than {MAX_ITERATIONS} iterations, and each is unrolled",
                 "does the condition ever become false? Large repetitions belong into the shape of a tensor",
                 node,
             )

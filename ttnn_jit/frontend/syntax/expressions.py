@@ -228,7 +228,7 @@ def _elements(
 def _turns(
     interpreter: Interpreter, generators: list[ast.comprehension], items: Iterator[Any] | None
 ) -> Iterator[None]:
-    """One turn for every element, the targets assigned."""
+    """One iteration for every element, the targets assigned."""
     generator, *inner = generators
     if items is None:
         iterable = interpreter.evaluate(generator.iter)

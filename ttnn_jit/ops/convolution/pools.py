@@ -30,10 +30,10 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-MAX_TAPS_TOGETHER = 12
+MAX_TAPS_OVERLAPPING = 12
 """Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
 columns give in memory, so that windows which overlap share them (benchmarks/kernels/convolution.py)."""
-MAX_TAPS_ALONE = 25
+MAX_TAPS_DISJOINT = 25
 """The same of windows that do not overlap, which share nothing; the indices of more taps do not fit in registers."""
 
 Shape = Sequence[int]
@@ -122,7 +122,7 @@ def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], re
     """Every window of a padded tensor as one element: columns, then rows."""
     windows, counts = pool.windows, pool.counts
     overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
-    if math.prod(windows.kernel) <= (MAX_TAPS_TOGETHER if overlap else MAX_TAPS_ALONE):
+    if math.prod(windows.kernel) <= (MAX_TAPS_OVERLAPPING if overlap else MAX_TAPS_DISJOINT):
         rows = taps_of(ops, x, windows, counts, 1)
         return _folded(combine, [_folded(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):

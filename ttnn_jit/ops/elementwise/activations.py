@@ -34,9 +34,9 @@ def _hardmish(b: Any, x: Any) -> Any:
 def _logit(b: Any, x: Any) -> Any:
     """Where it is near zero by atanh, whose argument is exact there."""
     one = b.const(1.0)
-    turned = b.sub(b.add(x, x), one)
-    near = b.atanh(turned)
-    is_near = b.le(b.abs(turned), b.const(0.5))
+    argument = b.sub(b.add(x, x), one)
+    near = b.atanh(argument)
+    is_near = b.le(b.abs(argument), b.const(0.5))
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 

@@ -63,12 +63,12 @@ def threefry(counter: tuple[Any, Any], low: Any, high: Any) -> tuple[Any, Any]:
     """Both words of Threefry-2x32-20, of torch tensors or ints: an independent statement, round by round."""
     schedule = (low, high, low ^ high ^ _PARITY)
     first, second = (counter[0] + low) % WORD, (counter[1] + high) % WORD
-    for turn in range(20):
+    for round_number in range(20):
         first = (first + second) % WORD
-        turned = second * (1 << _ROTATIONS[turn // 4 % 2][turn % 4])
-        second = (turned % WORD + turned // WORD) ^ first
-        if turn % 4 == 3:
-            passed = turn // 4 + 1
+        rotated = second * (1 << _ROTATIONS[round_number // 4 % 2][round_number % 4])
+        second = (rotated % WORD + rotated // WORD) ^ first
+        if round_number % 4 == 3:
+            passed = round_number // 4 + 1
             first = (first + schedule[passed % 3]) % WORD
             second = (second + schedule[(passed + 1) % 3] + passed) % WORD
     return first, second

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 WarmCall = Callable[..., Any]
-"""Runs a program on the tensors of one call, or returns `STALE`."""
+"""Runs a program on the tensors of one call, or returns `MISS`."""
 
 
 class TensorLibrary(ABC):

@@ -98,8 +98,8 @@ class TtnnTensors(TensorLibrary):
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
         owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
-        yield from (f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored)))
-        if any(map(in_l1, (*plan.buffers, *plan.unstored))):
+        yield from (f" e{i} = device.l1.lease(E{i})" for i in range(len(plan.elided)))
+        if any(map(in_l1, (*plan.buffers, *plan.elided))):
             yield f" device.l1.require({circular_buffer_bytes}, CIRCULAR_BUFFERS)"
 
     def is_leased(self, spec: TensorSpec) -> bool:
@@ -122,5 +122,5 @@ class TtnnTensors(TensorLibrary):
             "new": object.__new__,
             "HASH": plan.hash,
             "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
-            **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
+            **{f"E{index}": spec for index, spec in enumerate(plan.elided)},
         }

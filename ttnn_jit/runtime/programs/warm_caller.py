@@ -1,6 +1,6 @@
 """The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
 
-It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `STALE` where it does not
+It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `MISS` where it does not
 apply: a guard fails, tensors have other metadata or lie on several devices, or one was deallocated. Its caller then
 takes the slow path, which finds the reason or another program.
 
@@ -17,7 +17,7 @@ from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.overlap import meet
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -81,7 +81,7 @@ def warm_caller(
         **library.names_of_hidden(plan, examples),
         **_memory(plan),
         **_native_names(program, library),
-        "STALE": STALE,
+        "MISS": MISS,
         "meet": meet,
         "TtnnJitError": TtnnJitError,
         # The target itself stands there too, so that no other can come to have its identity.
@@ -98,13 +98,13 @@ def _checks(program: Runnable, library: TensorLibrary, conditions: Iterable[str]
     plan, factors = program.plan, library.factors(program)
     return [
         " try:",
-        f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
+        f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return MISS",
         *(f"  {_in_panels(i) if i in factors else library.address_of(i)}" for i in range(len(plan.inputs))),
-        *(f"  if {condition}: return STALE" for condition in _meetings(plan, factors)),
+        *(f"  if {condition}: return MISS" for condition in _meetings(plan, factors)),
         " except TtnnJitError:",  # a tensor that was deallocated says so
         "  raise",
         f" except {GUARD_ERRORS}:",
-        "  return STALE",
+        "  return MISS",
     ]
 
 

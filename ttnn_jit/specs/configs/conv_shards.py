@@ -91,8 +91,8 @@ class ConvolutionShards:
             return None
         check_shard_layout(conv_config)
         cores = conv_config.core_grid if conv_config.override_sharding_config else kept and kept.grid
-        turned = conv_config.transpose_shards and layout is _BLOCK
-        own = ShardOrientation.COL_MAJOR if turned else ShardOrientation.ROW_MAJOR
+        is_column_major = conv_config.transpose_shards and layout is _BLOCK
+        own = ShardOrientation.COL_MAJOR if is_column_major else ShardOrientation.ROW_MAJOR
         orientation = kept.orientation if kept else own
         spread: Callable[..., tuple[CoreRangeSet, tuple[int, int]]] = {
             _HEIGHT: self._by_height,
@@ -137,11 +137,11 @@ class ConvolutionShards:
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
         rows, columns = self.grid
         size = CoreCoord(columns, rows) if chosen is None else chosen.bounding_box().grid_size()
-        turned = orientation is ShardOrientation.COL_MAJOR
-        most_down, most_across = (size.x, size.y) if turned else (size.y, size.x)
+        is_column_major = orientation is ShardOrientation.COL_MAJOR
+        most_down, most_across = (size.x, size.y) if is_column_major else (size.y, size.x)
         down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(conv_config))
         across = self._parts_across(most_across, is_chosen=chosen is not None)
-        width, height = (down, across) if turned else (across, down)
+        width, height = (down, across) if is_column_major else (across, down)
         start = CoreCoord(0, 0) if chosen is None else chosen.bounding_box().start
         cores = CoreRangeSet(CoreRange(start, CoreCoord(start.x + width - 1, start.y + height - 1)))
         return cores, (self._shard_rows(down), -(-self._channel_tiles // across) * TILE_WIDTH)

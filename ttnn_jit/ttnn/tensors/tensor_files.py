@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.elements.tensor_words import dense_elements, store_elements
+from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json
