@@ -36,7 +36,7 @@ class Bindable(Protocol):
 B = TypeVar("B", bound=Bindable)
 
 
-class _AskedOfMethods:
+class _CallQuery:
     """A method of jitted functions that takes the arguments of a call: of methods, those behind the instance."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -45,14 +45,14 @@ class _AskedOfMethods:
     def __get__(self, function: Any, owner: type) -> Any:
         if function is None:
             return self._method
-        asked = types.MethodType(self._method, function)
+        query = types.MethodType(self._method, function)
         instance = function.receiver()
-        return asked if instance is None else types.MethodType(asked, instance)
+        return query if instance is None else types.MethodType(query, instance)
 
 
-def asked_of_methods(method: F) -> F:
-    """`method` of a jitted function, which its methods are asked by the arguments behind their instance."""
-    return cast(F, _AskedOfMethods(method))
+def call_query(method: F) -> F:
+    """`method` of a jitted function that takes the arguments of a call; of a bound one those behind the instance."""
+    return cast(F, _CallQuery(method))
 
 
 class BoundFunctions(Generic[B]):

@@ -15,7 +15,7 @@ from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.foreign.container_items import is_named_tuple, is_record
 from ttnn_jit.foreign.pytrees import LEAF, TreeDef
 from ttnn_jit.foreign.values import has_own_attributes, own_attributes
-from ttnn_jit.runtime.families import WarmCall
+from ttnn_jit.runtime.libraries import WarmCall
 from ttnn_jit.runtime.native.generated import MISS, define
 
 
@@ -56,7 +56,7 @@ class _Pattern:
     """The expressions that tell whether a call is like another one, and that find its tensors."""
 
     def __init__(self, arguments: Arguments) -> None:
-        self._leaves = zip(arguments.leaves, arguments.families, strict=True)
+        self._leaves = zip(arguments.leaves, arguments.libraries, strict=True)
         self._operands: list[str] = []
         self._conditions: list[str] = []
         self._constants: list[Any] = []
@@ -80,8 +80,8 @@ class _Pattern:
             found = self._add(_is_like(place, constant, treedef), same)
             found = found and self._has_no_more(place, treedef.container)
             return found and all(map(self.takes_argument, _places(place, treedef), treedef.items))
-        leaf, family = next(self._leaves)
-        if family is None:
+        leaf, library = next(self._leaves)
+        if library is None:
             return self._add(_is_constant(place, constant, leaf), leaf)
         self._operands.append(place)
         return True

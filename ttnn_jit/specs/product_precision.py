@@ -23,7 +23,7 @@ _ANY = "default"
 
 @dataclass(frozen=True)
 class ProductPrecision:
-    """What is asked of a product of matrices.
+    """The requested precision of a product of matrices.
 
     Attributes:
         fidelity: Phases of the engine; None leaves it to the operation.

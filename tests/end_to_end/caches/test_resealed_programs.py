@@ -18,7 +18,7 @@ from tests.damage import damaged_json
 from tests.guarded import Guarded
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
-from ttnn_jit.codegen.blocking import score_blocks
+from ttnn_jit.codegen.blocking import attention_row_blocking
 from ttnn_jit.compiler import stored_programs
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.native import native
@@ -198,8 +198,8 @@ def run_between_guards(program):
 
 def in_blocks():
     """A program with repeats in a repeat."""
-    score_blocks.least_bytes = lambda: 0.0
-    score_blocks.BLOCK_BYTES, score_blocks._ROWS = 0, 3
+    attention_row_blocking.least_bytes = lambda: 0.0
+    attention_row_blocking.BLOCK_BYTES, attention_row_blocking._ROWS = 0, 3
     tensors = [torch.randn(2, 3, 10, 8) for _ in range(3)]
     program = compiled(lambda q, k, v: ttnn.matmul(ttnn.softmax(ttnn.matmul(q, k, transpose_b=True)), v), *tensors)
     assert not isinstance(program.plan.launches[0], Launch)

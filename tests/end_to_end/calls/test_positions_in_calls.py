@@ -77,8 +77,8 @@ def test_other_positions_are_no_other_program_and_give_what_a_tensor_of_them_giv
     for positions in ([0, 6], [31, 32], [31, 32], [31, 32], [63, 0], [0, 6]):
         found = CALLS[name](device, cache, **{name: positions})
         assert ttnn_jit.cache_info().compiles == before
-        asked = {f"{name}_tensor": indices(device, positions)}
-        assert torch.equal(found, CALLS[name](device, cache, **asked))
+        keywords = {f"{name}_tensor": indices(device, positions)}
+        assert torch.equal(found, CALLS[name](device, cache, **keywords))
 
 
 def test_a_position_that_the_cache_lacks_is_refused_after_others_were_written(cpu_device):

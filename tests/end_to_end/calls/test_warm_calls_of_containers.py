@@ -25,9 +25,9 @@ def weighted(x, weights, scale=1.0):
     return (x[0] * gain + x[1] * shift) * scale if power == 2.0 else x[0] * power
 
 
-def of_containers(device, family):
+def of_containers(device, library):
     make = {"ttnn": lambda: on(device, 32, 32), "torch": lambda: torch.randn(32, 32), "numpy": lambda: np.ones(4, "f4")}
-    x, y, gain, shift = (make[family]() for _ in range(4))
+    x, y, gain, shift = (make[library]() for _ in range(4))
     return [x, y], {"gain": gain, "rest": (shift, 2.0)}
 
 
@@ -35,9 +35,9 @@ def as_torch(result):
     return torch.as_tensor(result) if isinstance(result, np.ndarray | torch.Tensor) else result.to_torch()
 
 
-@pytest.mark.parametrize("family", ["ttnn", "torch", "numpy"])
-def test_lists_tuples_and_dicts_go_the_short_way(device, family, monkeypatch):
-    x, weights = of_containers(device, family)
+@pytest.mark.parametrize("library", ["ttnn", "torch", "numpy"])
+def test_lists_tuples_and_dicts_go_the_short_way(device, library, monkeypatch):
+    x, weights = of_containers(device, library)
     compiled = warmed(weighted, x, weights)
     first = compiled(x, weights)
     monkeypatch.setattr(compiled, "_slow_path", None)

@@ -22,9 +22,9 @@ def indices(values):
 def conv2d(x, weight, bias):
     sizes = {"in_channels": 8, "out_channels": 16, "batch_size": 1, "input_height": 8, "input_width": 8}
     window = {"kernel_size": (3, 3), "stride": (1, 1), "padding": (1, 1)}
-    asked = {"return_output_dim": True, "return_weights_and_bias": True}
+    options = {"return_output_dim": True, "return_weights_and_bias": True}
     tensors = {"input_tensor": x, "weight_tensor": weight, "bias_tensor": bias, "device": x.device()}
-    return ttnn.conv2d(**tensors, **sizes, **window, **asked)
+    return ttnn.conv2d(**tensors, **sizes, **window, **options)
 
 
 def prepared(device):

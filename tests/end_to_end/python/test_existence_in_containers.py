@@ -76,11 +76,11 @@ PROGRAMS = {
 
 
 @BOTH
-@pytest.mark.parametrize("family", MAKE)
+@pytest.mark.parametrize("library", MAKE)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
-def test_a_key_that_comes_or_goes_is_seen(name, family, cached, graph_capture):
-    make = MAKE[family]
+def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
+    make = MAKE[library]
     start(make())
     function, table = PROGRAMS[name]
     key = "b" if name == "buffers" else "w"

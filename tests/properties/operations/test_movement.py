@@ -288,8 +288,8 @@ def composed(draw):
     shape, steps = draw(chains(VIEWS))
     access, extents = Access.identity(shape), shape
     for name, statics in steps:
-        operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
-        (part,) = operation.parts((extents,), written)
+        operation, canonical = ops.OVERLOADS[name][0].canonicalize(extents, *statics)
+        (part,) = operation.parts((extents,), canonical)
         access = part.access.after(access)
         extents = access.extents
     return access, shape

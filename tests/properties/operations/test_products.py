@@ -25,17 +25,17 @@ def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(acti
     torch.testing.assert_close(got.double(), want, atol=1e-4, rtol=2**-8 if dtype is bf16 else 1e-5)
 
 
-@pytest.mark.parametrize("spelled", [ttnn.matmul, ttnn.linear])
-def test_eager_products_take_an_activation_and_both_names_of_the_results_place(spelled, device):
+@pytest.mark.parametrize("product", [ttnn.matmul, ttnn.linear])
+def test_eager_products_take_an_activation_and_both_names_of_the_results_place(product, device):
     a, b = (ttnn.from_torch(random((32, 32), bf16, k), layout=ttnn.TILE_LAYOUT, device=device) for k in (1, 2))
     want = ttnn.relu(ttnn.matmul(a, b))
-    got = spelled(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)
+    got = product(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)
     assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
     assert_bits(ttnn.to_torch(got), ttnn.to_torch(want))
     with pytest.raises(TtnnJitError, match="`memory_config` and `output_mem_config` are two names of one argument"):
-        spelled(a, b, memory_config=ttnn.L1_MEMORY_CONFIG, output_mem_config=ttnn.L1_MEMORY_CONFIG)
+        product(a, b, memory_config=ttnn.L1_MEMORY_CONFIG, output_mem_config=ttnn.L1_MEMORY_CONFIG)
     with pytest.raises(TtnnJitError, match="'relux' is no activation"):
-        spelled(a, b, activation="relux")
+        product(a, b, activation="relux")
 
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)

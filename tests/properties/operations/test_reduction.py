@@ -217,7 +217,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("shape", [(7, 100), (2, 3, 5, 33), (3, 5000), (4, 1)])
 @pytest.mark.parametrize("program", SPELLINGS, ids=lambda program: program.__name__)
-def test_softmax_however_it_is_spelled_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
+def test_softmax_in_every_spelling_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     function = ttnn_jit.jit()(program)
     got = function(x)

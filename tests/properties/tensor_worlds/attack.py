@@ -33,13 +33,13 @@ class Case:
         text: Of its module.
         steps: A change, and how often the program is called then; None in place of a change starts a new process.
         graph_capture: The frontend.
-        family: Of the tensors.
+        library: Of the tensors.
     """
 
     text: str
     steps: tuple[tuple[str | None, int], ...]
     graph_capture: bool
-    family: str
+    library: str
 
 
 @dataclass
@@ -50,13 +50,13 @@ class Tally:
     refusals: Counter[str] = field(default_factory=Counter)
 
 
-def case_of(seed: int, family: str, *, graph_capture: bool, steps: int = 8) -> Case:
+def case_of(seed: int, library: str, *, graph_capture: bool, steps: int = 8) -> Case:
     """A random case."""
     draw = random.Random(seed)
-    writer = Writer(draw, family)
+    writer = Writer(draw, library)
     text = writer.text(seed)
     drawn = ((None if draw.random() < 0.1 else writer.change(), draw.choice([1, 1, 2, 3])) for _ in range(steps))
-    return Case(text, (("pass", 2), *drawn), graph_capture, family)
+    return Case(text, (("pass", 2), *drawn), graph_capture, library)
 
 
 class Loaded:

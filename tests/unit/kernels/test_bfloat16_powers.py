@@ -17,7 +17,7 @@ from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16 = DataType.BFLOAT16
-POWERS = [operation for operation in ELEMENTWISE if operation.forms.power is not None]
+POWERS = [operation for operation in ELEMENTWISE if operation.implementations.power is not None]
 EVERY_BFLOAT16 = np.arange(2**16, dtype=np.uint16)
 NUMBERS_AND_ZEROS = EVERY_BFLOAT16.copy()
 NUMBERS_AND_ZEROS[::3] = 0  # beside numbers of one sign and exponent
@@ -31,7 +31,7 @@ def expected_bits(operation: Operation, patterns: np.ndarray, target: str) -> np
 
 
 def test_roots_and_quotients_of_one_are_powers() -> None:
-    assert [(operation.name, operation.forms.power) for operation in POWERS] == [
+    assert [(operation.name, operation.implementations.power) for operation in POWERS] == [
         ("sqrt", 0.5), ("rsqrt", -0.5), ("reciprocal", -1.0)
     ]  # fmt: skip
 

@@ -200,7 +200,7 @@ def test_the_bf16_instruction_changes_no_bit() -> None:
     np.testing.assert_array_equal(with_it, without)
 
 
-def test_no_family_of_functions_overrides_another_s() -> None:
-    families = [family for family in VectorMath.__mro__ if family.__module__.startswith("ttnn_jit.kernels.")]
-    defined = Counter(name for family in families for name in vars(family) if not name.startswith("__"))
+def test_no_mixin_overrides_another_s_functions() -> None:
+    mixins = [mixin for mixin in VectorMath.__mro__ if mixin.__module__.startswith("ttnn_jit.kernels.")]
+    defined = Counter(name for mixin in mixins for name in vars(mixin) if not name.startswith("__"))
     assert [name for name, count in defined.items() if count > 1 and name not in {"_abc_impl", "_is_protocol"}] == []

@@ -113,7 +113,7 @@ def declared_in(text):
 
 
 def sections():
-    """Family -> the file that its section names, its text, and the constant that holds the declaration."""
+    """Operation family -> the file that its section names, its text, and the constant that holds the declaration."""
     page = (ROOT / "docs" / "adding_an_operation.md").read_text()
     found = {}
     for section in page.split("\n## ")[1:]:

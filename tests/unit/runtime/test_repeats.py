@@ -1,4 +1,4 @@
-"""Repeats of launches run as their launches would one after the other, and are checked without being written out."""
+"""Repeats of launches run as their launches would one after the other, and are checked without being unrolled."""
 
 from __future__ import annotations
 

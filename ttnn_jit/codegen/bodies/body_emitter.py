@@ -153,14 +153,14 @@ class BodyEmitter:
     def _bfloat16_power_of(self, index: int, step: Apply) -> float | None:
         """The exponent of an op that is a power of its bfloat16 operand and is computed on its bits; else None."""
         is_all_bfloat16 = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
-        return operation_of_tile(step.tile_name).forms.power if is_all_bfloat16 else None
+        return operation_of_tile(step.tile_name).implementations.power if is_all_bfloat16 else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The results, before rounding, of an op and of its pair f(-x)."""
         builder, operation = self._builder, operation_of_tile(step.tile_name)
         pair = self._both_signs.get(index)
-        if pair is not None and operation.forms.both_signs is not None:
-            both = [operation.forms.both_signs(builder, vector) for vector in values[pair.argument]]
+        if pair is not None and operation.implementations.both_signs is not None:
+            both = [operation.implementations.both_signs(builder, vector) for vector in values[pair.argument]]
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
         power = self._bfloat16_power_of(index, step)
@@ -168,8 +168,8 @@ class BodyEmitter:
             (operand,) = operands_of(step)
             return {index: self._conversions.power(values[operand], power, step.tile_name, operation.emit)}
         emit, numbers = operation.emit, [number.value for number in step.numbers]
-        if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
-            emit = operation.forms.bfloat16
+        if operation.implementations.bfloat16 is not None and index in self._between_bfloat16:
+            emit = operation.implementations.bfloat16
         compute = step.dtype.compute
         arithmetic = builder.arithmetic(compute)
         operands = [

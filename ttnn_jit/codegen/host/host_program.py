@@ -68,13 +68,13 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    plan = _as_written(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
+    plan = _initial_plan(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
     for step in HOST_STEPS:
         plan = step(plan)
     return plan
 
 
-def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> HostPlan:
+def _initial_plan(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> HostPlan:
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))

@@ -55,11 +55,9 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
     """
     if not _KEEPS or source.is_local:
         return LlvmModule(_text(name, source.text))
-    asked = f"numba {version('numba')}: {name}\n{source.text}"
+    key = f"numba {version('numba')}: {name}\n{source.text}"
     ending = f"define void @{name}(".encode()
-    return LlvmModule(
-        _KEEPS[-1](asked, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode()
-    )
+    return LlvmModule(_KEEPS[-1](key, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode())
 
 
 @memoized

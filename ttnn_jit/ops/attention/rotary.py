@@ -98,7 +98,7 @@ ROTARY_EMBEDDING = Composite(
         "`token_index`."
     ),
     decompose=_halves,
-    spelled=_check_halves,
+    canonicalize=_check_halves,
     golden=_halves_in_torch,
     examples=(
         (((2, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (None,)),
@@ -127,7 +127,7 @@ ROTARY_EMBEDDING_HF = Composite(
     parameters=(_OPERAND, _COS, _SIN, Parameter("is_decode_mode", FLAG, default=False)),
     summary="Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user.",
     decompose=_halves_of_mode,
-    spelled=_check_mode,
+    canonicalize=_check_mode,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
@@ -179,7 +179,7 @@ ROTARY_EMBEDDING_LLAMA = Composite(
         "pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."
     ),
     decompose=_pairs,
-    spelled=_check_pairs,
+    canonicalize=_check_pairs,
     golden=_pairs_in_torch,
     examples=(
         (((1, 3, 5, 64), (1, 1, 8, 64), (1, 1, 8, 64), (1, 1, 32, 32)), (False,)),

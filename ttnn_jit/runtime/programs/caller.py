@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.runtime.device import implicit_cpu_device
-from ttnn_jit.runtime.families import TTNN
-from ttnn_jit.runtime.families.runnable import Runnable
+from ttnn_jit.runtime.libraries import TTNN
+from ttnn_jit.runtime.libraries.runnable import Runnable
 from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.native_call import NativeCall

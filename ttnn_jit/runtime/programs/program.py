@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFor
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.memory import l1
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import native_call

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.families import TTNN, WarmCall
+from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.runtime.native.generated import MISS
 from ttnn_jit.runtime.native.panels import plain_memory
 from ttnn_jit.runtime.tensors.tensor import Tensor

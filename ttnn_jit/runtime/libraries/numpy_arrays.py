@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
 from ttnn_jit.runtime.elements.numpy_elements import floats_of_bfloat16, numpy_array
-from ttnn_jit.runtime.families.family import ForeignFamily
+from ttnn_jit.runtime.libraries.tensor_library import ForeignLibrary
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = numpy.ndarray[Any, Any]
 
 
-class NumpyArrays(ForeignFamily):
+class NumpyArrays(ForeignLibrary):
     """Arrays of numpy."""
 
     title = "numpy arrays"

@@ -1,9 +1,9 @@
-"""Blocks of scores: two products with a pass over rows between them run for some rows after others.
+"""Attention row blocking: two products with a pass over rows between them run block of rows by block of rows.
 
 So runs attention, whose scores and probabilities are as large as positions by positions for every head, and are read
 once, by the next launch, row by row: a block of their rows lies in a cache. A row is computed as it is without blocks.
 Bound: the bytes of the block, instead of those of all rows, written and read; the products of the columns that take
-part (codegen/blocking/unseen_columns.py).
+part (codegen/blocking/masked_block_skipping.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ttnn_jit.codegen.blocking.unseen_columns import seen_columns
+from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
 from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
@@ -75,7 +75,7 @@ class _Scores:
 # --- Legality ---------------------------------------------------------------------------------------------------------
 
 
-def block_scores(plan: HostPlan) -> HostPlan:
+def block_attention_rows(plan: HostPlan) -> HostPlan:
     """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
     launches = list(plan.launches)
     readers, _ = places_by_value(launches)
@@ -221,11 +221,11 @@ def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Se
     plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
     if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
         return plain  # which end, not begin, at whole tiles
-    seen = seen_columns(group, launches)
-    if seen((0, 1)) == every == seen((rows - 1, 1)):
+    unmasked = unmasked_columns(group, launches)
+    if unmasked((0, 1)) == every == unmasked((rows - 1, 1)):
         return plain
     from_last = [(max(0, end - size), min(end, size)) for end in range(rows, 0, -size)]
-    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [seen(part)]]
+    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [unmasked(part)]]
 
 
 def _in_blocks(

@@ -1,4 +1,4 @@
-"""The place of the first farthest element, by the text of every instruction set that this host can run."""
+"""Argument reductions, by the text of every instruction set that this host can run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.unit.kernels.native_loop import host_isa, machine
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.loops.found_places import FoundPlaces
+from ttnn_jit.kernels.loops.argument_reduction import ArgumentReduction
 from ttnn_jit.specs.dtypes import DataType
 
 NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8: np.uint8}
@@ -23,7 +23,7 @@ def test_every_instruction_set_finds_the_places_that_numpy_does(dtype, is_dense)
     rng, host = np.random.default_rng(1), host_isa()
     for isa in (AVX512, AVX2, NEON):
         text = ModuleText()
-        loops = FoundPlaces("places", dtype, 1, largest=True, is_dense=is_dense, isa=isa, module=text)
+        loops = ArgumentReduction("places", dtype, 1, largest=True, is_dense=is_dense, isa=isa, module=text)
         module = llvm.parse_assembly(text.modules(loops.definitions()).whole.text)
         module.verify()
         assert machine(isa).emit_assembly(module)

@@ -1,4 +1,4 @@
-"""The place of the first largest or smallest element along a loop.
+"""Argument reduction along a loop (argmax, argmin): the place of the first largest or smallest element.
 
 A row whose elements lie together is gone through block by block: what is farthest in a block is found in vectors, and
 in the first block that has what is farthest in the row the element is looked for that equals it, while the first cache
@@ -30,7 +30,7 @@ _PLACE = "ttnn_jit.place"
 
 
 @dataclass(frozen=True)
-class FoundPlaces:
+class ArgumentReduction:
     """The function ``void name(ptr pointers, ptr params)`` over elements and the places, of 32 bits, of one for a row.
 
     Attributes:

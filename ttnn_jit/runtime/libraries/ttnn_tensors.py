@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.families.family import Family
+from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
 from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.panels import Factor, factors_of
@@ -15,11 +15,11 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.libraries.runnable import Runnable
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
-class TtnnTensors(Family):
+class TtnnTensors(TensorLibrary):
     """Tensors of ttnn."""
 
     title = "ttnn tensors"

@@ -11,8 +11,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.elements.torch_elements import torch_tensor, torch_wrapper
-from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
-from ttnn_jit.runtime.families.marks import FamilyMark
+from ttnn_jit.runtime.libraries.marks import LibraryMark
+from ttnn_jit.runtime.libraries.tensor_library import ForeignLibrary, WarmCall
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
-class TorchTensors(ForeignFamily):
+class TorchTensors(ForeignLibrary):
     """Tensors of torch."""
 
     title = "torch tensors"
@@ -114,7 +114,7 @@ class TorchTensors(ForeignFamily):
 
         from ttnn_jit.foreign.torch_private import metadata_guard
 
-        holds = {f"holds{i}": FamilyMark(self.title, plan.inputs[i], self).holds for i in hidden}
+        holds = {f"holds{i}": LibraryMark(self.title, plan.inputs[i], self).holds for i in hidden}
         fits = metadata_guard([*hidden.values()]) or (lambda *_: False)
         return {"grad_enabled": torch.is_grad_enabled, "fits": fits, **holds}
 
