@@ -1,4 +1,4 @@
-"""The module `ttnn.cluster`: what kind of machine the devices make up."""
+"""The module `ttnn.cluster`: the kind of machine that the devices form."""
 
 from __future__ import annotations
 

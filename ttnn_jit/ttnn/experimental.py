@@ -1,4 +1,4 @@
-"""The module `ttnn.experimental`: names of ttnn that are no part of its stable API, as far as they are here."""
+"""The module `ttnn.experimental`: functions outside ttnn's stable API."""
 
 from __future__ import annotations
 

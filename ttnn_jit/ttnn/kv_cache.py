@@ -1,4 +1,4 @@
-"""The module `ttnn.kv_cache`: writes into caches of keys and values."""
+"""The module `ttnn.kv_cache`: updates of KV caches."""
 
 from __future__ import annotations
 

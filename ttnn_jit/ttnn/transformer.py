@@ -1,4 +1,4 @@
-"""The module `ttnn.transformer`: attention, as far as it is here."""
+"""The module `ttnn.transformer`: operations of attention."""
 
 from __future__ import annotations
 

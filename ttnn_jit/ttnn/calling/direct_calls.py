@@ -1,6 +1,6 @@
-"""Calls of functions of the host API, written as text when they are first made.
+"""The fast path of host functions: a wrapper per function, generated at its first call.
 
-A call looks at the classes of its arguments, and goes to the body where none of them needs binding.
+The wrapper checks the classes of the arguments, and calls the body directly if no argument needs binding.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from ttnn_jit.ttnn.calling.shared_parameters import OF_ANY, made_of
 
 
 class CalledFunction(Protocol):
-    """What the text of a call depends on, of the declaration of its function."""
+    """The part of a declaration that the generated wrapper depends on."""
 
     @property
     def function(self) -> Callable[..., Any]:
-        """Its body."""
+        """The body."""
 
     @property
     def name(self) -> str:
-        """As users write it."""
+        """The qualified name, ``ttnn.<name>``."""
 
     @property
     def in_programs(self) -> bool:
-        """Whether jitted functions may call it."""
+        """Whether jitted functions may call the function."""
 
     @property
     def takes_ops(self) -> bool:
-        """Whether the body has a first parameter that users do not see."""
+        """Whether the body has the hidden first parameter `_ops`."""
 
     @property
     def signature(self) -> inspect.Signature:
-        """As users see it."""
+        """The signature without the hidden parameter."""
 
     @property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
-        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+        """Parameter -> the classes whose instances need no binding; None: every class."""
 
     @property
     def listed(self) -> tuple[str, ...]:
-        """The parameters that may be several whole numbers."""
+        """The parameters that may be sequences of integers."""
 
 
 def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """The text of `call`, whose globals are `scope`, as long as nobody observes."""
+    """The wrapper that replaces `call`, whose globals are `scope`, while there is no observer."""
     function: Any = declared.function
-    arguments = vars(function).get("__ttnn_arguments__")  # of a body that takes them as one dataclass
+    arguments = vars(function).get("__ttnn_arguments__")  # the dataclass that the body takes, if it takes one
     scope.update(
         _given=_given, _call=call, _function=function if arguments is None else function.__ttnn_body__, _ops=EAGER
     )
@@ -86,7 +86,7 @@ def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, A
 
 
 def _dict_of(*names: str) -> str:
-    """The text of a dict of these by their names."""
+    """The text of a dict display that maps each name to its variable."""
     return f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
 
 
@@ -95,7 +95,7 @@ def _omissible(name: str) -> str:
 
 
 def _misses(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
-    """For each parameter the text of whether it is missing, or its argument needs binding."""
+    """For each parameter the text of a condition: it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]
         scope[f"_default_{name}"] = each.default
@@ -109,7 +109,7 @@ def _misses(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: d
 
 
 def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
-    """The text of whether an argument is of none of these classes."""
+    """The text of a condition: the class of an argument is none of these."""
     if len(classes) == 1:
         (scope[f"_class_of_{name}"],) = classes
         return f"_type({name}) is not _class_of_{name}"
@@ -121,14 +121,14 @@ _SEQUENCES, _WHOLE = frozenset({tuple, list}), frozenset({int})
 
 
 def _are_whole(value: Any) -> bool:
-    """Whether it is a tuple or list of Python's own whole numbers, which need no binding."""
+    """Whether a value is a tuple or list of Python ints, which need no binding."""
     return type(value) in _SEQUENCES and _WHOLE.issuperset(map(type, value))
 
 
 def _given(
     declared: CalledFunction, values: Mapping[str, Any], rest: tuple[Any, ...], others: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call by what its parameters have: those that are as they are when omitted are left out."""
+    """The positional and keyword arguments of a call from the values of its parameters, without defaults."""
     parameters = declared.signature.parameters
     own = {name: value for name, value in values.items() if value is not parameters[name].default}
     if not rest:

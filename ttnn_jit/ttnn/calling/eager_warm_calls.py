@@ -1,4 +1,4 @@
-"""How calls of an operation go straight to the program, or the view, of one like them before."""
+"""Warm calls of eager operations: direct calls of the program, or of the view, of an earlier call with the same key."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def may_be_warm(program: Program, operation: Operation, options: ResultOptions) -> bool:
-    """Whether a call like one before may go straight to its `program`: nothing of it is checked at each call."""
+    """Whether later calls may call `program` directly: nothing needs a check at each call."""
     return program.plan.has_warm_calls and not (operation.body or operation.check or any(options.queues))
 
 
 def write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
-    """What runs `program` on tensors of its specs, on devices of `target`."""
+    """A function that runs `program` on tensors of its specs, on devices of `target`."""
     with compiling():
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
@@ -33,8 +33,8 @@ def write_warm(operation: Operation, program: Program, target: SystemDesc) -> Wa
 
 
 def view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> WarmCall:
-    """What makes the view `of_view` of tensors of `spec`, on devices of `target`."""
-    opened = target, id(target)  # no other can come to have its identity
+    """A function that returns the view `of_view` of tensors of `spec`, on devices of `target`."""
+    opened = target, id(target)  # the reference keeps the identity unique
 
     def view(tensor: Tensor) -> Any:
         device, buffer = tensor._device, plain_memory(tensor)

@@ -1,4 +1,4 @@
-"""A call on torch tensors: the golden of its operation, between those of the activations that the call asks for."""
+"""Golden calls on torch tensors: the golden of an operation, with the goldens of its activations around it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _SAY_NOTHING = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, 
 
 @dataclass(frozen=True)
 class GoldenCall:
-    """A call as its golden is asked.
+    """A bound call of a golden.
 
     Attributes:
-        operation: The declaration that was called.
+        operation: The declaration that is called.
         operands: Torch tensors and numbers.
-        attributes: Bound values.
-        golden: What the declaration is in torch.
-        of_operands: Activations of each operand.
-        of_result: Those of the result.
+        attributes: Bound attributes.
+        golden: The golden of the declaration.
+        of_operands: The activations of each operand.
+        of_result: The activations of the result.
     """
 
     operation: Operation
@@ -44,7 +44,7 @@ class GoldenCall:
     of_result: tuple[AppliedUnary, ...] = ()
 
     def __call__(self) -> Any:
-        """What it gives."""
+        """The result, in torch."""
         import torch
 
         operands = list(self.operands)
@@ -53,14 +53,14 @@ class GoldenCall:
         return _activated(torch, self.golden(torch, *operands, *self.attributes), self.of_result)
 
     def on(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
-        """The call with its numbers as they are beside tensors of `dtype` on `target`."""
+        """The call with its numbers rounded to `dtype`, as `target` rounds scalar operands."""
         if target.numerics is Numerics.IEEE:
             return self
         return replace(self, operands=tuple(_as_tensor_of(dtype, value) for value in self.operands))
 
     @property
     def has_activations(self) -> bool:
-        """Whether it is more than its operation."""
+        """Whether an operand or the result has activations."""
         return bool(self.of_result or any(self.of_operands))
 
 
@@ -71,10 +71,10 @@ def golden_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> GoldenCall:
-    """The call of `name`, where `golden_of` is what a declaration is in torch.
+    """The golden call of `name`, where `golden_of` maps a declaration to its golden.
 
     Raises:
-        ArgumentError: The arguments do not fit the operation, or an activation is none.
+        ArgumentError: The arguments do not fit the operation, or an activation is unknown.
     """
     _, options = bind_options(name, (), {key: kwargs[key] for key in _ASK_ACTIVATIONS if key in kwargs})
     bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _SAY_NOTHING}, _dtype_in_torch)
@@ -85,10 +85,10 @@ def golden_call(
 
 
 def written_to(out: Any, result: Any) -> Any:
-    """`out`, torch tensors that hold the result of a golden from now on, as torch's own functions write it.
+    """`out`, torch tensors, after the results of a golden were copied into them.
 
     Raises:
-        ArgumentError: There are other tensors than results, or of other shapes.
+        ArgumentError: The number or the shapes of the tensors differ from those of the results.
     """
     outs, results = leaves(out), leaves(result)
     shapes = [[list(each.shape) for each in tensors if hasattr(each, "shape")] for tensors in (outs, results)]
@@ -111,7 +111,7 @@ def _activated(torch: Any, value: Any, activations: Sequence[AppliedUnary]) -> A
 
 
 def _dtype_in_torch(value: Any) -> DataType | None:
-    """The element type of a torch tensor; that of computing where it has none here, and None of everything else."""
+    """The dtype of a torch tensor, `COMPUTE_TYPE` if ttnn has no such dtype; None for other values."""
     import torch
 
     return dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None

@@ -1,4 +1,4 @@
-"""Functions of the host API: a signature is the declaration, and `@host_function` says what no signature says."""
+"""Functions of the host API: the signature is the declaration, and `@host_function` adds what no signature states."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 OF_A_CHIP = "chooses among ways to compute the same on a chip"
-"""Why most parameters without effect have none."""
+"""The reason why most parameters without effect have none."""
 
 _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "None": frozenset({type(None)}),
@@ -42,26 +42,26 @@ _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "str": frozenset({str}),
     "Iterable[int]": frozenset({tuple, list, Shape}),
 }
-"""A type of annotations -> classes of whose instances a body takes each as it is, as those of a class it names."""
+"""Type in an annotation -> the classes whose instances need no binding; a class in an annotation is its own entry."""
 
 
 _ANYTHING = frozenset({"Any", "object", "torch.Tensor"})
-"""Types of annotations that leave it to the body what it takes."""
+"""Types in annotations whose values the body checks itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class HostFunction:
-    """What is declared of a function of the host API.
+    """The declaration of a host function.
 
     Attributes:
-        function: Its body, with the signature; one that takes `_ops` first is written over them.
-        name: As users write it, ``ttnn.experimental.dropout``.
+        function: The body, with the signature; a body that makes tensors takes `HostOps` as `_ops` first.
+        name: The qualified name, ``ttnn.experimental.dropout``.
         in_programs: Whether jitted functions may call it.
-        over_meshes: Whether a call with a mesh, or a tensor of one, is that call on each of its devices.
-        on_copies: Whether it takes torch tensors and numpy arrays, where a jitted function runs as plain Python.
-        is_observed: Whether hooks, the tracer and graphs are told of its calls.
-        aliases: Parameter -> further keywords that ttnn's versions have for it.
-        no_effect: Why its calls change nothing; empty of one that is honoured.
+        over_meshes: Whether a call with a mesh, or with a tensor of one, is repeated on each of its devices.
+        on_copies: Whether it takes torch tensors and numpy arrays while a jitted function runs as plain Python.
+        is_observed: Whether hooks, the tracer and graphs observe its calls.
+        aliases: Parameter -> further keywords for it, from other versions of ttnn.
+        no_effect: Why its calls change nothing; empty for a function with an effect.
         without_effect: Parameter -> why no result depends on it.
     """
 
@@ -77,12 +77,12 @@ class HostFunction:
 
     @property
     def takes_ops(self) -> bool:
-        """Whether the body makes or lays out tensors itself, by a first parameter that users do not see."""
+        """Whether the body has the hidden first parameter `_ops`, by which it makes or lays out tensors."""
         return self.function.__code__.co_varnames[:1] == (OPS,)
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """As users see it: with the items of a ``**keywords: Unpack[...]`` as keywords of their own."""
+        """The public signature: the items of a ``**keywords: Unpack[...]`` are separate keywords."""
         own = inspect.signature(self.function)
         shown = [*own.parameters.values()][self.takes_ops :]
         return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
@@ -117,7 +117,7 @@ class HostFunction:
 
     @cached_property
     def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
-        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+        """Parameter -> the classes whose instances need no binding; None: every class."""
         home = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
@@ -127,20 +127,23 @@ class HostFunction:
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
-        """The parameters that may be several whole numbers."""
+        """The parameters that may be sequences of integers."""
         parameters = self.signature.parameters.values()
         return tuple(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
-        """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
+        """The classes that one type of an annotation accepts without binding; None: every class.
+
+        Classes of meshes and foreign tensors need the general path, hence the conditions.
+        """
         if text in _ANYTHING and not self.over_meshes and not self.on_copies:
             return None
         found: Any = home.get(text)
-        own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # whose fields are checked at the call
+        own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # a config's fields need checks
         return frozenset([found]) if own else _TAKEN_AS_THEY_ARE.get(text, frozenset())
 
     def run(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that may be one of a program, whose arguments may need binding, of which observers are told."""
+        """Run a call in general: in a program or eagerly, with binding of arguments, and with observers."""
         for taken in (in_trace, in_program) if self.in_programs else ():
             if (found := taken(call, args, kwargs)) is not NotImplemented:
                 return found
@@ -150,7 +153,7 @@ class HostFunction:
         return self._dispatched(*args, **kwargs)
 
     def over(self, ops: HostOps[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call in a program, on whose device lies what is made on none that the call names."""
+        """Run a call in a program; tensors are made on the program's device, unless the call names one."""
         try:
             kwargs = self._own_keywords(args, kwargs)
             given = {each.name for each, _ in zip(self._positional, args, strict=False)} | kwargs.keys()
@@ -162,16 +165,16 @@ class HostFunction:
             raise
 
     def _own_keywords(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Those of the signature, by its names."""
+        """The keywords under the names of the signature, without queues."""
         if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
             self._take_queue(args, kwargs)
         return self.by_own_names(kwargs) if self.aliases and kwargs else kwargs
 
     def _take_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Takes the command queue off `kwargs` that the function has no parameter for: every operation has one.
+        """Remove a command queue that is no parameter from `kwargs`: ttnn accepts one for every operation.
 
         Raises:
-            ArgumentError: The device of a tensor lacks it.
+            ArgumentError: The device of a tensor lacks the queue.
         """
         values = with_elements([*args, *kwargs.values()])
         devices = {value.device() for value in values if isinstance(value, Tensor)}
@@ -183,10 +186,10 @@ class HostFunction:
                     device.require_queue(queue, self.function.__name__)
 
     def by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Keywords of a call, without aliases.
+        """The keywords of a call with aliases replaced by the parameters' names.
 
         Raises:
-            ArgumentError: One parameter is given by two names.
+            ArgumentError: A parameter is given under two names.
         """
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
@@ -197,7 +200,7 @@ class HostFunction:
         return renamed
 
     def _dispatched(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on copies of foreign tensors, on each device of a mesh, or as it is."""
+        """Dispatch a call: on copies of foreign tensors, on each device of a mesh, or directly."""
         if self.on_copies and has_foreign_operand((*args, *kwargs.values())):
             return call_on_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
         mesh = mesh_among((*args, *kwargs.values())) if self.over_meshes else None
@@ -207,21 +210,21 @@ class HostFunction:
 
     @cached_property
     def _positional(self) -> tuple[Any, ...]:
-        """The parameters that a call may give by their position."""
+        """The parameters that may be passed by position."""
         return tuple(each for each in self.parameters if each.is_positional)
 
     @cached_property
     def _named(self) -> Mapping[str, Any]:
-        """Name -> its parameter."""
+        """Name -> parameter."""
         return {each.name: each for each in self.parameters}
 
     @cached_property
     def _rest(self) -> Any:
-        """The parameter of all other keywords; None if there is none."""
+        """The variadic parameter of keywords; None if there is none."""
         return next((each for each in self.parameters if each.takes_other_names), None)
 
     def _bound(self, ops: HostOps[Any], *args: Any, **kwargs: Any) -> Any:
-        """The call with every argument as its kind binds it; what fits no parameter, Python refuses."""
+        """Run the body with every argument bound by its kind; Python's TypeError if the signature does not fit."""
         body = functools.partial(self.function, ops) if self.takes_ops else self.function
         try:
             own, by_name = self.arguments(ops, self.function.__name__, args, kwargs)
@@ -234,7 +237,7 @@ class HostFunction:
 
     @property
     def names_items(self) -> bool:
-        """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
+        """Whether its ``**keywords`` have the type ``Unpack[...]``."""
         return "Unpack" in str(self.function.__annotations__)
 
     def _refuse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -244,10 +247,10 @@ class HostFunction:
     def arguments(
         self, ops: HostOps[Any], called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """What the body gets for the arguments of a call of `called`, by their own names.
+        """The bound positional and keyword arguments of a call of `called`.
 
         Raises:
-            ArgumentError: A value is of another kind.
+            ArgumentError: A value has the wrong type.
         """
         named, rest = self._named, self._rest
         own = [
@@ -257,7 +260,7 @@ class HostFunction:
         return [*own, *args[len(own) :]], by_name
 
     def _value(self, ops: HostOps[Any], called: str, name: str, parameter: Any, value: Any) -> Any:
-        """What the body gets for an argument."""
+        """The bound value of an argument."""
         if parameter is None:
             return value
         if value is None and name == "device":
@@ -268,19 +271,19 @@ class HostFunction:
         return parameter.kind.bind(value, None, f"`{name}` of {called}")
 
     def written(self, called: str) -> str:
-        """How a call of `called` is written."""
+        """The text of a call of `called` with its positional parameters, for error messages."""
         own = self.signature.parameters.values()
         bare = [each.replace(annotation=each.empty) for each in own if each.kind is not each.KEYWORD_ONLY]
         return f"`{called}({', '.join(map(str, bare))})`"
 
     def _refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
-        """What Python says of a call that lacks what the signature must have, or has more; None of others."""
+        """Python's message for a call that does not fit the signature; None if it fits."""
         name, empty = self.function.__name__, inspect.Parameter.empty
         bare = [
             each.replace(annotation=empty, default=empty if each.default is empty else ...)
             for each in self.signature.parameters.values()
         ]
-        head = inspect.Signature(bare)  # in which the default `...` is written `Ellipsis`
+        head = inspect.Signature(bare)  # prints the default `...` as `Ellipsis`
         try:
             define(name, [f"def {name}{head}:", "    pass"], {}, self.name)(*args, **kwargs)
         except TypeError as error:
@@ -288,15 +291,15 @@ class HostFunction:
         return None
 
     def tell_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
-        """Has an error of a call end at the user's frame.
+        """Trim the traceback of an error of a call to the user's frame.
 
         Raises:
-            CallError: The call is one that the function does not take; the text is Python's.
+            CallError: The call does not fit the signature; the text is Python's.
         """
         is_python = isinstance(error, TypeError) and not isinstance(error, TtnnJitError)
         refusal = self._refusal(args, kwargs) if is_python else None
         if refusal is None:
-            if not is_compiled(args, kwargs):  # what compiles looks at the frames
+            if not is_compiled(args, kwargs):  # the compiler reads the frames
                 keep_frames_of_a_call(error)
             return
         known = ", ".join(f"`{name}`" for name in self.signature.parameters)
@@ -308,23 +311,23 @@ _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
 
 
 def _types(annotation: Any) -> list[str]:
-    """The types that an annotation joins by ``|``."""
+    """The members of a union that is written with ``|``."""
     return _text(annotation).split(" | ")
 
 
 def _text(annotation: Any) -> str:
-    """An annotation as it is written, in a file that has its annotations evaluated too."""
+    """The source text of an annotation, also in a file that evaluates its annotations."""
     return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
 
 
 class _OverOps(Protocol[P, T_co]):
-    """A body with the first parameter that users do not see."""
+    """A body with the hidden first parameter `_ops`."""
 
     def __call__(self, _ops: HostOps[Any], *args: P.args, **kwargs: P.kwargs) -> T_co: ...
 
 
 class _Declaring(Protocol):
-    """From a body to what users call."""
+    """The type of the decorator: it maps a body to the public function."""
 
     @overload
     def __call__(self, function: _OverOps[P, T], /) -> Callable[P, T]: ...
@@ -345,18 +348,20 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     of_a_chip: str = "",
     without_effect: Mapping[str, str] | None = None,
 ) -> _Declaring:
-    """The decorator of a function of ttnn; what its signature says is not said again.
+    """The decorator of a host function; it declares what the signature does not state.
+
+    Lists of names are texts with spaces between the names.
 
     Args:
-        name: Behind ``ttnn.``, where that is not the function's own: ``experimental.dropout``.
-        in_programs: It makes tensors by a first parameter `_ops`, and operations alone: jitted functions may call it.
-        over_meshes: A call with a mesh, or a tensor of one, is that call on each device.
-        on_copies: It takes torch tensors and numpy arrays where a jitted function runs as plain Python.
-        observed: It is one of ttnn's operations: hooks, the tracer and graphs are told of its calls.
-        aliases: Parameter -> further keywords for it, in one text.
+        name: The name relative to ``ttnn``, if that is not the function's: ``experimental.dropout``.
+        in_programs: Jitted functions may call it: it makes tensors only through `_ops`, and calls only operations.
+        over_meshes: A call with a mesh, or with a tensor of one, is repeated on each device.
+        on_copies: It takes torch tensors and numpy arrays while a jitted function runs as plain Python.
+        observed: It is one of ttnn's operations: hooks, the tracer and graphs observe its calls.
+        aliases: Parameter -> further keywords for it.
         no_effect: Why its calls change nothing.
-        of_a_chip: The parameters, in one text, that choose how a chip does it, and change no result.
-        without_effect: Reason -> other parameters, in one text, that are taken and change no result.
+        of_a_chip: Parameters that only choose how a chip computes, and change no result.
+        without_effect: Reason -> other parameters that are accepted and change no result.
     """
 
     def declare(function: Callable[..., Any]) -> Any:
@@ -378,7 +383,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
 
 
 def _calling(declared: HostFunction) -> Callable[..., Any]:
-    """What users call."""
+    """The public function of a declaration."""
     is_bare = not (declared.is_observed or declared.in_programs or declared.signature.parameters)
     call = declared.function if is_bare else _written_when_called(declared)
     if declared.in_programs:
@@ -391,7 +396,7 @@ def _calling(declared: HostFunction) -> Callable[..., Any]:
 
 
 def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
-    """One function: its first call, and one while somebody observes, looks; others are the text of direct calls."""
+    """A function that generates its direct call at its first call, and takes the general path while it is observed."""
     written: FunctionType | None = None
 
     def look(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -403,7 +408,7 @@ def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
             call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
             call.__code__ = written.__code__
             UNOBSERVED.append(look_again)
-            if OBSERVERS:  # since somebody began meanwhile, in another thread
+            if OBSERVERS:  # another thread has added an observer meanwhile
                 look_again()
             return call(*args, **kwargs)
         return declared.run(call, args, kwargs)
@@ -418,7 +423,7 @@ def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
 
 
 def _looking(*args: Any, **kwargs: Any) -> Any:
-    """A call of a function whose globals are a scope of `_written_when_called`."""
+    """The code of a function of `_written_when_called` without a direct call, or while it is observed."""
     scope = globals()
     try:
         return scope["_look"](args, kwargs)
@@ -431,7 +436,7 @@ def _looking(*args: Any, **kwargs: Any) -> Any:
 
 
 def host_overload(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
-    """The decorator of one overload, for `call_overload`: a declaration of its own, with these `aliases`."""
+    """The decorator of one overload for `call_overload`, with these `aliases`."""
     return lambda function: HostFunction(
         function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
     )
@@ -440,10 +445,11 @@ def host_overload(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction
 def call_overload(
     called: str, overloads: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What the first of several overloads gives that takes the arguments of a call of `called`.
+    """The result of the first overload that accepts the arguments of a call of `called`.
 
     Raises:
-        ArgumentError: None does; it is told of the overload that takes most of what is given by position.
+        ArgumentError: No overload accepts them; the error is that of the overload that accepts most of the positional
+            arguments.
     """
     refused: list[tuple[int, ArgumentError]] = []
     for each in overloads:
@@ -462,7 +468,7 @@ def call_overload(
 
 
 def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
-    """How many arguments by position its parameters take, one after the other."""
+    """The number of leading positional arguments that an overload accepts."""
     for count in range(len(args)):
         try:
             declared.arguments(EAGER, "", args[: count + 1], {})
@@ -472,6 +478,6 @@ def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
 
 
 def declaration_of(function: Any) -> HostFunction | None:
-    """What `@host_function` says of a function; None of every other object."""
+    """The declaration of a host function; None for every other object."""
     found = vars(function).get("__ttnn_host_function__") if isinstance(function, FunctionType) else None
     return found if isinstance(found, HostFunction) else None

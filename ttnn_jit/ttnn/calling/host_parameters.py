@@ -1,4 +1,4 @@
-"""What the parameters of a function of the host API may be, read from its signature: the kinds of its annotations."""
+"""The kinds of the parameters of host functions, parsed from their annotations."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ttnn_jit.specs.checks import members_of, shown
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig, check_config
 
 NOT_TAKEN = object()
-"""What binding gives for a value that is none of an alternative."""
+"""The result of binding a value that does not match an alternative."""
 
 
 class Alternative(NamedTuple):
     """One of the types that an annotation names.
 
     Attributes:
-        wanted: What a value must be, as errors say it.
-        bind: From a value and what errors call it to what the body gets, or `NOT_TAKEN`.
-        help: What an error about a value adds.
+        wanted: Description of matching values, for errors.
+        bind: Maps a value and its description for errors to the bound value, or to `NOT_TAKEN`.
+        help: Maps a value to the help of its error.
     """
 
     wanted: str
@@ -40,19 +40,19 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class HostKind(Kind):
-    """What an annotation says: one of several alternatives, in the order in which they are tried.
+    """The kind of an annotation: a union of alternatives, which are tried in order.
 
     Attributes:
-        alternatives: Without None, which `has_none` says.
+        alternatives: The members of the union except None, for which `has_none` is set.
     """
 
     alternatives: tuple[Alternative, ...] = ()
 
     def bind(self, value: Any, dtype: object, what: str) -> Any:  # noqa: ARG002 - of tensors too it is the value's
-        """The value as the function's body takes it.
+        """The value as the body takes it.
 
         Raises:
-            ArgumentError: It is none of the alternatives.
+            ArgumentError: The value matches no alternative.
         """
         if value is None and self.has_none:
             return None
@@ -65,16 +65,16 @@ class HostKind(Kind):
 
 @dataclass(frozen=True)
 class HostParameter(Parameter):
-    """One parameter of a function of the host API.
+    """One parameter of a host function.
 
     Attributes:
-        is_required: Whether a call must give it.
-        is_positional: Whether it may be given without its name.
-        takes_other_names: Whether it is ``**``: every keyword that no other parameter has.
-        without_effect: Why no result depends on it; empty of one that is honoured.
+        is_required: Whether a call must pass it.
+        is_positional: Whether it may be passed by position.
+        takes_other_names: Whether it is the variadic parameter of keywords, ``**``.
+        without_effect: Why no result depends on it; empty for a parameter with an effect.
     """
 
-    is_required: bool = False  # a signature says it, whatever the default
+    is_required: bool = False  # a required parameter has the default None too
     is_positional: bool = True
     takes_other_names: bool = False
     without_effect: str = ""
@@ -84,12 +84,12 @@ class HostParameter(Parameter):
 
 
 def _tensor(value: Any, _: str) -> Any:
-    """What stands for a tensor in a program says itself who calls, whatever its library."""
+    """A tensor, or a value with the hook ``__ttnn_call__``, such as a tracer."""
     return value if isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__") else NOT_TAKEN
 
 
 def _each(element: HostKind) -> Callable[[Any, str], Any]:
-    """Several, in a tuple."""
+    """Binds an iterable to a tuple, element by element."""
 
     def bind(value: Any, what: str) -> Any:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
@@ -108,7 +108,7 @@ def _only_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
 
 
 def _number_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
-    """A number of Python or a scalar of numpy, as Python's own."""
+    """Binds a Python number or a numpy scalar to a Python number."""
     taken = _only_if(holds)
     return lambda value, what: taken(python_number(value), what)
 
@@ -125,14 +125,14 @@ _ALTERNATIVES = {
     "Device": Alternative("a ttnn.Device", _only_if(lambda value: isinstance(value, Device))),
     **dict.fromkeys(("Any", "object", "Iterable", "SystemDesc"), Alternative("", _any)),
 }
-"""The text of a type -> what it means; what bodies check themselves is any."""
+"""The text of a type -> its alternative; a type that bodies check themselves accepts every value."""
 
 _OR = re.compile(r" \| (?![^\[]*\])")
 
 
 @cache
 def kind_of(annotation: str, module: str) -> HostKind:
-    """The kind of an annotation, whose classes are those of a module of that name, or of ttnn."""
+    """The kind of an annotation, whose classes are looked up in `module`, then in ttnn."""
     texts = _OR.split(annotation)
     alternatives = tuple(_alternative(text, module) for text in texts if text != "None")
     wanted = " or ".join(each.wanted for each in alternatives)
@@ -153,7 +153,7 @@ def _alternative(text: str, module: str) -> Alternative:
 
 
 def _class_named(name: str, module: str) -> Any:
-    """What a name stands for: in the module, or where only type checkers import it, in ttnn."""
+    """The class of a name in a module; in ttnn, if the module imports it for type checkers only."""
     homes = (vars(sys.modules[module]), vars(builtins))
     found = next((home[name] for home in homes if name in home), None)
     return get_origin(found) or found or getattr(import_module("ttnn_jit.ttnn"), name)

@@ -1,4 +1,4 @@
-"""Numbers that change from call to call, such as positions of tokens, as tensors: one program serves them all."""
+"""Numbers that change from call to call, such as positions of tokens, passed as tensors to share one program."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
-    """The call with numbers that an operand may hold in that operand, where it is not given.
+    """The call with numeric attributes moved into the operands that may hold them, where these are not passed.
 
     Raises:
-        CompileError: The numbers do not fit the operation; a tensor is not asked for its elements.
+        CompileError: The numbers do not fit the operation; elements of tensors are not checked.
     """
     attributes = bound.operation.attributes
     held = [(k, each) for k, each in enumerate(attributes) if each.tensor and bound.attributes[k] != each.default]

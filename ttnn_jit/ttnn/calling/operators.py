@@ -31,9 +31,9 @@ _TRUTH = (
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included; refuses others, and numbers.
+    """Add to `cls` the operators that operations declare, reflected forms included; others and conversions raise.
 
-    An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
+    Instances stay hashable by identity, since `__eq__` is set outside the class body.
     """
     for symbol, name in ((each.operator, each.name) for each in OPERATIONS if each.operator):
         setattr(cls, OPERATOR_METHODS[symbol], _method(operations[name], compares=symbol in {"==", "!="}))
@@ -56,7 +56,7 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
 def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[..., Any]:
     def method(self: Any, *other: Any) -> Any:
         if compares and (other[0] is None or isinstance(other[0], str)):
-            return NotImplemented  # a comparison with what no tensor equals is Python's business
+            return NotImplemented  # Python compares a tensor with None or a str by identity
         return operation(self, *other)
 
     return method
@@ -105,7 +105,7 @@ def _assignment(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, objec
 
 
 def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> Any:
-    """`value` in the shape and the dtype of `part`, to which it broadcasts."""
+    """`value`, cast to the dtype of `part` and broadcast to its shape."""
     if isinstance(value, type(part)):
         extra = len(value.shape) - len(part.shape)
         if extra > 0 and set(value.shape[:extra]) == {1}:
@@ -120,14 +120,14 @@ def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> 
 
 
 def _parts(tensor: Any) -> Iterator[Any]:
-    """What lies along the first dimension, index by index, as Python takes it from a `__getitem__`."""
+    """The slices along the first dimension, index by index."""
     if not tuple(tensor.shape):
         raise ArgumentError("a tensor of no dimensions has no parts", help="write `ttnn.to_torch(x).item()`")
     return (tensor[index] for index in range(tensor.shape[0]))
 
 
 def truth_of_objects() -> Callable[[object], bool]:
-    """What `bool` says of tensors: ttnn gives them none, so that Python takes them for true. The first call warns."""
+    """The `__bool__` of tensors: True, since ttnn defines none; the first call warns."""
     was_said = False
 
     def truth(_: object) -> bool:

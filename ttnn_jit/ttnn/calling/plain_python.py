@@ -1,4 +1,4 @@
-"""Operations on torch tensors and numpy arrays, where a jitted function of them runs as plain Python."""
+"""Eager operations on torch tensors and numpy arrays, while a jitted function runs as plain Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TARGET: ContextVar[SystemDesc | None] = ContextVar("target of foreign operands"
 
 @contextlib.contextmanager
 def foreign_operands(target: SystemDesc | None) -> Iterator[None]:
-    """In its body operations take torch tensors and numpy arrays, and compute on a device of `target`; None: not."""
+    """Let operations in the body take torch tensors and numpy arrays, on a device of `target`; None disables it."""
     token = _TARGET.set(target)
     try:
         yield
@@ -34,7 +34,7 @@ def foreign_operands(target: SystemDesc | None) -> Iterator[None]:
 
 
 def has_foreign_operand(values: Iterable[Any]) -> bool:
-    """Whether an operation shall take a torch tensor or a numpy array among its arguments."""
+    """Whether `foreign_operands` is active and a torch tensor or a numpy array is among the arguments."""
     return _TARGET.get() is not None and any(map(is_foreign, values))
 
 
@@ -49,12 +49,12 @@ def call_on_copies(
     kwargs: Mapping[str, Any],
     written: Container[str] = (),
 ) -> Any:
-    """``run(args, kwargs)`` with ttnn tensors for foreign ones; the result is of the first tensor's kind.
+    """``run(args, kwargs)`` with foreign tensors copied to ttnn tensors; the result is of the first tensor's library.
 
-    Keywords in `written` are given as they are: no copy of a tensor is written into.
+    Keywords in `written` are not copied, since the operation writes into them.
 
     Raises:
-        DTypeError, ArgumentError: A foreign tensor is one that no compiled function takes either.
+        DTypeError, ArgumentError: A foreign tensor is one that compiled functions refuse too.
     """
     values = [*args, *kwargs.values()]
     first = next(value for value in values if is_foreign(value) or isinstance(value, Tensor))
@@ -70,7 +70,7 @@ def call_on_copies(
 
 
 def views_of(bound: BoundCall) -> Any:
-    """What a movement of a foreign tensor gives in its library, where it is a view if the library gives one."""
+    """The result of a movement in the operand's library, which returns a view where it can."""
     import torch
 
     moved, statics = bound.operands[0], bound.attributes
@@ -79,7 +79,7 @@ def views_of(bound: BoundCall) -> Any:
 
 
 def as_callers_kind(result: Any, arguments: Any) -> Any:
-    """A function's result for a caller whose first tensor is foreign: ttnn tensors in it are made of that kind."""
+    """A function's result with ttnn tensors converted to the library of the first tensor among the arguments."""
     first = next((leaf for leaf in leaves(arguments) if is_foreign(leaf) or isinstance(leaf, Tensor)), None)
     if not is_foreign(first) or not any(isinstance(leaf, Tensor) for leaf in leaves(result)):
         return result
@@ -105,7 +105,7 @@ def _copy(value: Any, device: Device | None) -> Tensor:
 
 
 def _of_kind(tensor: Tensor, example: Any) -> Any:
-    """`tensor` as a torch tensor, or as a numpy array, which holds no bfloat16."""
+    """`tensor` as a torch tensor or a numpy array, whichever `example` is; bfloat16 becomes float32 in numpy."""
     copied = tensor.to_torch()
     if is_torch_tensor(example):
         return copied

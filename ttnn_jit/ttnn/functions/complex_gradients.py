@@ -1,4 +1,4 @@
-"""Gradients of functions of complex numbers, eagerly: of z = x + iy that by x, plus i times that by y."""
+"""Eager gradients of functions of complex numbers: the gradient by z = x + iy is that by x plus i times that by y."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.complex_tensors import ComplexTensor
 
-_ALIKE = {"the gradient is the same everywhere": "input_tensor"}
+_ALIKE = {"the gradient does not depend on it": "input_tensor"}
 
 
 @host_function(observed=False, without_effect=_ALIKE)
@@ -52,7 +52,7 @@ def polar_bw(
 ) -> list[ComplexTensor]:
     """The gradient of `polar`, in a list (ttnn.polar_bw).
 
-    The parts of its input are lengths and angles.
+    The real and imaginary parts of the input are lengths and angles.
     """
     g, z = grad_tensor, input_tensor
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)

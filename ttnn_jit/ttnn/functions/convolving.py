@@ -1,7 +1,7 @@
-"""Convolutions of the host API, over the operations of ttnn_jit/ops/convolution/convolutions.py.
+"""Convolutions of the host API, composed of the operations of ttnn_jit/ops/convolution/convolutions.py.
 
-Weights come as torch has them, on the host or on a device, or prepared: a matrix of taps and input channels by output
-channels, (1, 1, taps * inputs, outputs), which is also what a call gives back that is asked for its weights.
+Weights have torch's shape, on the host or on a device, or are prepared: a matrix of shape
+(1, 1, taps * inputs, outputs). A call with `return_weights_and_bias` returns prepared weights.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def get_conv_output_dim(input: int, window: int, stride: int = 1, pad: int = 0, 
     return (input + 2 * pad - dilation * (window - 1) - 1) // stride + 1
 
 
-# --- What is computed -------------------------------------------------------------------------------------------------
+# --- Computation ------------------------------------------------------------------------------------------------------
 
 
 def _operands(given: ConvolvingArguments) -> Operands:
@@ -48,7 +48,7 @@ def _operands(given: ConvolvingArguments) -> Operands:
 
 
 def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, sizes: Convolution) -> tuple[Any, Operands]:
-    """The result, and the operands that it was made of."""
+    """The result, and its operands."""
     config = given.config
     check_sizes(given.function, sizes, *tensors.shapes)
     tensors = tensors.there(given.device, given.function)
@@ -60,14 +60,14 @@ def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, size
     memory_config = _memory_config(given, x, sizes, given.slice_config)
     value = _requested(given, _CONV2D, replace(tensors, input=x), attributes, memory_config)
     if config.deallocate_activation and given.input_tensor is tensors.input and tensors.input.memory_config().is_l1():
-        given.ops.free(tensors.input)  # what lies in DRAM stays
+        given.ops.free(tensors.input)  # an input in DRAM is kept
     return value, tensors
 
 
 def _prepared(
     given: ConvolvingArguments, tensors: Operands, sizes: Convolution, prepare: Callable[[Any], Any]
 ) -> Operands:
-    """The operands; where they are asked for, or of another type, weights as a matrix and the bias as a row."""
+    """The operands; prepared weights and bias if the call returns them or asks for another weights' dtype."""
     weight, bias, dtype = tensors.weight, tensors.bias, given.config.weights_dtype
     if not given.return_weights_and_bias and dtype in {None, weight.dtype}:
         return tensors
@@ -77,7 +77,7 @@ def _prepared(
 
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
-    """`x` with its edges repeated around it, and the sizes of a convolution that adds no zeros."""
+    """`x` padded by replication of its edges, and the sizes of a convolution without padding."""
     x, windows = replicated(reshape(x, (sizes.batch, *sizes.extents, x.shape[-1])), sizes.windows)
     return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=windows)
 
@@ -91,7 +91,7 @@ def _of_result(given: ConvolvingArguments, x: Any) -> tuple[Any, ...]:
 def _memory_config(
     given: ConvolvingArguments, x: Any, sizes: Convolution, slices: Conv2dSliceConfig | None
 ) -> MemoryConfig | None:
-    """Where the result lies in L1; None: in DRAM, as slices along it do, where the call says, or on torch's side."""
+    """The sharded L1 config of the result; None for DRAM slices, an explicit config, and inputs in host memory."""
     lies = x.memory_config()
     is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL
     if is_sliced or given.memory_config is not None or lies.buffer_type is BufferType.SYSTEM_MEMORY:
@@ -111,7 +111,7 @@ def _requested(
     attributes: Sequence[Any],
     memory_config: MemoryConfig | None,
 ) -> Any:
-    """The result of `operation`, in `memory_config` where that is given."""
+    """The result of `operation`, in `memory_config` if that is given."""
     operands = tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config
     if memory_config is None:
         return operation(*operands, memory_config=given.memory_config)
@@ -119,7 +119,7 @@ def _requested(
 
 
 def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, extents: Any) -> Any:
-    """The result, and in a tuple with it what else is asked for."""
+    """The result, or a tuple of it and the further results that the call requests."""
     others = [extents] * given.return_output_dim + [(tensors.weight, tensors.bias)] * given.return_weights_and_bias
     return (value, *others) if others else value
 
@@ -130,14 +130,14 @@ def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, exte
 @host_function(in_programs=True, over_meshes=True, on_copies=True)
 @takes(Conv2dArguments)
 def conv2d(given: Conv2dArguments) -> Any:
-    """The products of windows of a tensor and weights, added up, plus a bias (ttnn.conv2d).
+    """The convolution of a tensor with weights, plus a bias (ttnn.conv2d).
 
     Returns:
-        (1, 1, batch * height * width, outputs), TILE; a tuple of it and what else was asked for.
+        (1, 1, batch * height * width, outputs), TILE; a tuple of it and further results, if they are requested.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the tensors.
         L1CapacityError: The shards of the result do not fit in L1.
     """
     sizes = given.sizes
@@ -150,11 +150,11 @@ def conv1d(given: Conv1dArguments) -> Any:
     """`conv2d` of images of one row (ttnn.conv1d).
 
     Returns:
-        (1, 1, batch * length, outputs), TILE; a tuple of it and what else was asked for.
+        (1, 1, batch * length, outputs), TILE; a tuple of it and further results, if they are requested.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the tensors.
     """
     sizes = given.sizes
     tensors = _operands(given).there(given.device, given.function)
@@ -169,14 +169,14 @@ def conv1d(given: Conv1dArguments) -> Any:
 def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
     """The gradient of `conv2d` with respect to its input, plus a bias (ttnn.conv_transpose2d).
 
-    Sizes are seen from the result of the `conv2d`.
+    The input has the sizes of the result of that `conv2d`.
 
     Returns:
-        (1, 1, batch * height * width, outputs), TILE; a tuple of it and what else was asked for.
+        (1, 1, batch * height * width, outputs), TILE; a tuple of it and further results, if they are requested.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the tensors.
     """
     name, mirror = given.function, given.mirror_kernel
     if given.config.padding_mode is not PaddingMode.Zeros:

@@ -1,6 +1,6 @@
-"""The module `ttnn.operations.moreh`: reductions and norms by the names of moreh's, made of others.
+"""The module `ttnn.operations.moreh`: reductions and norms under moreh's names, composed of other operations.
 
-Programs may call all of them. What is made of several operations is computed in float32 and rounded once.
+Jitted functions may call all of them. A composite of several operations computes in float32 and rounds once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "sof
 
 @dataclass(frozen=True)
 class _Arguments:
-    """What every call says.
+    """Arguments of every function.
 
     Attributes:
-        output: A tensor for the result.
-        memory_config: Where the result lies.
-        compute_kernel_config: How a chip computes.
+        output: The tensor that receives the result.
+        memory_config: Memory config of the result.
+        compute_kernel_config: Precision on a chip.
     """
 
     input: Tensor
@@ -41,13 +41,13 @@ class _Arguments:
 
     @property
     def result_options(self) -> dict[str, Any]:
-        """The result options that are given; a call with keywords takes longer, hence no others."""
+        """The keywords of the given result options; empty without any, since calls with keywords take longer."""
         if self.output is None and self.memory_config is None:
             return {}
         return {"output_tensor": self.output, "memory_config": self.memory_config}
 
     def in_requested_memory(self, result: Tensor) -> Tensor:
-        """A result with the options."""
+        """The result with the result options applied."""
         return in_requested_memory(result, self.memory_config, self.output)
 
 
@@ -60,7 +60,7 @@ class _SumArguments(_Arguments):
 @host_function(name="operations.moreh.sum", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_SumArguments)
 def sum(given: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
-    """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
+    """The sum along dimensions, by default all (ttnn.operations.moreh.sum)."""
     return ttnn.sum(given.input, given.dim, given.keepdim, **given.result_options)
 
 
@@ -75,7 +75,7 @@ class _MeanArguments(_Arguments):
 @host_function(name="operations.moreh.mean", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_MeanArguments)
 def mean(given: _MeanArguments) -> Tensor:
-    """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
+    """The sum along dimensions, divided by `divisor` or by the number of elements (ttnn.operations.moreh.mean)."""
     if given.divisor is None:
         return ttnn.mean(given.input, given.dim, given.keepdim, **given.result_options)
     return ttnn.sum(given.input, given.dim, given.keepdim, scalar=1.0 / given.divisor, **given.result_options)
@@ -89,7 +89,7 @@ class _DimArguments(_Arguments):
 @host_function(name="operations.moreh.cumsum", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_DimArguments)
 def cumsum(given: _DimArguments) -> Tensor:
-    """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
+    """The cumulative sum along `dim` (ttnn.operations.moreh.cumsum)."""
     return ttnn.cumsum(given.input, given.dim, **given.result_options)
 
 
@@ -106,7 +106,7 @@ class _NormArguments(_Arguments):
 @host_function(name="operations.moreh.norm", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_NormArguments)
 def norm(given: _NormArguments) -> Tensor:
-    """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
+    """The `p`-norm along dimensions (ttnn.operations.moreh.norm)."""
     return ttnn.norm(given.input, given.dim, given.keepdim, p=given.p, **given.result_options)
 
 
@@ -118,16 +118,16 @@ class _PowerArguments(_Arguments):
 @host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_PowerArguments)
 def abs_pow(given: _PowerArguments) -> Tensor:
-    """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
+    """Absolute values raised to the power `p` (ttnn.operations.moreh.abs_pow)."""
     return given.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), given.p), given.input))
 
 
 @dataclass(frozen=True)
 class _SoftmaxArguments(_DimArguments):
-    """Of `softmax` and its kin.
+    """Arguments of `softmax`, `softmin` and `logsoftmax`.
 
     Attributes:
-        strategy: How a chip computes it.
+        strategy: Algorithm on a chip.
     """
 
     _: KW_ONLY
@@ -151,7 +151,7 @@ def softmin(given: _SoftmaxArguments) -> Tensor:
 @host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
 def logsoftmax(given: _SoftmaxArguments) -> Tensor:
-    """The logarithm of `softmax` along `dim`, without the error of either (ttnn.operations.moreh.logsoftmax)."""
+    """The logarithm of `softmax` along `dim`, computed as x - max - log(sum) (ttnn.operations.moreh.logsoftmax)."""
 
     def computed(x: Tensor) -> Tensor:
         x = ttnn.subtract(x, ttnn.max(x, given.dim, keepdim=True))
@@ -162,17 +162,17 @@ def logsoftmax(given: _SoftmaxArguments) -> Tensor:
 
 @dataclass(frozen=True)
 class _LayerNormArguments(_Arguments):
-    """Of `layer_norm`.
+    """Arguments of `layer_norm`.
 
     Attributes:
-        input: At least as many dimensions.
-        normalized_dims: At least 1.
+        input: A tensor of rank `normalized_dims` or more.
+        normalized_dims: Number of trailing dimensions to normalize over, at least 1.
         eps: Added to variances.
-        gamma: What normalised elements are multiplied by, of the shape of these dimensions.
-        beta: What is added to them then.
-        output: A tensor for the result; likewise `mean`, and `rstd`.
-        mean: For the means of the rows.
-        rstd: For what their differences from it are multiplied by.
+        gamma: Factor of normalized elements, with the shape of the normalized dimensions.
+        beta: Added to them after that, with the same shape.
+        output: The tensor that receives the result.
+        mean: The tensor that receives the means.
+        rstd: The tensor that receives the reciprocal standard deviations.
     """
 
     normalized_dims: int
@@ -187,10 +187,10 @@ class _LayerNormArguments(_Arguments):
 @host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
 @takes(_LayerNormArguments)
 def layer_norm(given: _LayerNormArguments) -> list[Tensor]:
-    """The last `normalized_dims` dimensions as `layer_norm` has rows (ttnn.operations.moreh.layer_norm).
+    """`layer_norm` over the last `normalized_dims` dimensions (ttnn.operations.moreh.layer_norm).
 
     Returns:
-        The result, the means, and the reciprocals of the deviations, both without these dimensions.
+        The result, the means, and the reciprocal standard deviations; the latter two without these dimensions.
 
     Raises:
         ShapeError: There are no such dimensions.

@@ -1,7 +1,7 @@
-"""Collectives: what devices along an axis of a mesh exchange. Along an axis of one device that is its own tensor.
+"""Collectives along an axis of a mesh that has one device, where each returns a copy of the device's tensor.
 
-Arguments that say how chips pass data on are checked, and change nothing. Devices of a mesh exchange nothing here: a
-collective along an axis of several is refused.
+Devices of a mesh exchange no data here: a collective along an axis of several devices is refused. Arguments that choose
+how chips transfer data are checked and have no effect.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Workers(TypedDict, total=False):
 
 
 class Links(_Workers, total=False):
-    """By what chips pass data on, which changes no result."""
+    """Options of the links between chips, which change no result."""
 
     topology: Topology | None
 
@@ -62,19 +62,19 @@ def all_gather(
     output_tensor: Tensor | None = None,
     **_links: Unpack[Links],
 ) -> Tensor:
-    """The tensors of all devices along an axis of the mesh, joined along `dim` (ttnn.all_gather).
+    """The tensors of all devices along an axis of the mesh, concatenated along `dim` (ttnn.all_gather).
 
     Args:
-        input_tensor: On a device.
-        dim: From -rank to rank - 1.
-        cluster_axis: Of the mesh; None: all devices.
-        mesh_device: The tensor's.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        output_tensor: What the result is written into.
-        **_links: `num_links`, `topology`, `subdevice_id` and others, by which chips pass data on.
+        input_tensor: A tensor on a device.
+        dim: Dimension from -rank to rank - 1.
+        cluster_axis: Axis of the mesh; None for all devices.
+        mesh_device: The tensor's device.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        output_tensor: The tensor that receives the result.
+        **_links: Options of the links between chips, such as `num_links` and `topology`; without effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
@@ -90,10 +90,12 @@ def all_reduce(
     memory_config: MemoryConfig | None = None,
     **_links: Unpack[Links],
 ) -> Tensor:
-    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce); arguments as `all_gather`.
+    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce).
+
+    The arguments are those of `all_gather`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
     """
     return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
 
@@ -109,12 +111,12 @@ def reduce_scatter(
     output_tensor: Tensor | None = None,
     **_links: Unpack[Links],
 ) -> Tensor:
-    """Of the sum of the tensors along an axis of the mesh, each device's part along `dim` (ttnn.reduce_scatter).
+    """The sum of the tensors along an axis of the mesh, scattered along `dim` (ttnn.reduce_scatter).
 
-    Arguments as `all_gather`, and `reduce_type` or `math_op`.
+    The arguments are those of `all_gather`, and `reduce_type` or `math_op`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
@@ -125,10 +127,10 @@ def reduce_scatter(
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
-    """The part along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
+    """The slice along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
@@ -137,13 +139,13 @@ def mesh_partition(
 
 @host_function(name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
-    """`all_gather` in the overloads of ttnn.experimental.all_gather_async.
+    """`all_gather` with the overloads of ttnn.experimental.all_gather_async.
 
-    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
-    how chips pass data on, also by position, are checked and change nothing.
+    The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffer, dim, ...)``. Semaphores and other
+    options of the transfer, also by position, are checked and have no effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     return _asynchronous("all_gather_async", all_gather, args, keywords)
@@ -151,13 +153,13 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
 
 @host_function(name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
-    """`reduce_scatter` in the overloads of ttnn.experimental.reduce_scatter_minimal_async.
+    """`reduce_scatter` with the overloads of ttnn.experimental.reduce_scatter_minimal_async.
 
-    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffers, dim, ...)``, the last of which buffers gets
-    the result; the rest as for `all_gather_async`.
+    The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffers, dim, ...)``; the last buffer
+    receives the result. Other arguments are those of `all_gather_async`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     return _asynchronous("reduce_scatter_minimal_async", reduce_scatter, args, keywords)
@@ -177,7 +179,7 @@ class _Options(Links, total=False):
 
 
 _Call = tuple[Tensor, int, Sequence[Tensor], Any]
-"""Tensor and dimension, buffers of which the last gets the result, and keywords."""
+"""Tensor, dimension, buffers (the last receives the result), and keywords."""
 
 
 @host_overload(persistent_output_buffers="persistent_output_buffer")
@@ -233,23 +235,23 @@ def neighbor_pad_async(
     memory_config: MemoryConfig | None = None,
     **_links: Unpack[Links],
 ) -> Tensor:
-    """A tensor between what its neighbours in the mesh hold next to it (ttnn.experimental.neighbor_pad_async).
+    """A tensor padded with the adjacent elements of its neighbours (ttnn.experimental.neighbor_pad_async).
 
-    A device at the end of the axis, as one alone is at both, has zeros there, or its own first and last element along
-    `dim` again.
+    A device at an end of the axis has no neighbour there: its padding is zeros, or its own first or last element
+    along `dim`. A single device is at both ends.
 
     Args:
-        input_tensor: On a device.
-        dim: Of the padding.
-        padding_left: Elements in front.
-        padding_right: Elements behind.
+        input_tensor: A tensor on a device.
+        dim: Dimension of the padding.
+        padding_left: Elements before the tensor.
+        padding_right: Elements after the tensor.
         padding_mode: ``"zeros"`` or ``"replicate"``.
-        cluster_axis: Of the mesh; None: all devices.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        **_links: By which chips pass data on.
+        cluster_axis: Axis of the mesh; None for all devices.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        **_links: Options of the links between chips; without effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis = axis_of(dim, len(input_tensor.shape))
@@ -267,7 +269,7 @@ def neighbor_pad_async(
 
 
 def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
-    """The elements at one index along an axis."""
+    """The slice at one index along an axis."""
     begins = [index if each == axis else 0 for each in range(len(tensor.shape))]
     ends = [index + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
     return operations.slice(tensor, begins, ends)
@@ -284,7 +286,7 @@ def _of_one(
     memory_config: MemoryConfig | None,
     output_tensor: Tensor | None,
 ) -> Tensor:
-    """A copy of the tensor, which is what a collective along one device gives."""
+    """A copy of the tensor, the result of a collective along an axis of one device."""
     device = tensor.device()
     if device is None:
         raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")

@@ -1,4 +1,4 @@
-"""The names of ttnn that load when they are asked for: where each stands, and why some have no effect."""
+"""The names of ttnn that load on first access: the module of each, and the reason why some have no effect."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from ttnn_jit.ttnn.namespace.host_functions import HOST_FUNCTIONS
 
 _NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
 _NO_CORES_BUT_LOFI = (
-    "chooses how a chip splits its work over cores; beside one, eager products on chip targets are LoFi, as in ttnn, "
-    "unless both tensors are float32 or a `compute_kernel_config` says otherwise"
+    "chooses how a chip splits its work over cores; with it, eager products on chip targets are LoFi, as in ttnn, "
+    "unless both tensors are float32 or a `compute_kernel_config` sets another fidelity"
 )
 NO_LINKS = "there are no links between chips"
-SETTINGS_KEPT = "kept and given back, of which comparison mode has an effect; settings for what is not here are refused"
+SETTINGS_KEPT = (
+    "stored and returned; comparison mode and logging have an effect; settings of absent features are refused"
+)
 
 
 @dataclass(frozen=True)
 class Home:
-    """Names that a module has, besides functions of the host API, which declare themselves.
+    """Names that a module defines. Host functions are not listed, since their declarations are found in the source.
 
     Attributes:
-        module: The module, below the package.
-        names: As users write them behind ``ttnn.``.
-        without_effect: Why they are accepted and have no effect; empty of those that are honoured.
+        module: The module, relative to the package.
+        names: The names as attributes of ``ttnn``, separated by spaces.
+        without_effect: Why the names are accepted without effect; empty for names that are honoured.
     """
 
     module: str
@@ -34,7 +36,7 @@ HOMES = (
     Home("specs.cores.shard_distribution", "ShardDistributionStrategy ShardMode"),
     Home("specs.storage_type", "StorageType"),
     Home("specs.configs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
-    Home("specs.configs.reshape_mode", "TileReshapeMapMode", "chooses how a chip comes by the table of where tiles go"),
+    Home("specs.configs.reshape_mode", "TileReshapeMapMode", "chooses how a chip obtains the table of tile positions"),
     Home("ops.elementwise.activation_variants", "GeluVariant"),
     Home("ops.elementwise.activation_variants", "SigmoidMode", "chooses how exactly a chip computes `sigmoid`"),
     Home("specs.configs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
@@ -81,7 +83,7 @@ HOMES = (
     Home(
         "specs.cores.sub_devices",
         "SubDevice SubDeviceId SubDeviceManagerId",
-        "a CPU has no parts: programs run in order",
+        "a CPU has no sub-devices: programs run in order",
     ),
     Home("ttnn.devices.traces", "MeshTraceId"),
     Home("ttnn.devices.queues", "MeshEvent QueueId"),
@@ -112,15 +114,15 @@ SUBMODULES = (
     "transformer",
     "types",
 )
-"""Modules that ttnn has, which are names too."""
+"""Submodules of ttnn."""
 
 MODULE_OF = {
     **{name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()},
     **{name: module for name, module in HOST_FUNCTIONS.items() if "." not in name},
 }
-"""Name -> the module that has it."""
+"""Name -> the module that defines it."""
 
 WITHOUT_EFFECT = {name: home.without_effect for home in HOMES if home.without_effect for name in home.names.split()}
-"""Name that is accepted -> why it has no effect; functions say so of themselves."""
+"""Name that is accepted without effect -> the reason; for functions their declarations state it."""
 
 __all__ = [*MODULE_OF, *SUBMODULES]  # noqa: PLE0604 - the names are the table's

@@ -1,7 +1,8 @@
-"""Comparison mode: every operation beside its golden in float64, while `ttnn.CONFIG.enable_comparison_mode` is on.
+"""Comparison mode: compares operations with goldens in float64, while `ttnn.CONFIG.enable_comparison_mode` is on.
 
-*Locally* the golden gets what the operation got; *globally* it gets what the goldens before it gave, so that errors add
-up. A jitted function is run again operation by operation, each beside its golden, and its result beside that run's.
+*Locally*, the golden takes the operands of the operation; *globally*, it takes the results of earlier goldens, so that
+errors accumulate. A jitted function runs again, one operation at a time; each operation is compared with its golden,
+and the result of the function with that of the second run.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ if TYPE_CHECKING:
 
 
 class ComparisonError(TtnnJitError, RuntimeError):
-    """An operation is further from its golden than it may be (a RuntimeError in ttnn)."""
+    """A result differs from its golden by more than the tolerance (a RuntimeError in ttnn)."""
 
 
 class ComparisonWarning(UserWarning):
-    """An operation is further from its golden than it may be, or was not compared."""
+    """A result differs from its golden by more than the tolerance, or was not compared."""
 
 
 class Comparison(NamedTuple):
-    """A tensor beside its golden.
+    """A tensor and its golden.
 
     Attributes:
-        record: What was found.
-        tensor: What an operation gave; None where nothing was compared.
-        golden: In float64, or the integers.
-        wanted_pcc: The correlation that is asked for.
+        record: The verdict.
+        tensor: The result of an operation; None if it was not compared.
+        golden: The golden, in float64 or integers.
+        wanted_pcc: The required correlation.
     """
 
     record: ComparisonRecord
@@ -61,9 +62,9 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class _Call:
-    """A call that runs: its arguments in torch, as they were before it, in two chains.
+    """A running call: its arguments in torch before the call, as actual values and as goldens.
 
-    For a second run there are copies of them, and the number of the next draw of random elements.
+    For a second run there are copies of the arguments, and the number of the next random draw.
     """
 
     local: tuple[Sequence[Any], Mapping[str, Any]]
@@ -73,13 +74,13 @@ class _Call:
 
 
 class ComparisonMode(Observer):
-    """Compares calls, and keeps what it found.
+    """Compares calls, and stores the records.
 
     Args:
-        wanted_pcc: The correlation that is asked for of chains and of users' operations, at any time.
-        tell: Gets every comparison of a tensor, and what was not compared.
-        complain: Gets what is wrong, and what was not compared.
-        running_test: Names the test that runs, at any time.
+        wanted_pcc: Returns the correlation that is required of chains and of users' operations.
+        tell: Called with every comparison, and with every tensor that was not compared.
+        complain: Called with the record of every difference, and of every tensor that was not compared.
+        running_test: Returns the name of the running test.
     """
 
     def __init__(
@@ -100,12 +101,12 @@ class ComparisonMode(Observer):
 
     @property
     def _calls(self) -> list[_Call | None]:
-        """Those that run on this thread, the innermost last."""
+        """The running calls of this thread, the innermost last."""
         calls: list[_Call | None] = vars(self._of_thread).setdefault("calls", [])
         return calls
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Keep what the operation gets: it may write into it."""
+        """Save the arguments, which the operation may overwrite."""
         if self.looks_inside(operation) or _why_unseen([*args, *kwargs.values()]):
             self._calls.append(None)
             return
@@ -120,15 +121,15 @@ class ComparisonMode(Observer):
         )
 
     def looks_inside(self, operation: Any) -> bool:
-        """Whether it is a function of the host API, which has no golden, but is made of operations that have."""
+        """Whether it is a host function, which has no golden, but calls operations that have one."""
         return not hasattr(operation, "golden_function") and not hasattr(operation, "__ttnn_jit_wrapped__")
 
-    def failed(self, operation: Any, error: BaseException) -> None:  # noqa: ARG002 - an operation that failed gave nothing
-        """Forget the call."""
+    def failed(self, operation: Any, error: BaseException) -> None:  # noqa: ARG002 - there is no result to compare
+        """Drop the call."""
         self._calls.pop()
 
     def after(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-        """Compare what it gave."""
+        """Compare the results."""
         call, number = self._calls.pop(), self._numbers
         self._numbers += 1
         results = leaves(result)
@@ -144,9 +145,9 @@ class ComparisonMode(Observer):
                 self._compare(compared, level, given, keywords, number)
 
     def _carry(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
-        """A function that moves a tensor moves its golden; an operation comes here whose numbers cannot be seen.
+        """Pass the golden of a moved tensor on to the result; note an operation whose elements cannot be read.
 
-        What the operations inside a function gave has a golden of its own.
+        Results of operations inside a host function have their own goldens already.
         """
         if not self.looks_inside(operation) and (why := _why_unseen([*sources, *tensors])):
             self._note(operation, number, why)
@@ -163,7 +164,7 @@ class ComparisonMode(Observer):
         try:
             call = compared.judged(args, kwargs, exactly=level == "locally")
             goldens = [_in_float64(each) for each in leaves(call.golden())]
-        except Exception as error:  # noqa: BLE001 - a golden is torch's and the user's code: what it raises is told
+        except Exception as error:  # noqa: BLE001 - errors of goldens, torch's or the user's code, are reported
             self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
             return
         given = sum(each is not None for each in goldens)
@@ -183,7 +184,7 @@ class ComparisonMode(Observer):
             self._record(operation, number, level, output, (tensor, golden), tolerance, elements)
 
     def _step(self, operation: Any, again: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int) -> None:
-        """Run a jitted function again, an operation at a time, with the random elements that it drew."""
+        """Run a jitted function again, one operation at a time, with the same random draws."""
         args, kwargs = again
         try:
             with telling_only(self), drawing_from(draw):
@@ -218,7 +219,7 @@ class ComparisonMode(Observer):
             return
         try:
             verdict = _verdict(found, got, tolerance, elements)
-        except Exception as error:  # noqa: BLE001 - it asks the golden again
+        except Exception as error:  # noqa: BLE001 - it evaluates the golden again
             self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
             return
         record = ComparisonRecord(
@@ -232,7 +233,7 @@ class ComparisonMode(Observer):
             self._complain(record)
 
     def _note(self, operation: Any, number: int, note: str) -> None:
-        """Say that something was not compared."""
+        """Record that a tensor was not compared."""
         record = ComparisonRecord(
             number, name_of(operation), "locally", 0, None, location=str(user_location()), reason=note,
             process=os.getpid(), test=self._running_test(),
@@ -256,19 +257,19 @@ class ComparisonMode(Observer):
         self._goldens[number] = weakref.ref(tensor, lambda _: self._goldens.pop(number, None)), golden
 
     def _forget(self, tensors: Sequence[Tensor]) -> None:
-        """An operation gave these: what was written in place has no longer the golden of before."""
+        """Drop the goldens of these results, which in-place updates made stale."""
         for tensor in tensors:
             self._goldens.pop(id(tensor), None)
 
 
 class _Compared:
-    """A call that ran, and what it gave.
+    """A finished call.
 
     Args:
-        operation: What was called.
+        operation: The operation.
         args: Its arguments.
         kwargs: Its keywords.
-        results: What it gave: tensors, or None.
+        results: Its results, tensors or None.
     """
 
     def __init__(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], results: list[Any]) -> None:
@@ -278,7 +279,7 @@ class _Compared:
         self._bound = operation.bound_call(args, kwargs, self._target)
 
     def judged(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, exactly: bool) -> JudgedCall:
-        """The golden's call; `exactly`: with the numbers and the formula of its target."""
+        """The golden call and the actual one; `exactly` rounds scalar operands as the target does."""
         golden: GoldenCall = self.operation.golden_call(args, kwargs)
         if exactly:
             first = next(spec.dtype for spec in specs_of(self._bound.operands) if isinstance(spec, TensorSpec))
@@ -287,7 +288,7 @@ class _Compared:
 
 
 def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
-    """Warn of what is wrong, or raise it where that is asked for; of what was not compared, warn."""
+    """Warn of a difference, or raise if `raises` says so; warn of a tensor that was not compared."""
     if record.matches is None:
         text = f"{record.operation} was not compared: {record.reason}"
     else:
@@ -299,7 +300,7 @@ def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
 
 
 def _target(results: Sequence[Any]) -> SystemDesc:
-    """Where it ran; what is on the host was computed on the CPU."""
+    """The target of the results; results on the host were computed by the CPU."""
     devices = (tensor.device() for tensor in results if isinstance(tensor, Tensor))
     return (next((device for device in devices if device is not None), None) or implicit_cpu_device()).target
 
@@ -324,7 +325,7 @@ def _verdict(
 
 
 def _difference(one_by_one: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:
-    """How far a jitted function's operations, rounded one by one, are from their goldens."""
+    """The distance of a jitted function's operations, run one by one, from their goldens."""
     return one_by_one.double() * 0 if golden is None else (one_by_one.double() - golden.double()).abs()
 
 
@@ -339,7 +340,7 @@ def _mapped(
 
 
 def _as_golden(tensor: Tensor) -> torch.Tensor:
-    """What a golden computes with: float64 of floats, else the integers, in a type that torch computes with."""
+    """The operand of a golden: float64 for floats, else integers in a dtype in which torch computes."""
     values = tensor.to_torch()
     if values.is_floating_point():
         return _in_float64(values)
@@ -347,7 +348,7 @@ def _as_golden(tensor: Tensor) -> torch.Tensor:
 
 
 def _in_float64(golden: torch.Tensor) -> torch.Tensor:
-    """What a golden gave, in which the ones behind it compute: a cast's has the type that it casts to."""
+    """The result of a golden with floats as float64; the golden of a cast has the dtype of the cast."""
     return golden.double() if golden is not None and golden.is_floating_point() else golden
 
 
@@ -358,7 +359,7 @@ def _copied(tensor: Tensor) -> Tensor:
 
 
 def _why_unseen(values: Sequence[Any]) -> str:
-    """Why the elements of a tensor among these cannot be looked at; empty if they can."""
+    """Why the elements of a tensor among `values` cannot be read; empty if they can."""
     for tensor in (leaf for leaf in leaves(list(values)) if isinstance(leaf, Tensor)):
         if isinstance(tensor, MeshTensor):
             return "it runs on every device of a mesh"

@@ -1,8 +1,8 @@
-"""The report that the vendor's visualizer opens: operations, their tensors and what lies in memory, in SQLite.
+"""The report for the vendor's visualizer: operations, their tensors and the allocated buffers, in SQLite.
 
-While `ttnn.CONFIG.enable_logging` is on, every operation that is called and every jitted function is written into
-``db.sqlite`` under `ttnn.CONFIG.report_path`, beside the settings in ``config.json``. Tables and columns are those of
-ttnn's reports. A CPU has one bank of DRAM; what a chip has and a CPU has not, such as first addresses, is 0.
+While `ttnn.CONFIG.enable_logging` is on, every call of an operation or a jitted function is written to ``db.sqlite``
+under `ttnn.CONFIG.report_path`, beside the settings in ``config.json``. Tables and columns are those of ttnn's
+reports. A CPU has one bank of DRAM; columns for features that a CPU lacks, such as first addresses, are 0.
 """
 
 from __future__ import annotations
@@ -65,16 +65,16 @@ TABLES = {
         "key int"
     ),
 }
-"""Of a report, with their columns."""
+"""Table -> its columns."""
 
 
 @dataclass(frozen=True)
 class Detail:
-    """What a report holds beside operations, tensors and buffers.
+    """Optional contents of a report.
 
     Attributes:
         pages: The pages of buffers in L1 (`ttnn.CONFIG.enable_detailed_buffer_report`).
-        graph: Which operation made what another one takes (`ttnn.CONFIG.enable_graph_report`).
+        graph: The edges between operations (`ttnn.CONFIG.enable_graph_report`).
     """
 
     pages: bool
@@ -85,8 +85,8 @@ class ReportLog(Observer):
     """Writes calls into the report.
 
     Args:
-        folder: Of the report, at any time; None: nothing is written.
-        detail: What it holds, at any time.
+        folder: Returns the current folder of the report; with None nothing is written.
+        detail: Returns the current optional contents.
         save_settings: Writes the settings to a file.
     """
 
@@ -101,7 +101,7 @@ class ReportLog(Observer):
         self._reports: dict[Path, _Report] = {}
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Write what it is given."""
+        """Write the operation and its arguments."""
         folder = self._folder()
         vars(self._of_thread)["call"] = None
         if folder is None:
@@ -112,7 +112,7 @@ class ReportLog(Observer):
         vars(self._of_thread)["call"] = report, number, time.perf_counter()
 
     def after(self, _operation: Any, _args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> None:
-        """Write what it gave."""
+        """Write the results and the allocated buffers."""
         if (call := vars(self._of_thread)["call"]) is not None:
             report, number, start = call
             duration = time.perf_counter() - start
@@ -120,20 +120,20 @@ class ReportLog(Observer):
                 report.end(number, duration, result, pages=self._detail().pages)
 
     def failed(self, operation: Any, error: BaseException) -> None:
-        """Write what it raised."""
+        """Write the error of an operation."""
         if (call := vars(self._of_thread)["call"]) is not None:
             report, number, _ = call
             with self._lock:
                 report.fail(number, name_of(operation), error)
 
     def compared(self, found: Comparison) -> None:
-        """Write how a tensor compares with its golden."""
+        """Write a comparison of a tensor with its golden."""
         if found.tensor is not None and (folder := self._folder()) is not None:
             with self._lock:
                 self._report(folder).write_comparison(found)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close all reports."""
         for report in self._reports.values():
             report.close()
 
@@ -146,11 +146,11 @@ class ReportLog(Observer):
 
 
 class _Report:
-    """One file; calls in it are numbered behind those that it has."""
+    """One database; new calls are numbered after those that it has."""
 
     def __init__(self, file: Path) -> None:
         self._connection = sqlite3.connect(file, check_same_thread=False)
-        self._connection.execute("PRAGMA synchronous=OFF")  # a report that a crash of the system ends is written again
+        self._connection.execute("PRAGMA synchronous=OFF")  # a report need not survive a crash of the system
         for table, columns in TABLES.items():
             self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
         self._operations = self._count("operations", "operation_id")
@@ -164,7 +164,7 @@ class _Report:
         return 0 if last is None else last + 1
 
     def begin(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], *, graph: bool) -> int:
-        """Write what a call is given; its number."""
+        """Write a call and its arguments; returns its number."""
         number, self._operations = self._operations, self._operations + 1
         self._insert("operations", [(number, name, None)])
         named = [*((str(index), value) for index, value in enumerate(args)), *kwargs.items()]
@@ -178,7 +178,7 @@ class _Report:
         return number
 
     def end(self, number: int, duration: float, result: Any, *, pages: bool) -> None:
-        """Write what it gave, and what lies in memory behind it."""
+        """Write the results of a call, and the buffers that are allocated after it."""
         self._connection.execute("UPDATE operations SET duration = ? WHERE operation_id = ?", (duration, number))
         for index, tensor in enumerate(own_tensors_in([result])):
             known = self._number(tensor)
@@ -194,14 +194,14 @@ class _Report:
         self._connection.commit()
 
     def fail(self, number: int, name: str, error: BaseException) -> None:
-        """Write what a call raised."""
+        """Write the error of a call."""
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         row = number, name, type(error).__name__, str(error), stack_of_the_user(), moment
         self._insert("errors", [row])
         self._connection.commit()
 
     def write_comparison(self, found: Comparison) -> None:
-        """Write a golden, and how alike a tensor is; what was written of the same tensor before it, which it was."""
+        """Write a golden and its comparison with a tensor; replaces an earlier comparison of a reused tensor."""
         assert found.tensor is not None, "a tensor was compared"
         assert found.golden is not None, "with one"
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
@@ -213,7 +213,7 @@ class _Report:
         self._connection.commit()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the database."""
         self._connection.close()
 
     def _write_graph(self, number: int, name: str, inputs: Sequence[int]) -> None:
@@ -225,7 +225,7 @@ class _Report:
         self._insert("edges", [(number, source, number, output, index, 0) for index, source, output in made])
 
     def _number(self, tensor: Tensor) -> int:
-        """The number of a tensor, which is written where it is not known."""
+        """The number of a tensor; writes a new tensor."""
         reference, number = self._tensors.get(id(tensor), (None, 0))
         if reference is not None and reference() is tensor:
             return number
@@ -249,7 +249,7 @@ class _Report:
 
 
 def _text_of_config(config: MemoryConfig) -> str:
-    """A memory config as tt-metal writes it, and the visualizer reads it."""
+    """A memory config in the notation of tt-metal, which the visualizer parses."""
     shards = "std::nullopt"
     if config.shard_spec is not None:
         spec = config.shard_spec
@@ -278,7 +278,7 @@ def _device_of(tensor: Tensor) -> Device:
 
 
 def _described(device: Device) -> tuple[int, ...]:
-    """A row of devices."""
+    """The row of a device in the table `devices`."""
     rows, columns = device.target.grid
     cores, of_core = rows * columns, min(device.target.l1_bytes, 1 << 40)
     total = cores * of_core
@@ -286,14 +286,14 @@ def _described(device: Device) -> tuple[int, ...]:
 
 
 def _buffer(tensor: Tensor) -> tuple[int, int, int, int]:
-    """Device, address, bytes on the fullest core or in DRAM, and the number of the kind of memory."""
+    """Device, address, bytes on the fullest core or in DRAM, and number of the buffer type."""
     device, spec = _device_of(tensor), tensor.spec
     nbytes = max(core_bytes(spec, device.target.grid)) if in_l1(spec) else spec.nbytes
     return device.id(), tensor.buffer_address(), nbytes, spec.memory_config.buffer_type.value
 
 
 def _pages(tensor: Tensor) -> Iterator[tuple[int, ...]]:
-    """Rows of buffer_pages: of a tensor in L1, core by core."""
+    """Rows of the table `buffer_pages` for a tensor in L1, core by core."""
     (device, address, _, kind), spec = _buffer(tensor), tensor.spec
     grid = _device_of(tensor).target.grid
     columns, size, index = grid[1], page_bytes(spec), 0
