@@ -25,7 +25,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _naming_unknown_options(function: F) -> F:
+def _checking_option_names(function: F) -> F:
     """`function`, with an error for unknown keywords that suggests the likely one."""
     options = [each.name for each in inspect.signature(function).parameters.values() if each.kind is _KEYWORD]
 
@@ -63,7 +63,7 @@ def jit(
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 
-@_naming_unknown_options
+@_checking_option_names
 def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     fn: Callable[..., Any] | None = None,
     /,

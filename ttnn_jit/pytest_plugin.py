@@ -23,7 +23,7 @@ from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
 COMPARE, REPORT = "--ttnn-compare", "--ttnn-compare-report"
-_COMPARING = pytest.StashKey[Any]()
+_COMPARED_TESTS = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,13 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
         is_worker = hasattr(config, "workerinput")
         config.option.ttnn_compare_report = str(Path(config.option.ttnn_compare_report).absolute())
-        config.stash[_COMPARING] = ComparedTests(Path(config.option.ttnn_compare_report), is_worker=is_worker)
+        config.stash[_COMPARED_TESTS] = ComparedTests(Path(config.option.ttnn_compare_report), is_worker=is_worker)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Attribute the operations of a fixture to the test that requested it first."""
-    if (comparisons := item.config.stash.get(_COMPARING, None)) is not None:
+    if (comparisons := item.config.stash.get(_COMPARED_TESTS, None)) is not None:
         comparisons.begin(item.nodeid)
     return (yield)
 
@@ -63,7 +63,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail a test that passed if one of its operations differs from its golden."""
     result = yield
-    comparisons = item.config.stash.get(_COMPARING, None)
+    comparisons = item.config.stash.get(_COMPARED_TESTS, None)
     if comparisons is not None and (found := comparisons.differing()):
         pytest.fail(found, pytrace=False)
     return result
@@ -71,13 +71,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the merged report after the workers of pytest-xdist have ended."""
-    if (comparisons := session.config.stash.get(_COMPARING, None)) is not None:
+    if (comparisons := session.config.stash.get(_COMPARED_TESTS, None)) is not None:
         comparisons.end()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print how many results were compared, and the path of the report."""
-    if (comparisons := config.stash.get(_COMPARING, None)) is not None:
+    if (comparisons := config.stash.get(_COMPARED_TESTS, None)) is not None:
         terminalreporter.write_line(comparisons.summary())
 
 

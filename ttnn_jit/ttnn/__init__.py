@@ -18,7 +18,7 @@ tensors of a mesh is repeated on each device (`calling/mesh.py`).
 
 *Host functions* run on the host, or prepare the arguments of operations. Each is a Python function in a file of its
 subject: `from_torch` in `tensors/torch_conversion.py`, `zeros` in `tensors/tensor_creation.py`, `to_memory_config` in
-`tensors/transfers.py`, `load_tensor` in `tensors/tensor_files.py`, `conv2d` in `functions/convolving.py`,
+`tensors/transfers.py`, `load_tensor` in `tensors/tensor_files.py`, `conv2d` in `functions/convolution_calls.py`,
 `prepare_conv_weights` in `functions/prepared_weights.py`; likewise collectives, pools, traces and devices. The
 signature of a host function is its declaration. Related functions share the fields of a dataclass instead
 (`calling/shared_parameters.py`, `functions/convolution_arguments.py`). `@host_function` declares the rest
@@ -85,7 +85,13 @@ from ttnn_jit.ttnn.calling.eager_functions import (
 )  # a marker by which programs recognize ttnn; other functions load on first access
 from ttnn_jit.ttnn.calling.eager_operation import get_fallback_function, get_golden_function
 from ttnn_jit.ttnn.namespace import lazy_names
-from ttnn_jit.ttnn.namespace.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
+from ttnn_jit.ttnn.namespace.names_on_demand import (
+    construct,
+    is_declared_in_source,
+    loaded,
+    unknown_name,
+    with_qualified_name,
+)
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
@@ -153,7 +159,7 @@ MeshDevice = Device
 
 Tensor.parts_of = staticmethod(construct)
 for _name in __all__:
-    knowing_its_name(_name, globals()[_name])
+    with_qualified_name(_name, globals()[_name])
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 
@@ -165,7 +171,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name in eager_functions.__all__:
             value = getattr(eager_functions, name)
-        elif name in lazy_names.__all__ or is_newly_declared(name):
+        elif name in lazy_names.__all__ or is_declared_in_source(name):
             value = loaded(name)
         else:
             raise unknown_name(name, __all__)

@@ -9,12 +9,12 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - the names that are not defined here
 
-_OF_TTNN = (
+_REEXPORTED = (
     "create_sharded_memory_config create_sharded_memory_config_ get_memory_config grid_to_cores is_sharded "
     "is_tensor_storage_on_device num_cores_to_corerangeset num_cores_to_corerangeset_in_subcoregrids "
     "set_printoptions split_work_to_cores"
@@ -28,7 +28,7 @@ __all__ = [  # noqa: PLE0604 - the names are the table's
     "has_tile_padding",
     "roundup",
     "tile_size",
-    *_OF_TTNN.split(),
+    *_REEXPORTED.split(),
 ]
 
 
@@ -83,4 +83,4 @@ def tile_size(dtype: DataType) -> int:
     return dtype.nbytes(32 * 32)
 
 
-__getattr__ = names_of("core", __all__)
+__getattr__ = submodule_getattr("core", __all__)

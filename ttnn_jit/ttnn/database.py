@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 from ttnn_jit.ttnn.observing.report_database import DATABASE as SQLITE_DB_PATH
 from ttnn_jit.ttnn.observing.report_database import SETTINGS as CONFIG_PATH
 
@@ -13,4 +13,4 @@ SQLITE_CONNECTION = None
 DEVICE_IDS_IN_DATABASE: set[int] = set()
 """A set that test suites clear; empty, since each report tracks its own devices."""
 
-__getattr__ = names_of("database", __all__)
+__getattr__ = submodule_getattr("database", __all__)

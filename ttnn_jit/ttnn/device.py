@@ -8,12 +8,12 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.namespace.lazy_names import *  # noqa: F403 - the names that are not defined here
 
-_LATER = (
+_REEXPORTED_LAZILY = (
     "CloseDevice",
     "CloseDevices",
     "CreateDevice",
@@ -33,16 +33,16 @@ _LATER = (
 )
 """Names that the module re-exports from `ttnn`, whose modules load on first access."""
 
-_OF_TTNN = (
+_REEXPORTED = (
     "DispatchCoreAxis DispatchCoreConfig DispatchCoreType close_device get_arch_name manage_device open_device "
     "synchronize_device"
 )
 """Names that the module re-exports from `ttnn`."""
 
-__all__ = ["Arch", "Device", *declared_names_of("device"), *_OF_TTNN.split()]  # noqa: PLE0604 - the names are the declarations' and the table's
+__all__ = ["Arch", "Device", *host_function_names("device"), *_REEXPORTED.split()]  # noqa: PLE0604 - the names are the declarations' and the table's
 
 
-__getattr__ = names_of("device", [*__all__, *_LATER])
+__getattr__ = submodule_getattr("device", [*__all__, *_REEXPORTED_LAZILY])
 
 
 @host_function(name="device.is_blackhole", observed=False)
@@ -69,24 +69,24 @@ def _arch(device: Device | None) -> Arch:
 
 # --- Settings of the hardware, accepted without effect ----------------------------------------------------------------
 
-_OF_HARDWARE = "a setting of hardware that a CPU lacks"
+_HARDWARE_SETTING = "a setting of hardware that a CPU lacks"
 
 
-@host_function(name="device.EnableMemoryReports", observed=False, no_effect=_OF_HARDWARE)
+@host_function(name="device.EnableMemoryReports", observed=False, no_effect=_HARDWARE_SETTING)
 def EnableMemoryReports() -> None:  # noqa: N802 - ttnn's name
     """No effect: `dump_device_memory_state` writes reports of memory at any time."""
 
 
-@host_function(name="device.DisableMemoryReports", observed=False, no_effect=_OF_HARDWARE)
+@host_function(name="device.DisableMemoryReports", observed=False, no_effect=_HARDWARE_SETTING)
 def DisableMemoryReports() -> None:  # noqa: N802 - ttnn's name
     """No effect: only `dump_device_memory_state` writes reports of memory."""
 
 
-@host_function(name="device.EnablePersistentKernelCache", observed=False, no_effect=_OF_HARDWARE)
+@host_function(name="device.EnablePersistentKernelCache", observed=False, no_effect=_HARDWARE_SETTING)
 def EnablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
     """No effect: ``TTNN_JIT_CACHE`` controls the disk cache, which is on by default."""
 
 
-@host_function(name="device.DisablePersistentKernelCache", observed=False, no_effect=_OF_HARDWARE)
+@host_function(name="device.DisablePersistentKernelCache", observed=False, no_effect=_HARDWARE_SETTING)
 def DisablePersistentKernelCache() -> None:  # noqa: N802 - ttnn's name
     """No effect: ``TTNN_JIT_CACHE`` controls the disk cache; stored kernels are checked before use."""

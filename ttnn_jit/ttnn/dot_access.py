@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 __all__ = ["DotAccessDict", "make_dot_access_dict"]
 
@@ -41,4 +41,4 @@ def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type
     return DotAccessDict({key: nested(value) for key, value in dictionary.items()})
 
 
-__getattr__ = names_of("dot_access", __all__)
+__getattr__ = submodule_getattr("dot_access", __all__)

@@ -17,10 +17,10 @@ from ttnn_jit.runtime.native.recorder import NothingRuns
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
-from ttnn_jit.ttnn.observing.operation_graph import own_tensors_in, text_of_argument
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
+from ttnn_jit.ttnn.observing.operation_graph import text_of_argument, ttnn_tensors_in
 
-__all__ = ["RunMode", *declared_names_of("graph")]  # noqa: PLE0604 - the names are the declarations'
+__all__ = ["RunMode", *host_function_names("graph")]  # noqa: PLE0604 - the names are the declarations'
 
 JsonNode = dict[str, Any]
 
@@ -40,10 +40,10 @@ class _Capture(Observer):
         self._open: list[JsonNode] = []
         self._idle: list[Device] = []
         self._tensors: dict[int, tuple[weakref.ref[Any], JsonNode]] = {}
-        self._numbers = count()
+        self._tensor_ids = count()
         self._node("capture_start", {})
 
-    def have_nothing_run(self) -> None:
+    def disable_dispatch(self) -> None:
         """Let open devices allocate results without running kernels."""
         devices = open_devices()
         if busy := [device for device in devices if device.recorder is not None]:
@@ -52,7 +52,7 @@ class _Capture(Observer):
         for device in devices:
             device.record(NothingRuns(self._note_circular_buffers))
 
-    def have_devices_run(self) -> None:
+    def enable_dispatch(self) -> None:
         """Let devices run kernels again."""
         for device in self._idle:
             if isinstance(device.recorder, NothingRuns):
@@ -79,10 +79,10 @@ class _Capture(Observer):
     def after(self, operation: Any, args: Sequence[Any], _: Mapping[str, Any], result: Any) -> None:
         begun = self._open.pop()
         given = {id(tensor) for tensor in _device_tensors(args)}
-        made = [self._made(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
+        made = [self._add_result(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
         for tensor in _device_tensors(args):
             if not tensor.is_allocated():
-                self._freed(id(tensor))
+                self._add_deallocation(id(tensor))
         ended = self._node("function_end", {"name": name_of(operation)})
         begun["connections"].append(ended["counter"])
         ended["connections"] += [tensor["counter"] for tensor in made]
@@ -115,7 +115,7 @@ class _Capture(Observer):
             node = self._node(
                 "tensor",
                 {
-                    "tensor_id": str(next(self._numbers)),
+                    "tensor_id": str(next(self._tensor_ids)),
                     "shape": str(spec.shape),
                     "dtype": str(spec.dtype),
                     "layout": str(spec.layout),
@@ -123,10 +123,10 @@ class _Capture(Observer):
                 },
             )
             number = id(tensor)
-            self._tensors[number] = weakref.ref(tensor, lambda _: self._freed(number)), node
+            self._tensors[number] = weakref.ref(tensor, lambda _: self._add_deallocation(number)), node
         return node
 
-    def _made(self, tensor: Tensor, begun: JsonNode) -> JsonNode:
+    def _add_result(self, tensor: Tensor, begun: JsonNode) -> JsonNode:
         node = self._tensor(tensor)
         allocated = self._node("buffer_allocate", _buffer(tensor))
         buffer = self._node("buffer", {key: allocated["params"][key] for key in ("layout", "size", "type")})
@@ -136,7 +136,7 @@ class _Capture(Observer):
         node["buffer"] = allocated["counter"]
         return node
 
-    def _freed(self, number: int) -> None:
+    def _add_deallocation(self, number: int) -> None:
         """Add a node for the buffer of a tensor that was collected or deallocated."""
         _, node = self._tensors.pop(number, (None, None))
         if self in _CAPTURES and node is not None and (allocated := node.pop("buffer", None)) is not None:
@@ -148,7 +148,7 @@ _CAPTURES: list[_Capture] = []
 
 
 def _device_tensors(values: Any) -> list[Tensor]:
-    return [tensor for tensor in own_tensors_in(values) if tensor.device() is not None]
+    return [tensor for tensor in ttnn_tensors_in(values) if tensor.device() is not None]
 
 
 def _buffer(tensor: Tensor) -> dict[str, str]:
@@ -176,7 +176,7 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
     """
     capture = _Capture()
     if run_mode is RunMode.NO_DISPATCH:
-        capture.have_nothing_run()
+        capture.disable_dispatch()
     _CAPTURES.append(capture)
     start(capture)
 
@@ -196,7 +196,7 @@ def end_graph_capture() -> list[JsonNode]:
         raise ArgumentError("no graph is captured", help="call `ttnn.graph.begin_graph_capture()` first")
     capture = _CAPTURES.pop()
     stop(capture)
-    capture.have_devices_run()
+    capture.enable_dispatch()
     nodes = capture.end()
     for node in nodes:
         node.pop("buffer", None)
@@ -317,4 +317,4 @@ def pretty_print(captured_graph: Sequence[JsonNode]) -> str:
     return "\n".join(f"{node['params']['name']}({', '.join(node['arguments'])})" for node in begun)
 
 
-__getattr__ = names_of("graph", __all__)
+__getattr__ = submodule_getattr("graph", __all__)

@@ -25,7 +25,7 @@ from ttnn_jit.ttnn.models.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 from ttnn_jit.ttnn.tensors.mesh_mappers import TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.tensors.transfers import to_device
@@ -43,10 +43,10 @@ __all__ = [  # noqa: PLE0604 - the names are the declarations'
     "ModuleArgs",
     "ParameterDict",
     "ParameterList",
-    *declared_names_of("model_preprocessing"),
+    *host_function_names("model_preprocessing"),
 ]
 
-_CONVERTED_TO = DataType.BFLOAT16
+_DEFAULT_DTYPE = DataType.BFLOAT16
 """The default dtype of converted float parameters."""
 
 # --- One parameter --------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: An
     """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; an empty dict for other modules."""
     import torch
 
-    dtype = _CONVERTED_TO
+    dtype = _DEFAULT_DTYPE
     if isinstance(model, torch.nn.Linear):
         bias = {} if model.bias is None else {"bias": preprocess_linear_bias(model.bias, dtype=dtype)}
         return ParameterDict(weight=preprocess_linear_weight(model.weight, dtype=dtype), **bias)
@@ -240,13 +240,13 @@ def _own_parameters(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]
 
 
 def _as_ttnn(parameter: torch.Tensor) -> Tensor:
-    return from_torch(parameter, _CONVERTED_TO if parameter.is_floating_point() else None)
+    return from_torch(parameter, _DEFAULT_DTYPE if parameter.is_floating_point() else None)
 
 
-_OF_CACHE = {"there is no cache of whole models, which ttnn disables by default": "model_name version"}
+_NO_MODEL_CACHE = {"there is no cache of whole models, which ttnn disables by default": "model_name version"}
 
 
-@host_function(name="model_preprocessing.preprocess_model_parameters", observed=False, without_effect=_OF_CACHE)
+@host_function(name="model_preprocessing.preprocess_model_parameters", observed=False, without_effect=_NO_MODEL_CACHE)
 def preprocess_model_parameters(
     *,
     initialize_model: Callable[[], torch.nn.Module],
@@ -286,8 +286,8 @@ def preprocess_model_parameters(
 @host_function(
     name="model_preprocessing.preprocess_model",
     observed=False,
-    of_a_chip="reader_patterns_cache",
-    without_effect=_OF_CACHE,
+    chip_only="reader_patterns_cache",
+    without_effect=_NO_MODEL_CACHE,
 )
 def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     *,
@@ -343,16 +343,16 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     if module_args is not None:
         _merge_module_args(parameters, module_args)
     if device is not None:
-        _move_own(parameters, device)
+        _move_in_place(parameters, device)
         HOST_POOL.release_idle()
     return parameters
 
 
-def _move_own(parameters: ParameterDict | ParameterList, device: Device) -> None:
+def _move_in_place(parameters: ParameterDict | ParameterList, device: Device) -> None:
     """`move_to_device` in place: each host tensor is freed before the next is copied, to limit peak memory."""
     for key, value in parameters.items() if isinstance(parameters, ParameterDict) else enumerate(parameters):
         if isinstance(value, ParameterDict | ParameterList):
-            _move_own(value, device)
+            _move_in_place(value, device)
         elif isinstance(value, Tensor):
             parameters[key] = to_device(value, device)
 
@@ -415,30 +415,32 @@ def _nested_by_name(found: Mapping[str, ModuleArgs]) -> ParameterDict:
     return nest
 
 
-_SHARED = ("kernel_size", "stride", "padding", "dilation")
-_CONVOLUTION = ("in_channels", "out_channels", *_SHARED, "groups", "padding_mode")
+_WINDOW_FIELDS = ("kernel_size", "stride", "padding", "dilation")
+_CONVOLUTION_FIELDS = ("in_channels", "out_channels", *_WINDOW_FIELDS, "groups", "padding_mode")
 
 
 def _args_of(module: torch.nn.Module, shape: torch.Size, device: Device | None) -> ModuleArgs | None:
     import torch
 
     kinds: tuple[tuple[type, type[ModuleArgs], tuple[str, ...]], ...] = (
-        (torch.nn.Conv2d, Conv2dArgs, _CONVOLUTION),
-        (torch.nn.ConvTranspose2d, ConvTranspose2dArgs, (*_CONVOLUTION, "output_padding")),
-        (torch.nn.MaxPool2d, MaxPool2dArgs, _SHARED),
+        (torch.nn.Conv2d, Conv2dArgs, _CONVOLUTION_FIELDS),
+        (torch.nn.ConvTranspose2d, ConvTranspose2dArgs, (*_CONVOLUTION_FIELDS, "output_padding")),
+        (torch.nn.MaxPool2d, MaxPool2dArgs, _WINDOW_FIELDS),
     )
     for kind, args, names in kinds:
         if isinstance(module, kind):
             run_on = {"batch_size": shape[0], "input_height": shape[-2], "input_width": shape[-1]}
-            of_kernel = {} if args is MaxPool2dArgs else _of_kernel(device)
-            return args({name: getattr(module, name) for name in names} | run_on | of_kernel | {"dtype": _CONVERTED_TO})
+            of_kernel = {} if args is MaxPool2dArgs else _kernel_settings(device)
+            return args(
+                {name: getattr(module, name) for name in names} | run_on | of_kernel | {"dtype": _DEFAULT_DTYPE}
+            )
     return None
 
 
-def _of_kernel(device: Device | None) -> dict[str, Any]:
+def _kernel_settings(device: Device | None) -> dict[str, Any]:
     return {
         "math_fidelity": MathFidelity.HiFi4,
-        "weights_dtype": _CONVERTED_TO,
+        "weights_dtype": _DEFAULT_DTYPE,
         "use_1d_systolic_array": True,
         "enable_auto_formatting": False,
         "conv_blocking_and_parallelization_config_override": {},
@@ -456,4 +458,4 @@ def _merge_module_args(parameters: Any, module_args: Any) -> None:
             _merge_module_args(parameters[key], args)
 
 
-__getattr__ = names_of("model_preprocessing", __all__)
+__getattr__ = submodule_getattr("model_preprocessing", __all__)

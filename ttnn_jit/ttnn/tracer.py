@@ -11,10 +11,10 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 from ttnn_jit.ttnn.observing.operation_graph import OperationGraph, tensors_in
 
-__all__ = ["OperationGraph", *declared_names_of("tracer")]  # noqa: PLE0604 - the names are the declarations'
+__all__ = ["OperationGraph", *host_function_names("tracer")]  # noqa: PLE0604 - the names are the declarations'
 
 
 class _Tracer(Observer):
@@ -41,7 +41,7 @@ def trace() -> Iterator[OperationGraph]:
     _STACK.append(tracer)
     _LAST[:] = [tracer.graph]
     try:
-        with observing(tracer), _of_torch(tracer.graph):
+        with observing(tracer), _recording_torch(tracer.graph):
             yield tracer.graph
     finally:
         _STACK.remove(tracer)
@@ -102,7 +102,7 @@ def visualize(tensors: Any, *, file_name: str | Path | None = None) -> Operation
     return graph
 
 
-def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
+def _recording_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
     """Record calls of torch functions in a ``with`` body; does nothing where torch is not loaded."""
     if "torch" not in sys.modules:
         return nullcontext()
@@ -120,4 +120,4 @@ def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
     return Mode()
 
 
-__getattr__ = names_of("tracer", __all__)
+__getattr__ = submodule_getattr("tracer", __all__)

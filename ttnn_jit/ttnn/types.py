@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn import *  # noqa: F403 - all names but one
 
-_OF_TTNN = (
+_REEXPORTED = (
     "DRAM_MEMORY_CONFIG L1_BLOCK_SHARDED_MEMORY_CONFIG L1_HEIGHT_SHARDED_MEMORY_CONFIG L1_MEMORY_CONFIG "
     "L1_WIDTH_SHARDED_MEMORY_CONFIG ROW_MAJOR_LAYOUT TILE_LAYOUT TILE_SIZE BcastOpDim BcastOpMath "
     "BlackholeComputeKernelConfig BufferType CoreCoord CoreGrid CoreRange CoreRangeSet DataType "
@@ -21,8 +21,8 @@ _OF_TTNN = (
 )
 """Names that the module re-exports from `ttnn`."""
 
-__all__ = ["DEVICE_STORAGE_TYPE", *_OF_TTNN.split()]  # noqa: PLE0604 - the names are the table's
+__all__ = ["DEVICE_STORAGE_TYPE", *_REEXPORTED.split()]  # noqa: PLE0604 - the names are the table's
 
 DEVICE_STORAGE_TYPE = StorageType.DEVICE
 
-__getattr__ = names_of("types", __all__)
+__getattr__ = submodule_getattr("types", __all__)

@@ -18,11 +18,11 @@ class _Functions(dict[str, TtnnOperation]):
     def __missing__(self, name: str) -> TtnnOperation:
         with compiling():
             if name not in self:
-                self[name] = _made(name)
+                self[name] = _make_function(name)
             return self[name]
 
 
-def _made(name: str) -> TtnnOperation:
+def _make_function(name: str) -> TtnnOperation:
     if name in SAME_FUNCTION:
         return _FUNCTIONS[SAME_FUNCTION[name]]
     if name in IN_PLACE:

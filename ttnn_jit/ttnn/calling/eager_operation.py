@@ -35,10 +35,10 @@ from ttnn_jit.runtime.tensors.tensor import (
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
-from ttnn_jit.ttnn.calling.eager_precision import precisely
-from ttnn_jit.ttnn.calling.eager_warm_calls import may_be_warm, view_call, write_warm
+from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
+from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
+from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, foreign_view, has_foreign_operand, is_foreign
 from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
-from ttnn_jit.ttnn.calling.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 
 if TYPE_CHECKING:
     import inspect
@@ -79,7 +79,7 @@ class TtnnOperation(WarmCalls):
         self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
-        self._keep_nothing()
+        self._reset_caches()
         statistics.register(self)
 
     def __copy__(self) -> TtnnOperation:
@@ -96,10 +96,10 @@ class TtnnOperation(WarmCalls):
 
     def clear(self) -> None:
         """Drop every cached program."""
-        self._keep_nothing()
+        self._reset_caches()
         self._forget()
 
-    def _keep_nothing(self) -> None:
+    def _reset_caches(self) -> None:
         self._changing = ChangingArguments(self.__name__)
         self._programs: KeptPrograms[Program] = KeptPrograms(self._changing)
         # Views compile nothing, so evicted ones are not reported.
@@ -117,20 +117,20 @@ class TtnnOperation(WarmCalls):
             return found
         self._check_depth(args, kwargs)
         if has_foreign_operand((*args, *kwargs.values())):
-            return self._run_on_copies(args, kwargs)
+            return self._call_with_copies(args, kwargs)
         return self._run(args, kwargs)
 
-    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _call_with_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result for arguments with tensors of another library."""
         overloads = self.__ttnn_overloads__
         given = {name: option_of(overloads, name) for name in kwargs}
         outputs = {name for name, each in given.items() if each and each.kind in {OUTPUT, OUTPUT_OF_SEVERAL}}
-        found = call_on_copies(self._run, args, kwargs, outputs)
+        found = call_with_copies(self._run, args, kwargs, outputs)
         own, options = bind_options(self.__name__, overloads, kwargs)
         if not any(operation.is_view for operation in overloads) or not options.change_nothing:
             return found
         bound = bind(overloads, args, own, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
-        return views_of(bound) if bound.operation.is_view else found
+        return foreign_view(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for index, value in enumerate(args):
@@ -143,9 +143,9 @@ class TtnnOperation(WarmCalls):
         result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
         if out is None:
             return result
-        from ttnn_jit.ttnn.calling.golden_calls import written_to
+        from ttnn_jit.ttnn.calling.golden_calls import copied_into
 
-        return written_to(out, result)
+        return copied_into(out, result)
 
     def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
         """The golden call on torch tensors: the declaration that is called, and its golden."""
@@ -161,7 +161,7 @@ class TtnnOperation(WarmCalls):
             ArgumentError: The arguments do not fit the operation.
         """
         own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
-        return precisely(self._bound(args, own), target, options)
+        return with_eager_precision(self._bound(args, own), target, options)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """The golden of an operation, in torch."""
@@ -176,21 +176,21 @@ class TtnnOperation(WarmCalls):
             options = options.into(self.__name__, target)
         bound = self._bound(args, own)
         tensors = _tensors_of(bound)
-        if _lies_on_host(bound, tensors):
+        if _is_host_movement(bound, tensors):
             return self._run_for_host(args, kwargs, options.output_tensor)
         device = _one_device(self.__name__, tensors, bound)
         for queue in options.queues:
             device.require_queue(queue, self.__name__)
-        bound, options = self._settled(bound, options, target, device)
+        bound, options = self._resolved(bound, options, target, device)
         return self._run_on(device, bound, options, args, kwargs)
 
     def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         outputs.check(self.__name__, _is_tensor)
         named = {name: option_of(self.__ttnn_overloads__, name) for name in kwargs}
         others = {name: kwargs[name] for name, each in named.items() if each is None or each.kind not in OF_SEVERAL}
-        return outputs.given(self.__name__, self._run(args, others), partial(_written_into, self.__name__))
+        return outputs.given(self.__name__, self._run(args, others), partial(_checked_write, self.__name__))
 
-    def _settled(
+    def _resolved(
         self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
     ) -> tuple[BoundCall, ResultOptions]:
         """The call with its precision, and the complete result options."""
@@ -200,8 +200,8 @@ class TtnnOperation(WarmCalls):
             if options.output_tensor is not None:
                 _check_device(self.__name__, options.output_tensor, device)
             options = options.settled(self.__name__, bound, _is_tensor)
-        bound = precisely(bound, device.target, options)
-        return bound, replace(options, in_place=True) if _is_alone(target, bound) else options
+        bound = with_eager_precision(bound, device.target, options)
+        return bound, replace(options, in_place=True) if _is_unaliased(target, bound) else options
 
     def _run_on(
         self,
@@ -220,8 +220,8 @@ class TtnnOperation(WarmCalls):
         runs_now = device.recorder is None  # otherwise elements are known only at replay
         program = self._programs.get(key)
         output = None if options.in_place else options.output_tensor
-        if program is not None and runs_now and output is None and may_be_warm(program, bound.operation, options):
-            write = partial(write_warm, bound.operation, program, device.target)
+        if program is not None and runs_now and output is None and allows_warm_calls(program, bound.operation, options):
+            write = partial(make_warm_call, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(tensors))
         if options.output_tensor is not None:
             self._check_output(options.output_tensor, program, bound, options)
@@ -294,11 +294,11 @@ class TtnnOperation(WarmCalls):
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
         program = compile_program(request, use_disk=True).program
-        self._count(bound)
+        self._count_compiled(bound)
         self._programs.put(key, program, self._forget)
         return program
 
-    def _count(self, bound: BoundCall) -> None:
+    def _count_compiled(self, bound: BoundCall) -> None:
         """Count the values that were compiled for: a warning suggests a tensor for an operand that keeps changing."""
         for parameter, value, part in bound.keys(specs_of(bound.operands)):
             if parameter.is_operand and isinstance(value, (int, float)):
@@ -318,19 +318,19 @@ def function_of(operation: Operation) -> Callable[..., Tensor]:
 class InPlaceOperation(TtnnOperation):
     """An operation that updates an operand in place, and returns it."""
 
-    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        result, target = super()._run_on_copies(args, kwargs), self._written(args, kwargs)
+    def _call_with_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        result, target = super()._call_with_copies(args, kwargs), self._written_argument(args, kwargs)
         library = tensor_library_of(target)
         if library is not None and result is not target:
             library.write(target, result)
         return target
 
     def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        target = self._written(args, kwargs)
+        target = self._written_argument(args, kwargs)
         check_tensor(target, f"{self.__name__}: the operand that it writes into")
         return target  # type: ignore[no-any-return]  # as was checked
 
-    def _written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _written_argument(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         (operation, *_) = self.__ttnn_overloads__
         return operation.argument_written(args, kwargs)
 
@@ -349,7 +349,7 @@ def _check_device(name: str, output: Any, device: Device) -> None:
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
 
 
-def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
+def _checked_write(name: str, target: Tensor, given: Tensor) -> Tensor:
     if (target.shape, target.dtype, target.device()) != (given.shape, given.dtype, given.device()):
         raise ShapeError(
             f"{name}: a tensor to write into is {target.spec} on {target.device()}, "
@@ -359,7 +359,7 @@ def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
     return target
 
 
-def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
+def _is_unaliased(target: Tensor | None, bound: BoundCall) -> bool:
     """Whether `target` is the operand that is written, and no other operand aliases its memory."""
     written = bound.operation.written_operand
     others = [each for index, each in enumerate(bound.operands) if index != written and isinstance(each, Tensor)]
@@ -388,7 +388,7 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
         other = tensor.device()
         if other is None:
             raise ArgumentError(
-                f"{name}: {_operand_named(bound, tensor)} is on the host",
+                f"{name}: {_operand_name(bound, tensor)} is on the host",
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:
@@ -399,7 +399,7 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
     return device
 
 
-def _lies_on_host(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
+def _is_host_movement(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
     """Whether a call is a movement of host tensors, which ttnn supports too."""
     if any(tensor.device() is not None for tensor in tensors):
         return False
@@ -410,12 +410,12 @@ def _on_host(name: str, tensor: Tensor) -> Tensor:
     return stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
 
 
-def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
+def _operand_name(bound: BoundCall, tensor: Tensor) -> str:
     operands, index = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
     return f"element {index} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[index].name}`"
 
 
-_OF_EVERY_OPERATION = """Block floats are accepted wherever BFLOAT16 is.
+_COMMON_DOCUMENTATION = """Block floats are accepted wherever BFLOAT16 is.
 
 Every operation takes these keywords too, each None when omitted:
     memory_config, output_mem_config: Memory config of the result; that of the first tensor when omitted.
@@ -441,7 +441,7 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
         paragraphs.extend(f"As in ttnn: {each}" for each in operation.imitations)
-    return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
+    return "\n\n".join((*paragraphs, _COMMON_DOCUMENTATION))
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.specs.target import Numerics, SystemDesc
 
 
-def precisely(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> BoundCall:
+def with_eager_precision(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> BoundCall:
     """`bound` with its precision on `target`, if its operation has a precision.
 
     Args:

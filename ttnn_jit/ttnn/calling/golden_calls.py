@@ -18,9 +18,9 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 
 _OUT = "out"
-_OF_OPERANDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
-_ASK_ACTIVATIONS = ("activations", "program_config", *_OF_OPERANDS)
-_SAY_NOTHING = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OF_OPERANDS})
+_OPERAND_ACTIVATION_KEYWORDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
+_ACTIVATION_KEYWORDS = ("activations", "program_config", *_OPERAND_ACTIVATION_KEYWORDS)
+_IGNORED_KEYWORDS = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OPERAND_ACTIVATION_KEYWORDS})
 
 
 @dataclass(frozen=True)
@@ -32,36 +32,36 @@ class GoldenCall:
         operands: Torch tensors and numbers.
         attributes: Bound attributes.
         golden: The golden of the declaration.
-        of_operands: The activations of each operand.
-        of_result: The activations of the result.
+        operand_activations: The activations of each operand.
+        result_activations: The activations of the result.
     """
 
     operation: Operation
     operands: tuple[Any, ...]
     attributes: tuple[Any, ...]
     golden: Callable[..., Any]
-    of_operands: tuple[tuple[AppliedUnary, ...], ...] = ()
-    of_result: tuple[AppliedUnary, ...] = ()
+    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
+    result_activations: tuple[AppliedUnary, ...] = ()
 
     def __call__(self) -> Any:
         """The result, in torch."""
         import torch
 
         operands = list(self.operands)
-        for index, applied in enumerate(self.of_operands):
+        for index, applied in enumerate(self.operand_activations):
             operands[index] = _activated(torch, operands[index], applied)
-        return _activated(torch, self.golden(torch, *operands, *self.attributes), self.of_result)
+        return _activated(torch, self.golden(torch, *operands, *self.attributes), self.result_activations)
 
-    def on(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
+    def rounded_for(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
         """The call with its numbers rounded to `dtype`, as `target` rounds scalar operands."""
         if target.numerics is Numerics.IEEE:
             return self
-        return replace(self, operands=tuple(_as_tensor_of(dtype, value) for value in self.operands))
+        return replace(self, operands=tuple(_rounded_number(dtype, value) for value in self.operands))
 
     @property
     def has_activations(self) -> bool:
         """Whether an operand or the result has activations."""
-        return bool(self.of_result or any(self.of_operands))
+        return bool(self.result_activations or any(self.operand_activations))
 
 
 def golden_call(
@@ -76,15 +76,15 @@ def golden_call(
     Raises:
         ArgumentError: The arguments do not fit the operation, or an activation is unknown.
     """
-    _, options = bind_options(name, (), {key: kwargs[key] for key in _ASK_ACTIVATIONS if key in kwargs})
-    bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _SAY_NOTHING}, _dtype_in_torch)
+    _, options = bind_options(name, (), {key: kwargs[key] for key in _ACTIVATION_KEYWORDS if key in kwargs})
+    bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _IGNORED_KEYWORDS}, _dtype_in_torch)
     golden = golden_of(bound.operation)
     return GoldenCall(
         bound.operation, bound.operands, bound.attributes, golden, options.operand_activations, options.activations
     )
 
 
-def written_to(out: Any, result: Any) -> Any:
+def copied_into(out: Any, result: Any) -> Any:
     """`out`, torch tensors, after the results of a golden were copied into them.
 
     Raises:
@@ -99,7 +99,7 @@ def written_to(out: Any, result: Any) -> Any:
     return out
 
 
-def _as_tensor_of(dtype: DataType, value: Any) -> Any:
+def _rounded_number(dtype: DataType, value: Any) -> Any:
     return dtype.unpacked.rounded(as_float32(value)) if type(value) is float and not dtype.is_integer else value
 
 

@@ -20,7 +20,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor, foreign_tensor_help
 from ttnn_jit.specs.checks import members_of, shown
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig, check_config
 
-NOT_TAKEN = object()
+NO_MATCH = object()
 """The result of binding a value that does not match an alternative."""
 
 
@@ -29,7 +29,7 @@ class Alternative(NamedTuple):
 
     Attributes:
         wanted: Description of matching values, for errors.
-        bind: Maps a value and its description for errors to the bound value, or to `NOT_TAKEN`.
+        bind: Maps a value and its description for errors to the bound value, or to `NO_MATCH`.
         help: Maps a value to the help of its error.
     """
 
@@ -57,7 +57,7 @@ class HostKind(Kind):
         if value is None and self.has_none:
             return None
         for alternative in self.alternatives:
-            if (bound := alternative.bind(value, what)) is not NOT_TAKEN:
+            if (bound := alternative.bind(value, what)) is not NO_MATCH:
                 return bound
         helps = (each.help(value) for each in self.alternatives)
         raise ArgumentError(f"{what} must be {self.wanted}, got {shown(value)}", help=next(filter(None, helps), None))
@@ -70,13 +70,13 @@ class HostParameter(Parameter):
     Attributes:
         is_required: Whether a call must pass it.
         is_positional: Whether it may be passed by position.
-        takes_other_names: Whether it is the variadic parameter of keywords, ``**``.
+        is_keyword_variadic: Whether it is the variadic parameter of keywords, ``**``.
         without_effect: Why no result depends on it; empty for a parameter with an effect.
     """
 
     is_required: bool = False  # a required parameter has the default None too
     is_positional: bool = True
-    takes_other_names: bool = False
+    is_keyword_variadic: bool = False
     without_effect: str = ""
 
 
@@ -85,15 +85,15 @@ class HostParameter(Parameter):
 
 def _tensor(value: Any, _: str) -> Any:
     """A tensor, or a value with the hook ``__ttnn_call__``, such as a tracer."""
-    return value if isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__") else NOT_TAKEN
+    return value if isinstance(value, Tensor) or hasattr(type(value), "__ttnn_call__") else NO_MATCH
 
 
-def _each(element: HostKind) -> Callable[[Any, str], Any]:
+def _sequence(element: HostKind) -> Callable[[Any, str], Any]:
     """Binds an iterable to a tuple, element by element."""
 
     def bind(value: Any, what: str) -> Any:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            return NOT_TAKEN
+            return NO_MATCH
         return tuple(element.bind(each, None, what) for each in value)
 
     return bind
@@ -103,37 +103,37 @@ def _any(value: Any, _: str) -> Any:
     return value
 
 
-def _only_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
-    return lambda value, _: value if holds(value) else NOT_TAKEN
+def _matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
+    return lambda value, _: value if holds(value) else NO_MATCH
 
 
-def _number_if(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
+def _number_matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
     """Binds a Python number or a numpy scalar to a Python number."""
-    taken = _only_if(holds)
+    taken = _matching(holds)
     return lambda value, what: taken(python_number(value), what)
 
 
 _ALTERNATIVES = {
-    "int": Alternative("a whole number", _number_if(lambda number: type(number) is int)),
+    "int": Alternative("a whole number", _number_matching(lambda number: type(number) is int)),
     "PositiveInt": Alternative(
-        "a whole number of at least 1", _number_if(lambda number: type(number) is int and number > 0)
+        "a whole number of at least 1", _number_matching(lambda number: type(number) is int and number > 0)
     ),
-    "float": Alternative("a number", _number_if(lambda number: isinstance(number, Number))),
-    "bool": Alternative("True or False", _number_if(lambda number: type(number) is bool)),
-    "str": Alternative("a text", _only_if(lambda value: isinstance(value, str))),
+    "float": Alternative("a number", _number_matching(lambda number: isinstance(number, Number))),
+    "bool": Alternative("True or False", _number_matching(lambda number: type(number) is bool)),
+    "str": Alternative("a text", _matching(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),
-    "Device": Alternative("a ttnn.Device", _only_if(lambda value: isinstance(value, Device))),
+    "Device": Alternative("a ttnn.Device", _matching(lambda value: isinstance(value, Device))),
     **dict.fromkeys(("Any", "object", "Iterable", "SystemDesc"), Alternative("", _any)),
 }
 """The text of a type -> its alternative; a type that bodies check themselves accepts every value."""
 
-_OR = re.compile(r" \| (?![^\[]*\])")
+_UNION = re.compile(r" \| (?![^\[]*\])")
 
 
 @cache
 def kind_of(annotation: str, module: str) -> HostKind:
     """The kind of an annotation, whose classes are looked up in `module`, then in ttnn."""
-    texts = _OR.split(annotation)
+    texts = _UNION.split(annotation)
     alternatives = tuple(_alternative(text, module) for text in texts if text != "None")
     wanted = " or ".join(each.wanted for each in alternatives)
     return HostKind(annotation, wanted, has_none="None" in texts, alternatives=alternatives)
@@ -148,8 +148,8 @@ def _alternative(text: str, module: str) -> Alternative:
     if name == "Sequence":
         element = kind_of(inner, module)
         several = f"{element.wanted.removeprefix('a ')}s in " if element.wanted else ""
-        return Alternative(f"{several}a list or tuple", _each(element))
-    return _instance(_class_named(name, module))
+        return Alternative(f"{several}a list or tuple", _sequence(element))
+    return _instance_of(_class_named(name, module))
 
 
 def _class_named(name: str, module: str) -> Any:
@@ -159,15 +159,15 @@ def _class_named(name: str, module: str) -> Any:
     return get_origin(found) or found or getattr(import_module("ttnn_jit.ttnn"), name)
 
 
-def _instance(cls: Any) -> Alternative:
+def _instance_of(cls: Any) -> Alternative:
     named = f"a {'ttnn.' if cls.__module__.startswith('ttnn_jit.') else ''}{cls.__name__}"
     if issubclass(cls, HardwareConfig):
-        return Alternative(named, lambda value, what: _checked(value, cls, what))
-    return Alternative(named, _only_if(lambda value: isinstance(value, cls)), lambda _: members_of(cls))
+        return Alternative(named, lambda value, what: _checked_config(value, cls, what))
+    return Alternative(named, _matching(lambda value: isinstance(value, cls)), lambda _: members_of(cls))
 
 
-def _checked(config: Any, cls: Any, what: str) -> Any:
+def _checked_config(config: Any, cls: Any, what: str) -> Any:
     if not isinstance(config, cls):
-        return NOT_TAKEN
+        return NO_MATCH
     check_config(config, cls, what)
     return config

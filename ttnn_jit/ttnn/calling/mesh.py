@@ -205,9 +205,9 @@ def on_every_device(
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
         raise ArgumentError("the tensors lie on different meshes")
-    if given and (strangers := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
+    if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
         raise ArgumentError(
-            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(strangers))}",
+            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
             help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
         )
 
@@ -238,7 +238,7 @@ def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]
     return MeshTensor(mesh, same) if known is None else known
 
 
-def mesh_among(values: Iterable[Any]) -> MeshDevice | None:
+def mesh_of_arguments(values: Iterable[Any]) -> MeshDevice | None:
     """The first mesh among the arguments, or the mesh of the first `MeshTensor`; None if there is neither."""
     for value in values:
         if isinstance(value, MeshDevice):
@@ -253,7 +253,7 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        mesh = mesh_among((*args, *kwargs.values()))
+        mesh = mesh_of_arguments((*args, *kwargs.values()))
         if mesh is None:
             return function(*args, **kwargs)
         everywhere: T = on_every_device(mesh, function, args, kwargs)

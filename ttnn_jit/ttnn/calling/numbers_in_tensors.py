@@ -28,13 +28,13 @@ def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
             numbers = bound.attributes[index]
             bound = replace(
                 bound,
-                operands=_with(bound.operands, operand, _tensor_of(numbers, device)),
-                attributes=_with(bound.attributes, index, parameter.default),
+                operands=_replaced_at(bound.operands, operand, _tensor_of(numbers, device)),
+                attributes=_replaced_at(bound.attributes, index, parameter.default),
             )
     return bound
 
 
-def _with(values: tuple[object, ...], index: int, value: object) -> tuple[object, ...]:
+def _replaced_at(values: tuple[object, ...], index: int, value: object) -> tuple[object, ...]:
     return (*values[:index], value, *values[index + 1 :])
 
 

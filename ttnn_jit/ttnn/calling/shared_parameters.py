@@ -17,11 +17,11 @@ P = ParamSpec("P")
 A = TypeVar("A")
 T = TypeVar("T")
 
-OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 """Kinds of variadic parameters."""
 
 
-class OverOps:
+class ArgumentsWithOps:
     """A base of such dataclasses for bodies that make or free tensors: it carries the `HostOps` of the call."""
 
     _ops: HostOps[Tensor]
@@ -46,7 +46,7 @@ def _function(arguments: Any, body: Any) -> Any:
     fields = dataclasses.fields(arguments)
     positional, keywords = [each for each in fields if not each.kw_only], [each for each in fields if each.kw_only]
     names = [each.name for each in (*positional, *keywords)]
-    before = (OPS,) if issubclass(arguments, OverOps) else ()
+    before = (OPS,) if issubclass(arguments, ArgumentsWithOps) else ()
     code = _call.__code__.replace(
         co_argcount=len(before) + len(positional),
         co_kwonlyargcount=len(keywords),
@@ -59,7 +59,7 @@ def _function(arguments: Any, body: Any) -> Any:
     scope: dict[str, Any] = {}  # has every name of the annotations, for `typing.get_type_hints`
     for cls in reversed(arguments.__mro__[:-1]):
         scope |= vars(sys.modules[cls.__module__])
-    scope |= body.__globals__ | {"_body": body, "_arguments": arguments, "made_of": made_of}
+    scope |= body.__globals__ | {"_body": body, "_arguments": arguments, "instance_of": instance_of}
     function: Any = FunctionType(code, scope, body.__name__)
     function.__defaults__ = tuple(_defaults(positional).values())
     function.__kwdefaults__ = _defaults(keywords)
@@ -73,10 +73,10 @@ def _function(arguments: Any, body: Any) -> Any:
 
 def _call() -> Any:
     """The code of every such function: its locals are the parameters, and its globals those of `_function`."""
-    return _body(made_of(_arguments, locals()))  # type: ignore[name-defined]  # noqa: F821
+    return _body(instance_of(_arguments, locals()))  # type: ignore[name-defined]  # noqa: F821
 
 
-def made_of(arguments: Any, values: dict[str, Any]) -> Any:
+def instance_of(arguments: Any, values: dict[str, Any]) -> Any:
     """The instance of a dataclass with these values of its fields; the dict becomes its ``__dict__``.
 
     ``__init__`` would set the fields one by one, which takes a microsecond for a convolution.
@@ -90,7 +90,7 @@ def _defaults(fields: Sequence[dataclasses.Field[Any]]) -> dict[str, Any]:
     return {each.name: each.default for each in fields if each.default is not dataclasses.MISSING}
 
 
-_SAID_OF_ATTRIBUTES = re.compile(r"^Attributes:\n((?:    .*\n?)+)", re.MULTILINE)
+_ATTRIBUTES_SECTION = re.compile(r"^Attributes:\n((?:    .*\n?)+)", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _SECTION = re.compile(r"\n\n(?=Returns:|Raises:)|$")
 
@@ -99,10 +99,10 @@ def _documentation(doc: str, arguments: Any, names: Sequence[str]) -> str:
     """The docstring of a body with a section ``Args`` inserted before ``Returns`` and ``Raises``."""
     texts: dict[str, str] = {}
     for cls in reversed(arguments.__mro__[:-1]):
-        for block in _SAID_OF_ATTRIBUTES.findall(inspect.cleandoc(cls.__doc__ or "")):
+        for block in _ATTRIBUTES_SECTION.findall(inspect.cleandoc(cls.__doc__ or "")):
             texts.update(_ATTRIBUTE.findall(block))
     if not texts:
         return doc
     section = _SECTION.search(doc).start()  # type: ignore[union-attr]  # every text ends
-    said = (f"    {name}: {texts[name]}" for name in names if name in texts)
-    return doc[:section] + "\n".join(["\n\nArgs:", *said]) + doc[section:]
+    entries = (f"    {name}: {texts[name]}" for name in names if name in texts)
+    return doc[:section] + "\n".join(["\n\nArgs:", *entries]) + doc[section:]

@@ -11,10 +11,10 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.devices import close_device, get_num_devices, open_device
 
 _default: list[Device] = []
-_NOT_ASKED = "stored and returned; operations run on the device of their tensors"
+_NOT_READ = "stored and returned; operations run on the device of their tensors"
 
 
-@host_function(observed=False, no_effect=_NOT_ASKED)
+@host_function(observed=False, no_effect=_NOT_READ)
 def SetDefaultDevice(device: Device | None = None) -> None:  # noqa: N802 - ttnn's name
     """Set the result of `GetDefaultDevice`, which operations do not read (ttnn.SetDefaultDevice); None resets it.
 
@@ -24,7 +24,7 @@ def SetDefaultDevice(device: Device | None = None) -> None:  # noqa: N802 - ttnn
     _default[:] = [] if device is None else [device]
 
 
-@host_function(observed=False, no_effect=_NOT_ASKED)
+@host_function(observed=False, no_effect=_NOT_READ)
 def GetDefaultDevice() -> Device | None:  # noqa: N802
     """The device of the last `SetDefaultDevice`; None if there is none, or it is closed."""
     return next((device for device in _default if not device.closed), None)

@@ -94,7 +94,7 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
     if trace_id.ended is not None:
         raise TraceError(f"end_trace_capture: the capture of {trace_id} ended at {trace_id.ended}")
     trace_id.ended = user_location()
-    captured = [(member, _stopped(member)) for member in mesh_device.members()]
+    captured = [(member, _stop_recording(member)) for member in mesh_device.members()]
     for member, trace in captured:
         taken = sum(other.nbytes for other in member.traces.values())
         if member.trace_region_size and taken + trace.nbytes > member.trace_region_size:
@@ -153,7 +153,7 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     location = user_location()
     for member in mesh_device.members():
         if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
-            _stopped(member)
+            _stop_recording(member)
         with member.order:
             if trace := member.traces.pop(trace_id, None):
                 trace.release()
@@ -172,7 +172,7 @@ def _check_unreleased(trace_id: MeshTraceId, name: str) -> None:
         raise TraceError(f"{name}: {trace_id} was released at {trace_id.released}")
 
 
-def _stopped(device: Device) -> Trace:
+def _stop_recording(device: Device) -> Trace:
     """The trace that the device has recorded; later calls run again."""
     recorder = device.recorder
     assert isinstance(recorder, TraceRecorder), "it records from the beginning of a capture to its end"

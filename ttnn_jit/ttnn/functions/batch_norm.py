@@ -16,7 +16,7 @@ _TRAINING = TtnnOperation(BATCH_NORM_TRAINING.name, (BATCH_NORM_TRAINING,))
 
 @host_function(
     in_programs=True,
-    of_a_chip="compute_kernel_config",
+    chip_only="compute_kernel_config",
 )
 def batch_norm(  # noqa: PLR0913 - as ttnn has it
     input: Tensor,  # noqa: A002 - ttnn's name

@@ -9,10 +9,10 @@ from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.complex_tensors import ComplexTensor
 
-_ALIKE = {"the gradient does not depend on it": "input_tensor"}
+_CONSTANT_GRADIENT = {"the gradient does not depend on it": "input_tensor"}
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def real_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
@@ -20,7 +20,7 @@ def real_bw(
     return _in_requested_memory((ttnn.identity(grad_tensor), ttnn.fill(grad_tensor, 0.0)), memory_config)
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def imag_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
@@ -28,7 +28,7 @@ def imag_bw(
     return _in_requested_memory((ttnn.fill(grad_tensor, 0.0), ttnn.identity(grad_tensor)), memory_config)
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def conj_bw(
     grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:

@@ -14,12 +14,12 @@ from ttnn_jit.specs.configs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.configs.conv_configs import Conv2dConfig, Conv2dSliceConfig
 from ttnn_jit.specs.configs.conv_shards import check_shard_layout
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn.calling.shared_parameters import OverOps
+from ttnn_jit.ttnn.calling.shared_parameters import ArgumentsWithOps
 from ttnn_jit.ttnn.functions.window_arguments import windows_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionArguments(OverOps):
+class ConvolutionArguments(ArgumentsWithOps):
     """Arguments of every convolution.
 
     Attributes:
@@ -116,7 +116,7 @@ class TransposedArguments(ImageArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolvingArguments(ConvolutionArguments):
+class ConvolutionCallArguments(ConvolutionArguments):
     """Arguments of the functions that compute a convolution.
 
     Attributes:
@@ -155,14 +155,14 @@ class ConvolvingArguments(ConvolutionArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conv2dArguments(ConvolvingArguments, ImageArguments, ForwardArguments):
+class Conv2dArguments(ConvolutionCallArguments, ImageArguments, ForwardArguments):
     """Arguments of `conv2d`."""
 
     function = "conv2d"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conv1dArguments(ConvolvingArguments, ForwardArguments):
+class Conv1dArguments(ConvolutionCallArguments, ForwardArguments):
     """Arguments of `conv1d`, a `conv2d` of images of one row.
 
     Attributes:
@@ -196,7 +196,7 @@ class Conv1dArguments(ConvolvingArguments, ForwardArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvTranspose2dArguments(ConvolvingArguments, TransposedArguments):
+class ConvTranspose2dArguments(ConvolutionCallArguments, TransposedArguments):
     """Arguments of `conv_transpose2d`.
 
     Attributes:

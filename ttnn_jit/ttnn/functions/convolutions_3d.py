@@ -23,7 +23,7 @@ from ttnn_jit.ttnn.functions.window_arguments import check_sizes, replicated, re
 _CONV3D = function_of(CONV3D)
 
 
-def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
+def _input_channels(weight: Sequence[int], windows: Windows, groups: int) -> int:
     """The number of input channels of weights."""
     if len(weight) == 5:
         return weight[1] * groups
@@ -33,7 +33,7 @@ def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
     return weight[-2] // taps * groups
 
 
-@host_function(name="experimental.conv3d", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.conv3d", in_programs=True, over_meshes=True, accepts_foreign=True)
 def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -81,7 +81,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     """
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
-    tensors = Operands(input_tensor, weight_tensor, bias_tensor).there(device, "conv3d")
+    tensors = Operands(input_tensor, weight_tensor, bias_tensor).moved_to(device, "conv3d")
     if len(tensors.input.shape) != 5:
         raise ShapeError(
             f"conv3d: the input has shape {list(tensors.input.shape)}, expected [batch, depth, height, width, channels]"
@@ -91,7 +91,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
         x, windows = replicated(tensors.input, windows)
         tensors = replace(tensors, input=x)
     x = tensors.input
-    inputs = _inputs(tuple(tensors.weight.shape), windows, groups)
+    inputs = _input_channels(tuple(tensors.weight.shape), windows, groups)
     sizes = Convolution(x.shape[0], inputs, output_channels, tuple(x.shape[1:4]), windows, groups)
     check_sizes("conv3d", sizes, *tensors.shapes)
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
@@ -102,7 +102,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
 @host_function(
     name="experimental.prepare_conv3d_weights",
     over_meshes=True,
-    of_a_chip="C_in_block alignment",
+    chip_only="C_in_block alignment",
     without_effect={"the shape of the weights determines it": "groups"},
 )
 def prepare_conv3d_weights(

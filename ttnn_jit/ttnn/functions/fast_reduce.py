@@ -10,7 +10,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 
-@host_function(name="experimental.fast_reduce_nc", in_programs=True, of_a_chip="compute_kernel_config sub_core_grids")
+@host_function(name="experimental.fast_reduce_nc", in_programs=True, chip_only="compute_kernel_config sub_core_grids")
 def fast_reduce_nc(
     input: Tensor,  # noqa: A002 - ttnn's name
     dims: int | Sequence[int],

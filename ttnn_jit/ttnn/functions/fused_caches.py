@@ -15,7 +15,7 @@ _SUBMODULE, _, _NAME = PAGED_UPDATE_CACHE.name.rpartition(".")
 _UPDATE = functions_of(_SUBMODULE)[_NAME]
 
 
-@host_function(name="experimental.paged_fused_update_cache", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="experimental.paged_fused_update_cache", in_programs=True, chip_only="compute_kernel_config")
 def paged_fused_update_cache(  # noqa: PLR0913 - as ttnn has it
     cache_tensor1: Tensor,
     input_tensor1: Tensor,

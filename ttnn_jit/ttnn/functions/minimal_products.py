@@ -11,7 +11,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 
-@host_function(name="experimental.minimal_matmul", in_programs=True, over_meshes=True, of_a_chip="config")
+@host_function(name="experimental.minimal_matmul", in_programs=True, over_meshes=True, chip_only="config")
 def minimal_matmul(
     input_tensor: Tensor,
     weight_tensor: Tensor,

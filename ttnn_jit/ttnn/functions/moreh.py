@@ -17,7 +17,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.shared_parameters import takes
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 from ttnn_jit.ttnn.tensors.transfers import in_float32
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
@@ -57,11 +57,11 @@ class _SumArguments(_Arguments):
     keepdim: bool = False
 
 
-@host_function(name="operations.moreh.sum", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.sum", in_programs=True, chip_only="compute_kernel_config")
 @takes(_SumArguments)
-def sum(given: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
+def sum(arguments: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
     """The sum along dimensions, by default all (ttnn.operations.moreh.sum)."""
-    return ttnn.sum(given.input, given.dim, given.keepdim, **given.result_options)
+    return ttnn.sum(arguments.input, arguments.dim, arguments.keepdim, **arguments.result_options)
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,15 @@ class _MeanArguments(_Arguments):
     divisor: int | None = None
 
 
-@host_function(name="operations.moreh.mean", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.mean", in_programs=True, chip_only="compute_kernel_config")
 @takes(_MeanArguments)
-def mean(given: _MeanArguments) -> Tensor:
+def mean(arguments: _MeanArguments) -> Tensor:
     """The sum along dimensions, divided by `divisor` or by the number of elements (ttnn.operations.moreh.mean)."""
-    if given.divisor is None:
-        return ttnn.mean(given.input, given.dim, given.keepdim, **given.result_options)
-    return ttnn.sum(given.input, given.dim, given.keepdim, scalar=1.0 / given.divisor, **given.result_options)
+    if arguments.divisor is None:
+        return ttnn.mean(arguments.input, arguments.dim, arguments.keepdim, **arguments.result_options)
+    return ttnn.sum(
+        arguments.input, arguments.dim, arguments.keepdim, scalar=1.0 / arguments.divisor, **arguments.result_options
+    )
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,11 @@ class _DimArguments(_Arguments):
     dim: int
 
 
-@host_function(name="operations.moreh.cumsum", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.cumsum", in_programs=True, chip_only="compute_kernel_config")
 @takes(_DimArguments)
-def cumsum(given: _DimArguments) -> Tensor:
+def cumsum(arguments: _DimArguments) -> Tensor:
     """The cumulative sum along `dim` (ttnn.operations.moreh.cumsum)."""
-    return ttnn.cumsum(given.input, given.dim, **given.result_options)
+    return ttnn.cumsum(arguments.input, arguments.dim, **arguments.result_options)
 
 
 moreh_cumsum = cumsum
@@ -103,11 +105,11 @@ class _NormArguments(_Arguments):
     keepdim: bool = False
 
 
-@host_function(name="operations.moreh.norm", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.norm", in_programs=True, chip_only="compute_kernel_config")
 @takes(_NormArguments)
-def norm(given: _NormArguments) -> Tensor:
+def norm(arguments: _NormArguments) -> Tensor:
     """The `p`-norm along dimensions (ttnn.operations.moreh.norm)."""
-    return ttnn.norm(given.input, given.dim, given.keepdim, p=given.p, **given.result_options)
+    return ttnn.norm(arguments.input, arguments.dim, arguments.keepdim, p=arguments.p, **arguments.result_options)
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,11 @@ class _PowerArguments(_Arguments):
     p: float
 
 
-@host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.abs_pow", in_programs=True, chip_only="compute_kernel_config")
 @takes(_PowerArguments)
-def abs_pow(given: _PowerArguments) -> Tensor:
+def abs_pow(arguments: _PowerArguments) -> Tensor:
     """Absolute values raised to the power `p` (ttnn.operations.moreh.abs_pow)."""
-    return given.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), given.p), given.input))
+    return arguments.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), arguments.p), arguments.input))
 
 
 @dataclass(frozen=True)
@@ -134,30 +136,30 @@ class _SoftmaxArguments(_DimArguments):
     strategy: object = None
 
 
-@host_function(name="operations.moreh.softmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.softmax", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def softmax(given: _SoftmaxArguments) -> Tensor:
+def softmax(arguments: _SoftmaxArguments) -> Tensor:
     """`softmax` along `dim` (ttnn.operations.moreh.softmax)."""
-    return ttnn.softmax(given.input, given.dim, **given.result_options)
+    return ttnn.softmax(arguments.input, arguments.dim, **arguments.result_options)
 
 
-@host_function(name="operations.moreh.softmin", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.softmin", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def softmin(given: _SoftmaxArguments) -> Tensor:
+def softmin(arguments: _SoftmaxArguments) -> Tensor:
     """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
-    return ttnn.softmax(ttnn.neg(given.input), given.dim, **given.result_options)
+    return ttnn.softmax(ttnn.neg(arguments.input), arguments.dim, **arguments.result_options)
 
 
-@host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.logsoftmax", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def logsoftmax(given: _SoftmaxArguments) -> Tensor:
+def logsoftmax(arguments: _SoftmaxArguments) -> Tensor:
     """The logarithm of `softmax` along `dim`, computed as x - max - log(sum) (ttnn.operations.moreh.logsoftmax)."""
 
     def computed(x: Tensor) -> Tensor:
-        x = ttnn.subtract(x, ttnn.max(x, given.dim, keepdim=True))
-        return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), given.dim, keepdim=True)))
+        x = ttnn.subtract(x, ttnn.max(x, arguments.dim, keepdim=True))
+        return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), arguments.dim, keepdim=True)))
 
-    return given.in_requested_memory(in_float32(computed, given.input))
+    return arguments.in_requested_memory(in_float32(computed, arguments.input))
 
 
 @dataclass(frozen=True)
@@ -184,9 +186,9 @@ class _LayerNormArguments(_Arguments):
     rstd: Tensor | None = None
 
 
-@host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.layer_norm", in_programs=True, chip_only="compute_kernel_config")
 @takes(_LayerNormArguments)
-def layer_norm(given: _LayerNormArguments) -> list[Tensor]:
+def layer_norm(arguments: _LayerNormArguments) -> list[Tensor]:
     """`layer_norm` over the last `normalized_dims` dimensions (ttnn.operations.moreh.layer_norm).
 
     Returns:
@@ -195,21 +197,21 @@ def layer_norm(given: _LayerNormArguments) -> list[Tensor]:
     Raises:
         ShapeError: There are no such dimensions.
     """
-    shape, first = tuple(given.input.shape), axis_of(-given.normalized_dims, len(given.input.shape))
-    flat = ttnn.reshape(given.input, (*shape[:first], -1))
-    numbers = {"weight": given.gamma, "bias": given.beta}
+    shape, first = tuple(arguments.input.shape), axis_of(-arguments.normalized_dims, len(arguments.input.shape))
+    flat = ttnn.reshape(arguments.input, (*shape[:first], -1))
+    numbers = {"weight": arguments.gamma, "bias": arguments.beta}
     shaped: dict[str, Any] = {name: ttnn.reshape(value, (-1,)) for name, value in numbers.items() if value is not None}
-    result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=given.eps, **shaped), shape)
+    result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=arguments.eps, **shaped), shape)
 
     def reciprocal(x: Tensor) -> Tensor:
-        return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), given.eps))
+        return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), arguments.eps))
 
-    means = ttnn.mean(flat, -1, output_tensor=given.mean)
+    means = ttnn.mean(flat, -1, output_tensor=arguments.mean)
     return [
-        given.in_requested_memory(result),
+        arguments.in_requested_memory(result),
         means,
-        in_requested_memory(in_float32(reciprocal, flat), None, given.rstd),
+        in_requested_memory(in_float32(reciprocal, flat), None, arguments.rstd),
     ]
 
 
-__getattr__ = names_of("operations.moreh", __all__)
+__getattr__ = submodule_getattr("operations.moreh", __all__)

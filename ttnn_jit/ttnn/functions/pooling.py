@@ -25,8 +25,8 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMem
 from ttnn_jit.ttnn.calling.eager_functions import pad, reshape
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.shared_parameters import OverOps, takes
-from ttnn_jit.ttnn.functions.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
+from ttnn_jit.ttnn.calling.shared_parameters import ArgumentsWithOps, takes
+from ttnn_jit.ttnn.functions.window_arguments import per_dimension, prefix_errors, result_dtype, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
     function_of,
@@ -34,11 +34,11 @@ _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
 )
 
 
-_OF_A_CHIP = "dram_slice_config applied_shard_scheme reallocate_halo_output"
+_CHIP_ONLY = "dram_slice_config applied_shard_scheme reallocate_halo_output"
 
 
 @dataclass(frozen=True)
-class _Arguments(OverOps):
+class _Arguments(ArgumentsWithOps):
     """Arguments of every pool.
 
     Attributes:
@@ -106,7 +106,7 @@ class _WindowArguments(_Arguments):
         """The checked sizes of a call of the function `name`."""
         windows = windows_of(name, 2, self.kernel_size, self.stride, self.padding, dilation)
         pool = Pool(self.batch_size, (self.input_h, self.input_w), self.channels, windows, ceil_mode)
-        with refusals_of(name):
+        with prefix_errors(name):
             pool.check(tuple(self.input_tensor.shape))
         return pool
 
@@ -126,9 +126,11 @@ class _MaxPool2dArguments(_WindowArguments):
     return_indices: bool = False
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=f"{_OF_A_CHIP} config_tensor_in_dram")
+@host_function(
+    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
+)
 @takes(_MaxPool2dArguments)
-def max_pool2d(given: _MaxPool2dArguments) -> Any:
+def max_pool2d(arguments: _MaxPool2dArguments) -> Any:
     """The maximum of every window; NaN if the window contains one (ttnn.max_pool2d).
 
     Returns:
@@ -139,11 +141,11 @@ def max_pool2d(given: _MaxPool2dArguments) -> Any:
         ArgumentError: An argument has the wrong type.
         ShapeError: The sizes are inconsistent, or do not fit the tensor.
     """
-    pool = given.pool("max_pool2d", given.dilation, given.ceil_mode)
-    found = given.result(_MAX_POOL2D, *attributes_of(pool))
-    indices = _indices(given.input_tensor, pool) if given.return_indices else None
-    given.free()
-    return (found, indices) if given.return_indices else found
+    pool = arguments.pool("max_pool2d", arguments.dilation, arguments.ceil_mode)
+    found = arguments.result(_MAX_POOL2D, *attributes_of(pool))
+    indices = _indices(arguments.input_tensor, pool) if arguments.return_indices else None
+    arguments.free()
+    return (found, indices) if arguments.return_indices else found
 
 
 def _indices(x: Any, pool: Pool) -> Any:
@@ -171,9 +173,11 @@ class _AvgPool2dArguments(_WindowArguments):
     compute_kernel_config: DeviceComputeKernelConfig | None = None
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=f"{_OF_A_CHIP} config_tensor_in_dram")
+@host_function(
+    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
+)
 @takes(_AvgPool2dArguments)
-def avg_pool2d(given: _AvgPool2dArguments) -> Any:
+def avg_pool2d(arguments: _AvgPool2dArguments) -> Any:
     """The mean of every window (ttnn.avg_pool2d).
 
     Returns:
@@ -183,12 +187,12 @@ def avg_pool2d(given: _AvgPool2dArguments) -> Any:
         ArgumentError: An argument has the wrong type.
         ShapeError: The sizes are inconsistent, or do not fit the tensor.
     """
-    pool = given.pool("avg_pool2d", 1, given.ceil_mode)
-    if given.divisor_override == 0:
+    pool = arguments.pool("avg_pool2d", 1, arguments.ceil_mode)
+    if arguments.divisor_override == 0:
         raise ArgumentError("`divisor_override` of avg_pool2d is 0")
-    attributes = (*attributes_of(pool), given.count_include_pad, given.divisor_override or 0)
-    found = given.result(_AVG_POOL2D, *attributes, compute_kernel_config=given.compute_kernel_config)
-    given.free()
+    attributes = (*attributes_of(pool), arguments.count_include_pad, arguments.divisor_override or 0)
+    found = arguments.result(_AVG_POOL2D, *attributes, compute_kernel_config=arguments.compute_kernel_config)
+    arguments.free()
     return found
 
 
@@ -210,27 +214,27 @@ class _AdaptiveArguments(_Arguments):
         return found
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=_OF_A_CHIP)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_CHIP_ONLY)
 @takes(_AdaptiveArguments)
-def adaptive_avg_pool2d(given: _AdaptiveArguments) -> Any:
+def adaptive_avg_pool2d(arguments: _AdaptiveArguments) -> Any:
     """The means of `output_size` windows that cover an image, by torch's rule (ttnn.adaptive_avg_pool2d).
 
     The shape of the result and the errors are those of `avg_pool2d`.
     """
-    return given.adaptive_result("adaptive_avg_pool2d", _ADAPTIVE_AVG)
+    return arguments.adaptive_result("adaptive_avg_pool2d", _ADAPTIVE_AVG)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=_OF_A_CHIP)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_CHIP_ONLY)
 @takes(_AdaptiveArguments)
-def adaptive_max_pool2d(given: _AdaptiveArguments) -> Any:
+def adaptive_max_pool2d(arguments: _AdaptiveArguments) -> Any:
     """The maxima of `output_size` windows that cover an image, by torch's rule (ttnn.adaptive_max_pool2d).
 
     The shape of the result and the errors are those of `max_pool2d`.
     """
-    return given.adaptive_result("adaptive_max_pool2d", _ADAPTIVE_MAX)
+    return arguments.adaptive_result("adaptive_max_pool2d", _ADAPTIVE_MAX)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def global_avg_pool2d(
     input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None
 ) -> Tensor:

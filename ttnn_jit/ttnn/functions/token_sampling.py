@@ -14,7 +14,7 @@ from ttnn_jit.ttnn.tensors.tensor_creation import arange
 from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
 
 
-@host_function(in_programs=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, chip_only="sub_core_grids")
 def sampling(
     input_values_tensor: Tensor,
     input_indices_tensor: Tensor,
@@ -72,12 +72,12 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     numbers = arange(0, width, dtype=COMPUTE_TYPE, device=values.device())
     rank = _tiled(ttnn.reshape(numbers, (1, 1, 1, width)))
     is_first = ttnn.eq(rank, 0.0)
-    may_be = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
-    masses = ttnn.cumsum(ttnn.multiply(probabilities, may_be), 3)
-    whole = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
+    is_candidate = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
+    masses = ttnn.cumsum(ttnn.multiply(probabilities, is_candidate), 3)
+    total = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
     # a column of uniform numbers in [0, 1), one per user
     uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=values.device(), seed=seed)
-    passed = ttnn.le(masses, ttnn.multiply(uniform, whole))
+    passed = ttnn.le(masses, ttnn.multiply(uniform, total))
     return ttnn.gather(indices, 3, typecast(ttnn.sum(passed, 3, True), indices.dtype))
 
 

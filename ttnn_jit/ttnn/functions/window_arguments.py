@@ -63,7 +63,7 @@ def windows_of(name: str, rank: int, kernel_size: Any, stride: Any, padding: Any
     steps = per_dimension(stride, f"`stride` of {name}", rank)
     apart = per_dimension(dilation, f"`dilation` of {name}", rank)
     pairs: tuple[Pair, ...] = padding_pairs(padding, f"`padding` of {name}", kernel, steps, apart)
-    with refusals_of(name):
+    with prefix_errors(name):
         return Windows(kernel, steps, pairs, apart)
 
 
@@ -75,7 +75,7 @@ def check_sizes(
     Raises:
         ShapeError: They are inconsistent, or do not fit.
     """
-    with refusals_of(name):
+    with prefix_errors(name):
         sizes.check()
         sizes.check_operands(x, weight, bias)
 
@@ -101,7 +101,7 @@ def result_dtype(dtype: DataType | None, x: Any, what: str = "a convolution") ->
 
 
 @contextmanager
-def refusals_of(name: str) -> Iterator[None]:
+def prefix_errors(name: str) -> Iterator[None]:
     """Prefix shape errors in the body with the function `name`."""
     try:
         yield

@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.tensors.transfers import clone, to_memory_config
 PositiveInt = Annotated[int, "at least 1"]
 
 
-class _Workers(TypedDict, total=False):
+class _WorkerOptions(TypedDict, total=False):
     barrier_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
     chunks_per_sync: PositiveInt | None
     final_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
@@ -42,16 +42,16 @@ class _Workers(TypedDict, total=False):
     use_optimal_ccl_for_llama: bool | None
 
 
-class Links(_Workers, total=False):
+class FabricOptions(_WorkerOptions, total=False):
     """Options of the links between chips, which change no result."""
 
     topology: Topology | None
 
 
-_LINKS = {NO_LINKS: " ".join(Links.__annotations__)}
+_FABRIC_OPTIONS = {NO_LINKS: " ".join(FabricOptions.__annotations__)}
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -60,7 +60,7 @@ def all_gather(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
     """The tensors of all devices along an axis of the mesh, concatenated along `dim` (ttnn.all_gather).
 
@@ -78,17 +78,17 @@ def all_gather(
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+    return _over_one_device("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
     mesh_device: Device | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
     """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce).
 
@@ -97,10 +97,10 @@ def all_reduce(
     Raises:
         ArgumentError: There are several devices along the axis, or an argument has the wrong type.
     """
-    return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
+    return _over_one_device("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -109,7 +109,7 @@ def reduce_scatter(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
     """The sum of the tensors along an axis of the mesh, scattered along `dim` (ttnn.reduce_scatter).
 
@@ -120,7 +120,7 @@ def reduce_scatter(
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+    return _over_one_device("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
 @host_function()
@@ -134,7 +134,7 @@ def mesh_partition(
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
+    return _over_one_device("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
 
 
 @host_function(name="experimental.all_gather_async")
@@ -172,7 +172,7 @@ def _asynchronous(name: str, function: Any, args: tuple[Any, ...], keywords: dic
     return result
 
 
-class _Options(Links, total=False):
+class _CollectiveOptions(FabricOptions, total=False):
     cluster_axis: int | None
     mesh_device: Device | None
     memory_config: MemoryConfig | None
@@ -188,7 +188,7 @@ def _into_buffers(
     persistent_output_buffers: Tensor | Sequence[Tensor] | None,
     dim: int,
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
-    **options: Unpack[_Options],
+    **options: Unpack[_CollectiveOptions],
 ) -> _Call:
     buffers = persistent_output_buffers
     return input_tensor, dim, [buffers] if isinstance(buffers, Tensor) else [*(buffers or ())], options
@@ -201,7 +201,7 @@ def _by_dimension(
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
     *,
     persistent_output_tensor: Tensor | None = None,
-    **options: Unpack[_Options],
+    **options: Unpack[_CollectiveOptions],
 ) -> _Call:
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], options
 
@@ -217,13 +217,13 @@ def _along_an_axis(
     *,
     persistent_output_tensor: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    **_workers: Unpack[_Workers],
+    **_worker_options: Unpack[_WorkerOptions],
 ) -> _Call:
     given = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], given
 
 
-@host_function(name="experimental.neighbor_pad_async", without_effect=_LINKS)
+@host_function(name="experimental.neighbor_pad_async", without_effect=_FABRIC_OPTIONS)
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,
@@ -233,7 +233,7 @@ def neighbor_pad_async(
     cluster_axis: int | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
     """A tensor padded with the adjacent elements of its neighbours (ttnn.experimental.neighbor_pad_async).
 
@@ -260,15 +260,15 @@ def neighbor_pad_async(
             raise ArgumentError(f"a padding of neighbor_pad_async must be at least 0, got {padding}")
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` must be 'zeros' or 'replicate', got {padding_mode!r}")
-    whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
+    whole = _over_one_device("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
     if padding_mode == "zeros":
         widths = [(padding_left, padding_right) if each == axis else (0, 0) for each in range(len(whole.shape))]
         return operations.pad(whole, tuple(widths), value=0.0)
-    front, behind = _part(whole, axis, 0), _part(whole, axis, tuple(whole.shape)[axis] - 1)
+    front, behind = _slice_at(whole, axis, 0), _slice_at(whole, axis, tuple(whole.shape)[axis] - 1)
     return operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
 
 
-def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
+def _slice_at(tensor: Tensor, axis: int, index: int) -> Tensor:
     """The slice at one index along an axis."""
     begins = [index if each == axis else 0 for each in range(len(tensor.shape))]
     ends = [index + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
@@ -278,7 +278,7 @@ def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
 # --- One device along an axis -----------------------------------------------------------------------------------------
 
 
-def _of_one(
+def _over_one_device(
     name: str,
     tensor: Tensor,
     cluster_axis: int | None,
@@ -299,11 +299,11 @@ def _of_one(
             f"{name}: {device} has {count} devices{along}, and devices of a mesh exchange nothing here",
             help="run it on a mesh of one: `ttnn.open_mesh_device(ttnn.MeshShape(1, 1))`",
         )
-    return _copied(tensor, memory_config, output_tensor)
+    return _copy(tensor, memory_config, output_tensor)
 
 
 @over_meshes
-def _copied(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
+def _copy(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
     if memory_config is None and output_tensor is None:
         return clone(tensor)
     where = output_tensor.memory_config() if memory_config is None and output_tensor is not None else memory_config

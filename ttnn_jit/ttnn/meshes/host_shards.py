@@ -49,7 +49,7 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence
     for tensor in tensors:
         if tensor.device() is not None:
             raise ArgumentError("from_host_shards: a shard lies on a device", help="use `ttnn.from_device` first")
-    return _only("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
+    return _single("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
 
 
 @host_function(observed=False)
@@ -62,10 +62,10 @@ def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
     for tensor in tensors:
         if tensor.device() is None:
             raise ArgumentError("combine_device_tensors: a tensor is on the host", help="use `from_host_shards`")
-    return _only("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
+    return _single("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
 
 
-def _only(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
+def _single(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
     if len(tensors) != 1:
         raise ArgumentError(
             f"{name}: got {len(tensors)} tensors; a tensor of several devices cannot be assembled from its parts",

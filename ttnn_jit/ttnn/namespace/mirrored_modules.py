@@ -72,7 +72,7 @@ _DISTRIBUTED = [
     "get_pcie_device_ids",
     "open_mesh_device",
 ]
-_STARRED = {"distributed": _DISTRIBUTED, "distributed.distributed": _DISTRIBUTED}
+_EXPORTED = {"distributed": _DISTRIBUTED, "distributed.distributed": _DISTRIBUTED}
 """Module -> the names that ``from module import *`` imports."""
 
 
@@ -82,11 +82,11 @@ class MirroredModule(types.ModuleType):
     def __init__(self, path: str) -> None:
         super().__init__(f"ttnn_jit.ttnn.{path}", f"The module `ttnn.{path}`: names of ttnn that are elsewhere too.")
         self.__path__: list[str] = []  # lets its submodules be imported
-        self.__all__ = _STARRED.get(path, [])
+        self.__all__ = _EXPORTED.get(path, [])
 
     def __getattr__(self, name: str) -> Any:
         path = self.__name__.removeprefix("ttnn_jit.ttnn.")
-        found = ABSENT if name.startswith("__") else _found(path, name)
+        found = ABSENT if name.startswith("__") else _looked_up(path, name)
         if found is ABSENT:
             from ttnn_jit.ops.public_names import why_absent
 
@@ -104,7 +104,7 @@ def mirrored(path: str) -> MirroredModule:
 
 
 @compiles
-def _found(path: str, name: str) -> Any:
+def _looked_up(path: str, name: str) -> Any:
     if f"{path}.{name}" in MIRRORED:
         return mirrored(f"{path}.{name}")
     for home in MIRRORED[path].split():

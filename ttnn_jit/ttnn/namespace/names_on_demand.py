@@ -19,7 +19,7 @@ _DECLARED = re.compile(r"^@host_function\(((?s:.*?))\)\n(?:@.*\n)*def (\w+)\(", 
 _NAME = re.compile(r'\bname="([\w.]+)"')
 
 
-_ROOM = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[1]
 
 
 @cache
@@ -30,24 +30,24 @@ def declared_functions() -> dict[str, str]:
     """
     return {
         (named[1] if (named := _NAME.search(said)) else name): _module_of(file)
-        for file in sorted(_ROOM.rglob("*.py"))
+        for file in sorted(_PACKAGE.rglob("*.py"))
         for said, name in _DECLARED.findall(file.read_text(encoding="utf-8"))
     }
 
 
-def declared_names_of(submodule: str) -> list[str]:
+def host_function_names(submodule: str) -> list[str]:
     """The names of the host functions in a submodule of ttnn."""
     split = (name.rpartition(".") for name in HOST_FUNCTIONS)
     return [name for home, _, name in split if home == submodule]
 
 
 def _module_of(file: Path) -> str:
-    return ".".join(["ttnn_jit.ttnn", *file.relative_to(_ROOM).with_suffix("").parts])
+    return ".".join(["ttnn_jit.ttnn", *file.relative_to(_PACKAGE).with_suffix("").parts])
 
 
 def host_functions_of(submodule: str) -> dict[str, Any]:
     """The host functions in a submodule of ttnn, by their names in it."""
-    names = declared_names_of(submodule)
+    names = host_function_names(submodule)
     return {name: getattr(import_module(HOST_FUNCTIONS[f"{submodule}.{name}"]), name) for name in names}
 
 
@@ -62,17 +62,17 @@ def loaded(name: str) -> Any:
         return mirrored(name)
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
-    return knowing_its_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
+    return with_qualified_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
 
 
-def knowing_its_name(name: str, value: Any) -> Any:
+def with_qualified_name(name: str, value: Any) -> Any:
     """`value`; sets the `python_fully_qualified_name` of a function without one to ``ttnn.<name>``."""
     if isinstance(value, FunctionType) and not hasattr(value, "python_fully_qualified_name"):
         vars(value)["python_fully_qualified_name"] = f"ttnn.{name}"
     return value
 
 
-def is_newly_declared(name: str) -> bool:
+def is_declared_in_source(name: str) -> bool:
     """Whether a host function of this name was declared after `make docs` wrote the table."""
     return name in declared_functions()
 
@@ -102,17 +102,17 @@ def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> Attrib
     return AttributeError(f"{missing}{hint}", name=name)
 
 
-def names_of(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
+def submodule_getattr(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a submodule with the names `known`, and host functions that were declared since.
 
     Names of `known` that the submodule does not define are looked up in `ttnn`.
     """
 
-    def lacks(name: str) -> Any:
+    def lookup(name: str) -> Any:
         if name in known:
             return getattr(import_module("ttnn_jit.ttnn"), name)
         if (module := declared_functions().get(f"{submodule}.{name}")) is not None:
             return getattr(import_module(module), name)
         raise unknown_name(name, known, submodule)
 
-    return lacks
+    return lookup

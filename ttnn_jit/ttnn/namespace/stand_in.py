@@ -23,23 +23,23 @@ NAME = "ttnn"
 HOME = "ttnn_jit.ttnn"
 TEST_HELPERS = "ttnn_jit._src"
 """An internal package of ttnn.jit that tests written for it import from; only the finder provides it."""
-HELPER_HOMES = {f"{TEST_HELPERS}.utils": "ttnn_jit.specs.cores.sharding"}
+HELPER_MODULES = {f"{TEST_HELPERS}.utils": "ttnn_jit.specs.cores.sharding"}
 ON_PYTHONPATH = str(Path(__file__).parents[1] / "on_pythonpath")
 
 
 class TtnnFinder(MetaPathFinder):
-    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found; and `HELPER_HOMES`."""
+    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found; and `HELPER_MODULES`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of our module for a name in `ttnn` or `HELPER_HOMES`; None for others, and if a real ttnn exists."""
+        """The spec of the module for a name in `ttnn` or `HELPER_MODULES`; None for others, or beside a real ttnn."""
         if fullname == TEST_HELPERS:
             return ModuleSpec(fullname, None, is_package=True)  # only its submodules have contents
-        if fullname in HELPER_HOMES:
-            return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
+        if fullname in HELPER_MODULES:
+            return ModuleSpec(fullname, _AliasLoader(HELPER_MODULES[fullname]))
         if fullname.startswith(f"{HOME}."):
-            _refuse_missing(fullname, path)
+            _raise_for_absent(fullname, path)
             return _mirrored_spec(fullname, fullname.removeprefix(f"{HOME}."))
         package, _, submodule = fullname.partition(".")
         if package != NAME:
@@ -69,7 +69,7 @@ def _mirrored_spec(fullname: str, module: str) -> ModuleSpec | None:
     return ModuleSpec(fullname, _AliasLoader(module, mirrored), is_package=True) if module in MIRRORED else None
 
 
-def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
+def _raise_for_absent(fullname: str, path: Sequence[str] | None) -> None:
     """Raise for ``from ttnn import view``, which looks for a submodule if there is no attribute, with the reason."""
     from ttnn_jit.ops.public_names import why_absent
 
@@ -103,7 +103,7 @@ def register_as_ttnn() -> None:
     if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TtnnFinder())
-    _tell_spawned_processes()
+    _install_in_spawned_processes()
 
 
 def _put_on_path() -> None:
@@ -115,7 +115,7 @@ def _put_on_path() -> None:
     sys.path[:] = [*(entry for entry in sys.path if entry != ON_PYTHONPATH), ON_PYTHONPATH]
 
 
-def _tell_spawned_processes() -> None:
+def _install_in_spawned_processes() -> None:
     from multiprocessing import spawn
 
     prepare: Callable[..., dict[str, Any]] = spawn.get_preparation_data

@@ -10,7 +10,7 @@ from ttnn_jit.golden.comparison_report import PAGE, RecordFile
 from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode
 from ttnn_jit.ttnn.observing.session_config import CONFIG
 
-_SHOWN = 20  # records of a test
+_MAX_SHOWN = 20  # records of a test
 
 
 class ComparedTests:
@@ -46,9 +46,9 @@ class ComparedTests:
         """
         found = self._mode.records[self._first :]
         bad = [record for record in found if record.matches is False and record.level != "globally"]
-        more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+        more = [f"and {len(bad) - _MAX_SHOWN} more"] if len(bad) > _MAX_SHOWN else []
         head = [f"{len(bad)} results differ from their goldens (report: {self._folder / PAGE})"] if bad else []
-        return "\n".join([*head, *map(str, bad[:_SHOWN]), *more])
+        return "\n".join([*head, *map(str, bad[:_MAX_SHOWN]), *more])
 
     def end(self) -> None:
         """Stop comparing, and merge the records of all processes."""

@@ -28,7 +28,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor, specs_of
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.mesh import MeshTensor
-from ttnn_jit.ttnn.observing.comparison_tolerances import Elements, JudgedCall, in_a_chain
+from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, SelectedElements, chained_tolerance
 
 if TYPE_CHECKING:
     import torch
@@ -51,13 +51,13 @@ class Comparison(NamedTuple):
         record: The verdict.
         tensor: The result of an operation; None if it was not compared.
         golden: The golden, in float64 or integers.
-        wanted_pcc: The required correlation.
+        required_pcc: The required correlation.
     """
 
     record: ComparisonRecord
     tensor: Tensor | None = None
     golden: torch.Tensor | None = None
-    wanted_pcc: float = 0.0
+    required_pcc: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Call:
 
     local: tuple[Sequence[Any], Mapping[str, Any]]
     chained: tuple[Sequence[Any], Mapping[str, Any]]
-    again: tuple[Sequence[Any], Mapping[str, Any]] | None
+    rerun_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None
     draw: int
 
 
@@ -77,45 +77,45 @@ class ComparisonMode(Observer):
     """Compares calls, and stores the records.
 
     Args:
-        wanted_pcc: Returns the correlation that is required of chains and of users' operations.
-        tell: Called with every comparison, and with every tensor that was not compared.
-        complain: Called with the record of every difference, and of every tensor that was not compared.
+        required_pcc: Returns the correlation that is required of chains and of users' operations.
+        on_comparison: Called with every comparison, and with every tensor that was not compared.
+        warn_or_raise: Called with the record of every difference, and of every tensor that was not compared.
         running_test: Returns the name of the running test.
     """
 
     def __init__(
         self,
-        wanted_pcc: Callable[[], float],
-        tell: Callable[[Comparison], None],
-        complain: Callable[[ComparisonRecord], None],
+        required_pcc: Callable[[], float],
+        on_comparison: Callable[[Comparison], None],
+        warn_or_raise: Callable[[ComparisonRecord], None],
         running_test: Callable[[], str] = str,
     ) -> None:
         self.records: list[ComparisonRecord] = []
-        self._wanted_pcc = wanted_pcc
-        self._tell = tell
-        self._complain = complain
+        self._required_pcc = required_pcc
+        self._on_comparison = on_comparison
+        self._warn_or_raise = warn_or_raise
         self._running_test = running_test
-        self._of_thread = threading.local()
+        self._thread_state = threading.local()
         self._numbers = 0
         self._goldens: dict[int, tuple[weakref.ref[Tensor], torch.Tensor]] = {}
 
     @property
     def _calls(self) -> list[_Call | None]:
         """The running calls of this thread, the innermost last."""
-        calls: list[_Call | None] = vars(self._of_thread).setdefault("calls", [])
+        calls: list[_Call | None] = vars(self._thread_state).setdefault("calls", [])
         return calls
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Save the arguments, which the operation may overwrite."""
-        if self.looks_inside(operation) or _why_unseen([*args, *kwargs.values()]):
+        if self.looks_inside(operation) or _why_unreadable([*args, *kwargs.values()]):
             self._calls.append(None)
             return
         jitted = hasattr(operation, "__ttnn_jit_wrapped__")
         self._calls.append(
             _Call(
-                _mapped(_as_golden, args, kwargs),
-                _mapped(self._golden, args, kwargs),
-                _mapped(_copied, args, kwargs) if jitted else None,
+                _map_tensors(_as_golden, args, kwargs),
+                _map_tensors(self._golden_or_value, args, kwargs),
+                _map_tensors(_copy, args, kwargs) if jitted else None,
                 next_draw(),
             )
         )
@@ -135,30 +135,30 @@ class ComparisonMode(Observer):
         results = leaves(result)
         tensors = [leaf for leaf in results if isinstance(leaf, Tensor)]
         if call is None:
-            self._carry(operation, [*args, *kwargs.values()], tensors, number)
-        elif call.again is not None:
-            self._step(operation, call.again, call.draw, tensors, number)
+            self._propagate_golden(operation, [*args, *kwargs.values()], tensors, number)
+        elif call.rerun_arguments is not None:
+            self._rerun(operation, call.rerun_arguments, call.draw, tensors, number)
         else:
-            self._forget(tensors)
-            compared = _Compared(operation, args, kwargs, results)
+            self._drop_goldens(tensors)
+            compared = _FinishedCall(operation, args, kwargs, results)
             for level, (given, keywords) in (("locally", call.local), ("globally", call.chained)):
                 self._compare(compared, level, given, keywords, number)
 
-    def _carry(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
+    def _propagate_golden(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
         """Pass the golden of a moved tensor on to the result; note an operation whose elements cannot be read.
 
         Results of operations inside a host function have their own goldens already.
         """
-        if not self.looks_inside(operation) and (why := _why_unseen([*sources, *tensors])):
+        if not self.looks_inside(operation) and (why := _why_unreadable([*sources, *tensors])):
             self._note(operation, number, why)
             return
-        if len(tensors) == 1 and sources and isinstance(sources[0], Tensor) and self._known(tensors[0]) is None:
-            golden = self._known(sources[0])
+        if len(tensors) == 1 and sources and isinstance(sources[0], Tensor) and self._known_golden(tensors[0]) is None:
+            golden = self._known_golden(sources[0])
             if golden is not None and golden.shape == tuple(tensors[0].shape):
-                self._keep(tensors[0], golden)
+                self._store_golden(tensors[0], golden)
 
     def _compare(
-        self, compared: _Compared, level: str, args: Sequence[Any], kwargs: Mapping[str, Any], number: int
+        self, compared: _FinishedCall, level: str, args: Sequence[Any], kwargs: Mapping[str, Any], number: int
     ) -> None:
         operation = compared.operation
         try:
@@ -171,21 +171,23 @@ class ComparisonMode(Observer):
         if len(compared.results) != given:
             self._note(operation, number, f"{len(compared.results)} tensors of results, {given} of its golden")
             return
-        relative = relative_of_pcc(self._wanted_pcc())
+        relative = relative_of_pcc(self._required_pcc())
         for output, (tensor, golden) in enumerate(zip(compared.results, goldens, strict=True)):
             if not isinstance(tensor, Tensor):
                 continue
             if level == "globally":
-                self._keep(tensor, golden)
+                self._store_golden(tensor, golden)
                 tolerance = call.globally(output, relative)
             else:
                 tolerance = call.locally(tensor.dtype, output, relative)
-            elements = partial(call.by_elements, output, compared.results, goldens) if call.names_indices else None
+            elements = partial(call.by_elements, output, compared.results, goldens) if call.returns_indices else None
             self._record(operation, number, level, output, (tensor, golden), tolerance, elements)
 
-    def _step(self, operation: Any, again: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int) -> None:
+    def _rerun(
+        self, operation: Any, rerun_arguments: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int
+    ) -> None:
         """Run a jitted function again, one operation at a time, with the same random draws."""
-        args, kwargs = again
+        args, kwargs = rerun_arguments
         try:
             with telling_only(self), drawing_from(draw):
                 stepped = operation.__ttnn_jit_wrapped__(*args, **kwargs)
@@ -194,12 +196,12 @@ class ComparisonMode(Observer):
         except TtnnJitError as error:
             self._note(operation, number, f"it does not run one operation after the other: {error.message}")
             return
-        relative = relative_of_pcc(self._wanted_pcc())
+        relative = relative_of_pcc(self._required_pcc())
         for output, (tensor, other) in enumerate(zip(tensors, leaves(stepped), strict=False)):
-            golden, one_by_one = self._known(other), _as_golden(other)
+            golden, one_by_one = self._known_golden(other), _as_golden(other)
             if golden is not None:
-                self._keep(tensor, golden)
-            tolerance = in_a_chain(relative, partial(_difference, one_by_one, golden))
+                self._store_golden(tensor, golden)
+            tolerance = chained_tolerance(relative, partial(_difference, one_by_one, golden))
             self._record(operation, number, "jitted", output, (tensor, one_by_one), tolerance)
 
     def _record(
@@ -210,7 +212,7 @@ class ComparisonMode(Observer):
         output: int,
         found: tuple[Tensor, torch.Tensor],
         tolerance: Tolerance,
-        elements: Callable[[], Elements] | None = None,
+        elements: Callable[[], SelectedElements] | None = None,
     ) -> None:
         tensor, golden = found
         got = tensor.to_torch()
@@ -228,9 +230,9 @@ class ComparisonMode(Observer):
             os.getpid(), self._running_test(),
         )  # fmt: skip
         self.records.append(record)
-        self._tell(Comparison(record, tensor, golden, self._wanted_pcc()))
+        self._on_comparison(Comparison(record, tensor, golden, self._required_pcc()))
         if not verdict.matches:
-            self._complain(record)
+            self._warn_or_raise(record)
 
     def _note(self, operation: Any, number: int, note: str) -> None:
         """Record that a tensor was not compared."""
@@ -239,30 +241,30 @@ class ComparisonMode(Observer):
             process=os.getpid(), test=self._running_test(),
         )  # fmt: skip
         self.records.append(record)
-        self._tell(Comparison(record))
-        self._complain(record)
+        self._on_comparison(Comparison(record))
+        self._warn_or_raise(record)
 
     # --- The chain of goldens -----------------------------------------------------------------------------------------
 
-    def _known(self, tensor: Any) -> torch.Tensor | None:
+    def _known_golden(self, tensor: Any) -> torch.Tensor | None:
         reference, golden = self._goldens.get(id(tensor), (None, None))
         return golden if reference is not None and reference() is tensor else None
 
-    def _golden(self, tensor: Tensor) -> Any:
-        known = self._known(tensor)
+    def _golden_or_value(self, tensor: Tensor) -> Any:
+        known = self._known_golden(tensor)
         return _as_golden(tensor) if known is None else known
 
-    def _keep(self, tensor: Tensor, golden: torch.Tensor) -> None:
+    def _store_golden(self, tensor: Tensor, golden: torch.Tensor) -> None:
         number = id(tensor)
         self._goldens[number] = weakref.ref(tensor, lambda _: self._goldens.pop(number, None)), golden
 
-    def _forget(self, tensors: Sequence[Tensor]) -> None:
+    def _drop_goldens(self, tensors: Sequence[Tensor]) -> None:
         """Drop the goldens of these results, which in-place updates made stale."""
         for tensor in tensors:
             self._goldens.pop(id(tensor), None)
 
 
-class _Compared:
+class _FinishedCall:
     """A finished call.
 
     Args:
@@ -283,11 +285,11 @@ class _Compared:
         golden: GoldenCall = self.operation.golden_call(args, kwargs)
         if exactly:
             first = next(spec.dtype for spec in specs_of(self._bound.operands) if isinstance(spec, TensorSpec))
-            golden = golden.on(self._target, first)
+            golden = golden.rounded_for(self._target, first)
         return JudgedCall(golden, self._bound, specs_of(self._bound.operands), self._target.numerics is Numerics.DEVICE)
 
 
-def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
+def warn_or_raise(raises: Callable[[], bool], record: ComparisonRecord) -> None:
     """Warn of a difference, or raise if `raises` says so; warn of a tensor that was not compared."""
     if record.matches is None:
         text = f"{record.operation} was not compared: {record.reason}"
@@ -309,7 +311,7 @@ def _verdict(
     found: tuple[Tensor, torch.Tensor],
     got: torch.Tensor,
     tolerance: Tolerance,
-    elements: Callable[[], Elements] | None,
+    elements: Callable[[], SelectedElements] | None,
 ) -> Verdict:
     tensor, golden = found
     flushes = _target([tensor]).numerics is Numerics.DEVICE
@@ -329,7 +331,7 @@ def _difference(one_by_one: torch.Tensor, golden: torch.Tensor | None) -> torch.
     return one_by_one.double() * 0 if golden is None else (one_by_one.double() - golden.double()).abs()
 
 
-def _mapped(
+def _map_tensors(
     change: Callable[[Tensor], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     def changed(leaf: Any) -> Any:
@@ -352,13 +354,13 @@ def _in_float64(golden: torch.Tensor) -> torch.Tensor:
     return golden.double() if golden is not None and golden.is_floating_point() else golden
 
 
-def _copied(tensor: Tensor) -> Tensor:
+def _copy(tensor: Tensor) -> Tensor:
     import copy
 
     return copy.deepcopy(tensor)
 
 
-def _why_unseen(values: Sequence[Any]) -> str:
+def _why_unreadable(values: Sequence[Any]) -> str:
     """Why the elements of a tensor among `values` cannot be read; empty if they can."""
     for tensor in (leaf for leaf in leaves(list(values)) if isinstance(leaf, Tensor)):
         if isinstance(tensor, MeshTensor):

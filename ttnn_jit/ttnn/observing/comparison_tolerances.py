@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from ttnn_jit.ops import BoundCall
     from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 
-_SUMMED = 2.0**-16
+_SUM_ERROR = 2.0**-16
 """Relative error of float32 sums: 256 roundings of 2**-24, about the longest chains in models."""
-_MULTIPLIED = 12.0
+_PRODUCT_ERROR_FACTOR = 12.0
 """Factor between the error of a sum of products and that of one product, for partly correlated errors."""
-_DRAWS = 8
-_WITNESSED = 8.0
+_PERTURBATIONS = 8
+_FLOAT32_ERROR_FACTOR = 8.0
 """Allowed multiple of the error of torch's float32 result."""
-_SMALLEST = 2.0**-126  # smaller values may be flushed to zero
+_SMALLEST_NORMAL = 2.0**-126  # smaller values may be flushed to zero
 
 
-Elements = tuple[Any, Any, DataType]
+SelectedElements = tuple[Any, Any, DataType]
 """The elements that the indices of a result and of its golden select, and their dtype."""
 
 
@@ -76,14 +76,14 @@ class JudgedCall:
 
     def globally(self, output: int, relative: float) -> Tolerance:
         """The tolerance for a result, compared with the golden of the operands' goldens."""
-        return in_a_chain(relative, partial(self.noise, output, relative))
+        return chained_tolerance(relative, partial(self.noise, output, relative))
 
     @property
-    def names_indices(self) -> bool:
+    def returns_indices(self) -> bool:
         """Whether the results are indices, which may differ from the golden's: ties allow any index."""
         return self.bound.operation.by_elements is not None
 
-    def by_elements(self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]) -> Elements:
+    def by_elements(self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]) -> SelectedElements:
         """The elements that the indices of `results` and `goldens` select.
 
         Raises:
@@ -104,12 +104,12 @@ class JudgedCall:
         index = self.bound.operation.precision_index
         if self.bound.operation.rounds_steps:
             dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
-            return max([_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+            return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
         if index is None or (text := self.bound.attributes[index]) is None:
-            return _SUMMED
+            return _SUM_ERROR
         dtypes = [spec.dtype for spec in self.specs[:2] if isinstance(spec, TensorSpec)]
         found = multiplication(text, dtypes[0], dtypes[-1])
-        return _SUMMED if found is None else _SUMMED + _MULTIPLIED * found.error
+        return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
     def noise(self, output: int, error: float) -> torch.Tensor:
         """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
@@ -122,11 +122,11 @@ class JudgedCall:
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
         exact = self._result(self.golden, output)
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
-        move = partial(_moved, error, generator, max(blocks) if self.on_chip else 0)
-        moved = [self._result(self._changed(move), output) for _ in range(_DRAWS)]
+        perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
+        moved = [self._result(self._changed(perturb), output) for _ in range(_PERTURBATIONS)]
         spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
         others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
-        away = _WITNESSED * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
+        away = _FLOAT32_ERROR_FACTOR * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
         allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
         overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
@@ -149,12 +149,12 @@ class JudgedCall:
         return found.double()
 
 
-def _moved(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
+def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
     """`value` perturbed by `error`, and by the unit of its block, if it may be packed with so many bits."""
     import torch
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
-    unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST
+    unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST_NORMAL
     return value * (1.0 + error * by) + unit * by
 
 
@@ -171,9 +171,9 @@ def _magnitude(value: torch.Tensor) -> torch.Tensor:
 
 def _flushed(value: torch.Tensor) -> torch.Tensor:
     """Denormal operands flushed to zero, as in bfloat16 products; this matters for products with infinity."""
-    return value.masked_fill(value.abs() < _SMALLEST, 0.0)
+    return value.masked_fill(value.abs() < _SMALLEST_NORMAL, 0.0)
 
 
-def in_a_chain(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
+def chained_tolerance(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
     """The tolerance for the result of several operations."""
     return Tolerance(1.0, relative=relative, noise=noise, of_all=True)

@@ -53,7 +53,7 @@ def folded(nodes: Sequence[Node]) -> list[Node]:
     """The nodes with each repetition once, largest first; remarks on its first and last node state the count."""
     found, free = list(nodes), [True] * len(nodes)
     while (largest := _largest(found, free)) is not None:
-        found = _without(found, largest)
+        found = _with_one_occurrence(found, largest)
         start, length, times = largest
         free[start : start + length * times] = [False] * length
     return found
@@ -64,7 +64,7 @@ def _largest(nodes: Sequence[Node], free: Sequence[bool]) -> Repetition | None:
     known: dict[tuple[object, ...], int] = {}
     kinds = [known.setdefault((n.name, n.outputs, n.arguments, n.remark), len(known)) for n in nodes]
     best: Repetition | None = None
-    for length in range(_SHORTEST, len(nodes) // 2 + 1):
+    for length in range(_MIN_LENGTH, len(nodes) // 2 + 1):
         run = 0
         for at in range(len(nodes) - length - 1, -2, -1):
             if (
@@ -72,22 +72,22 @@ def _largest(nodes: Sequence[Node], free: Sequence[bool]) -> Repetition | None:
                 and free[at]
                 and free[at + length]
                 and kinds[at] == kinds[at + length]
-                and _alike(nodes, at, length)
+                and _inputs_match(nodes, at, length)
             ):
                 run += 1
                 continue
             times = run // length + 1
             if times > 1:
-                found = _with_the_first(nodes, kinds, Repetition(at + 1, length, times))
+                found = _with_first_occurrence(nodes, kinds, Repetition(at + 1, length, times))
                 best = found if best is None or found.saved > best.saved else best
             run = 0
     return best
 
 
-_SHORTEST = 3
+_MIN_LENGTH = 3
 
 
-def _alike(nodes: Sequence[Node], at: int, length: int) -> bool:
+def _inputs_match(nodes: Sequence[Node], at: int, length: int) -> bool:
     """Whether each input of a node and that of the node `length` later are from equally distant nodes, or one node."""
     own, other = nodes[at].inputs, nodes[at + length].inputs
     return len(own) == len(other) and all(
@@ -96,7 +96,7 @@ def _alike(nodes: Sequence[Node], at: int, length: int) -> bool:
     )
 
 
-def _with_the_first(nodes: Sequence[Node], kinds: Sequence[int], found: Repetition) -> Repetition:
+def _with_first_occurrence(nodes: Sequence[Node], kinds: Sequence[int], found: Repetition) -> Repetition:
     """`found` with a preceding first occurrence, whose inputs alone come from outside the repetition."""
     start, length = found.start - found.length, found.length
     if start < 0 or kinds[start : found.start] != kinds[found.start : found.start + length]:
@@ -108,7 +108,7 @@ def _with_the_first(nodes: Sequence[Node], kinds: Sequence[int], found: Repetiti
     return Repetition(start, length, found.times + 1)
 
 
-def _without(nodes: Sequence[Node], found: Repetition) -> list[Node]:
+def _with_one_occurrence(nodes: Sequence[Node], found: Repetition) -> list[Node]:
     """The nodes with `found` once, renumbered."""
     start, length, times = found
     beyond = start + length * times

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ttnn_jit.ttnn.observing.graph_nodes import Node, folded
 
-_WIDEST = 48
+_LINE_WIDTH = 48
 """Characters in a line of arguments."""
-_MOST_LINES = 4
+_MAX_LINES = 4
 """Lines of arguments in a box; JSON has all arguments."""
 
 
@@ -20,16 +20,16 @@ def lines_of(node: Node) -> list[str]:
     remark = [node.remark] if node.remark else []
     return [
         node.name,
-        *wrap(", ".join(node.arguments), _WIDEST, max_lines=_MOST_LINES, placeholder=" ..."),
+        *wrap(", ".join(node.arguments), _LINE_WIDTH, max_lines=_MAX_LINES, placeholder=" ..."),
         *node.outputs,
         *remark,
     ]
 
 
-_LINE, _LETTER, _GAP, _BETWEEN = 16, 7, 28, 36  # pixels: a line's height, a letter's width, between boxes, rows
-_TALLEST = 1400
+_LINE, _LETTER, _GAP, _ROW_GAP = 16, 7, 28, 36  # pixels: a line's height, a letter's width, between boxes, rows
+_COLUMN_HEIGHT = 1400
 """Height of a column in pixels, about that of a screen."""
-_MANY = 40
+_FOLD_ABOVE = 40
 """Nodes in a graph that is drawn without folding."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height."""
@@ -41,13 +41,13 @@ def picture(nodes: Sequence[Node]) -> str:
     An edge that spans several rows has a lane between the boxes of each row that it crosses. A graph that is taller
     than a screen continues in a column to the right.
     """
-    nodes = folded(nodes) if len(nodes) > _MANY else list(nodes)
+    nodes = folded(nodes) if len(nodes) > _FOLD_ABOVE else list(nodes)
     depth = _depths(nodes)
-    boxes, columns = _arranged(_rows(nodes, depth), depth)
-    ways = {(source, node.number) for node in nodes for source, _ in node.inputs}
+    boxes, columns = _layout(_rows(nodes, depth), depth)
+    edges = {(source, node.number) for node in nodes for source, _ in node.inputs}
     parts = [
         _edge([boxes[s, row] for row in range(depth[s], depth[n])], boxes[n, depth[n]], columns)
-        for s, n in sorted(ways)
+        for s, n in sorted(edges)
     ]
     parts += [_box(node, *boxes[node.number, depth[node.number]]) for node in nodes]
     right = columns[-1].right if columns else _GAP
@@ -67,7 +67,7 @@ class _Column(NamedTuple):
     bottom: float
 
 
-def _arranged(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
+def _layout(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
     """The box per (node, row), a lane in rows that an edge of the node crosses; and the columns."""
     boxes: dict[tuple[int, int], Box] = {}
     columns: list[_Column] = []
@@ -75,18 +75,18 @@ def _arranged(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dic
     for row, found in enumerate(rows):
         own = [node for node in found if depth[node.number] == row]
         height = max(len(lines_of(node)) for node in own) * _LINE + 12
-        if top > _GAP and top + height > _TALLEST:
-            columns.append(_Column(start, widest + _GAP, top - _BETWEEN))
+        if top > _GAP and top + height > _COLUMN_HEIGHT:
+            columns.append(_Column(start, widest + _GAP, top - _ROW_GAP))
             top, start, widest = float(_GAP), widest + 2 * _GAP, 0.0
         left = start
-        for node in sorted(found, key=lambda node: _mean(boxes[s, row - 1][0] for s in _above(node, row, depth))):
+        for node in sorted(found, key=lambda node: _mean(boxes[s, row - 1][0] for s in _anchors(node, row, depth))):
             width = max(map(len, lines_of(node))) * _LETTER + 16 if depth[node.number] == row else 0
             boxes[node.number, row] = left, top, width, height
             left += width + _GAP
         widest = max(widest, left - _GAP)
-        top += height + _BETWEEN
+        top += height + _ROW_GAP
     if rows:
-        columns.append(_Column(start, widest + _GAP, top - _BETWEEN))
+        columns.append(_Column(start, widest + _GAP, top - _ROW_GAP))
     return boxes, columns
 
 
@@ -116,7 +116,7 @@ def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
     return rows
 
 
-def _above(node: Node, row: int, depth: Sequence[int]) -> list[int]:
+def _anchors(node: Node, row: int, depth: Sequence[int]) -> list[int]:
     """The nodes that determine a node's position in a row: its inputs, or its own lane in the row above."""
     return [source for source, _ in node.inputs] if depth[node.number] == row else [node.number]
 
@@ -150,15 +150,15 @@ def _edge(passed: Sequence[Box], target: Box, columns: Sequence[_Column]) -> str
     (left, top, width, height), *lanes = passed
     points = [(left + width / 2, top + height)]
     for left, top, _, height in lanes:
-        points += _between(points[-1], (left, top), columns)
+        points += _detour(points[-1], (left, top), columns)
         points += [(left, top), (left, top + height)]
     end = target[0] + target[2] / 2, target[1]
-    points += [*_between(points[-1], end, columns), end]
+    points += [*_detour(points[-1], end, columns), end]
     line = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
     return f'<polyline points="{line}" fill="none" stroke="#99a" marker-end="url(#arrow)"/>'
 
 
-def _between(start: _Point, end: _Point, columns: Sequence[_Column]) -> list[_Point]:
+def _detour(start: _Point, end: _Point, columns: Sequence[_Column]) -> list[_Point]:
     """The points from the bottom of a column, around it, to the top of another; none within one column."""
     column, other = (next(each for each in columns if x <= each.right) for x, _ in (start, end))
     if column is other:

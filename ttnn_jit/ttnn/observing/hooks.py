@@ -20,7 +20,7 @@ class HookError(ArgumentError, RuntimeError):
     """A hook returned a value other than None (a RuntimeError in ttnn)."""
 
 
-class _Before(Observer):
+class _PreHookObserver(Observer):
     def __init__(self, hook: PreHook) -> None:
         self._hook = hook
 
@@ -28,7 +28,7 @@ class _Before(Observer):
         _require_none("Pre", self._hook, self._hook(operation, args, kwargs))
 
 
-class _After(Observer):
+class _PostHookObserver(Observer):
     def __init__(self, hook: PostHook) -> None:
         self._hook = hook
 
@@ -48,7 +48,7 @@ def register_pre_operation_hook(hook: PreHook) -> Iterator[None]:
     Raises:
         ArgumentError: The hook is not callable, or returned a value other than None.
     """
-    with observing(_Before(hook)):
+    with observing(_PreHookObserver(hook)):
         yield
 
 
@@ -62,7 +62,7 @@ def register_post_operation_hook(hook: PostHook) -> Iterator[None]:
     Raises:
         ArgumentError: The hook is not callable, or returned a value other than None.
     """
-    with observing(_After(hook)):
+    with observing(_PostHookObserver(hook)):
         yield
 
 

@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.ttnn.calling.plain_python import is_foreign
+from ttnn_jit.ttnn.calling.foreign_operands import is_foreign
 from ttnn_jit.ttnn.observing.graph_nodes import Node
 from ttnn_jit.ttnn.observing.graph_picture import lines_of, picture
 from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
@@ -24,7 +24,7 @@ def tensors_in(values: Any) -> list[Any]:
     return [leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_foreign(leaf)]
 
 
-def own_tensors_in(values: Any) -> list[Tensor]:
+def ttnn_tensors_in(values: Any) -> list[Tensor]:
     """The ttnn tensors in nested containers; a tensor of a mesh is replaced by those of its devices."""
     found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
     return [own for tensor in found for own in get_device_tensors(tensor)]

@@ -23,7 +23,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.l1 import core_bytes, in_l1, page_bytes
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape
-from ttnn_jit.ttnn.observing.operation_graph import own_tensors_in, text_of_argument
+from ttnn_jit.ttnn.observing.operation_graph import text_of_argument, ttnn_tensors_in
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.observing.comparison_mode import Comparison
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DATABASE, SETTINGS = "db.sqlite", "config.json"
 
 _COMPARED = "tensor_id int UNIQUE, golden_tensor_id int, matches bool, desired_pcc float, actual_pcc float"
-_LOCALLY, _GLOBALLY = "local_tensor_comparison_records", "global_tensor_comparison_records"
+_LOCAL_TABLE, _GLOBAL_TABLE = "local_tensor_comparison_records", "global_tensor_comparison_records"
 TABLES = {
     "devices": (
         "device_id int, num_y_cores int, num_x_cores int, num_y_compute_cores int, num_x_compute_cores int, "
@@ -44,8 +44,8 @@ TABLES = {
         "tensor_id int UNIQUE, shape text, dtype text, layout text, memory_config text, device_id int, address int, "
         "buffer_type int"
     ),
-    _LOCALLY: _COMPARED,
-    _GLOBALLY: _COMPARED,
+    _LOCAL_TABLE: _COMPARED,
+    _GLOBAL_TABLE: _COMPARED,
     "operations": "operation_id int UNIQUE, name text, duration float",
     "operation_arguments": "operation_id int, name text, value text",
     "stack_traces": "operation_id int, stack_trace text",
@@ -69,7 +69,7 @@ TABLES = {
 
 
 @dataclass(frozen=True)
-class Detail:
+class ReportOptions:
     """Optional contents of a report.
 
     Attributes:
@@ -86,42 +86,45 @@ class ReportLog(Observer):
 
     Args:
         folder: Returns the current folder of the report; with None nothing is written.
-        detail: Returns the current optional contents.
+        options: Returns the current optional contents.
         save_settings: Writes the settings to a file.
     """
 
     def __init__(
-        self, folder: Callable[[], Path | None], detail: Callable[[], Detail], save_settings: Callable[[Path], None]
+        self,
+        folder: Callable[[], Path | None],
+        options: Callable[[], ReportOptions],
+        save_settings: Callable[[Path], None],
     ) -> None:
         self._folder = folder
-        self._detail = detail
+        self._options = options
         self._save_settings = save_settings
         self._lock = threading.RLock()
-        self._of_thread = threading.local()
+        self._thread_state = threading.local()
         self._reports: dict[Path, _Report] = {}
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Write the operation and its arguments."""
         folder = self._folder()
-        vars(self._of_thread)["call"] = None
+        vars(self._thread_state)["call"] = None
         if folder is None:
             return
         with self._lock:
             report = self._report(folder)
-            number = report.begin(name_of(operation), args, kwargs, graph=self._detail().graph)
-        vars(self._of_thread)["call"] = report, number, time.perf_counter()
+            number = report.begin(name_of(operation), args, kwargs, graph=self._options().graph)
+        vars(self._thread_state)["call"] = report, number, time.perf_counter()
 
     def after(self, _operation: Any, _args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> None:
         """Write the results and the allocated buffers."""
-        if (call := vars(self._of_thread)["call"]) is not None:
+        if (call := vars(self._thread_state)["call"]) is not None:
             report, number, start = call
             duration = time.perf_counter() - start
             with self._lock:
-                report.end(number, duration, result, pages=self._detail().pages)
+                report.end(number, duration, result, pages=self._options().pages)
 
     def failed(self, operation: Any, error: BaseException) -> None:
         """Write the error of an operation."""
-        if (call := vars(self._of_thread)["call"]) is not None:
+        if (call := vars(self._thread_state)["call"]) is not None:
             report, number, _ = call
             with self._lock:
                 report.fail(number, name_of(operation), error)
@@ -170,7 +173,7 @@ class _Report:
         named = [*((str(index), value) for index, value in enumerate(args)), *kwargs.items()]
         self._insert("operation_arguments", [(number, key, text_of_argument(value)) for key, value in named])
         self._insert("stack_traces", [(number, stack_of_the_user())])
-        inputs = [self._number(tensor) for tensor in own_tensors_in([*args, *kwargs.values()])]
+        inputs = [self._number(tensor) for tensor in ttnn_tensors_in([*args, *kwargs.values()])]
         self._insert("input_tensors", [(number, index, tensor) for index, tensor in enumerate(inputs)])
         if graph:
             self._write_graph(number, name, inputs)
@@ -180,7 +183,7 @@ class _Report:
     def end(self, number: int, duration: float, result: Any, *, pages: bool) -> None:
         """Write the results of a call, and the buffers that are allocated after it."""
         self._connection.execute("UPDATE operations SET duration = ? WHERE operation_id = ?", (duration, number))
-        for index, tensor in enumerate(own_tensors_in([result])):
+        for index, tensor in enumerate(ttnn_tensors_in([result])):
             known = self._number(tensor)
             self._insert("output_tensors", [(number, index, known)])
             self._made_by[known] = number, index
@@ -207,9 +210,9 @@ class _Report:
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
         shape, layout = Shape(found.golden.shape), Layout.ROW_MAJOR
         self._insert("tensors", [(golden, str(shape), str(found.golden.dtype), str(layout), *(None,) * 4)])
-        table = _GLOBALLY if found.record.level == "globally" else _LOCALLY
+        table = _GLOBAL_TABLE if found.record.level == "globally" else _LOCAL_TABLE
         self._connection.execute(f"DELETE FROM {table} WHERE tensor_id = ?", (tensor,))
-        self._insert(table, [(tensor, golden, found.record.matches, found.wanted_pcc, found.record.pcc)])
+        self._insert(table, [(tensor, golden, found.record.matches, found.required_pcc, found.record.pcc)])
         self._connection.commit()
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from ttnn_jit.ttnn.tensors.tensor_creation import full
 from ttnn_jit.ttnn.tensors.transfers import in_float32
 
 
-@host_function(in_programs=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, chip_only="sub_core_grids")
 def plus_one(
     input_tensor: Tensor,
     *,

@@ -19,7 +19,7 @@ def _transposed(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype:
     return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)
 
 
-@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, accepts_foreign=True)
 def convert_to_chw(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,
@@ -39,7 +39,7 @@ def convert_to_chw(
     return _transposed("convert_to_chw", input, memory_config, dtype)
 
 
-@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, accepts_foreign=True)
 def convert_to_hwc(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,

@@ -88,7 +88,7 @@ class ShardTensorToMesh(TensorToMesh):
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device."""
-        return _cut(tensor, self.dim, self.mesh_device.get_num_devices())
+        return _split(tensor, self.dim, self.mesh_device.get_num_devices())
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class ShardTensor2dMesh(TensorToMesh):
             ShapeError: `mesh_shape` is not the shape of the mesh, or the tensor has no such equal parts.
         """
         _check_shape(self.mesh_shape, self.mesh_device)
-        return _cut_by_axis(tensor, self.mesh_shape, self.dims)
+        return _split_by_axis(tensor, self.mesh_shape, self.dims)
 
 
 def _check_shape(shape: tuple[int, ...], mesh: Device) -> None:
@@ -124,14 +124,14 @@ def _check_shape(shape: tuple[int, ...], mesh: Device) -> None:
         raise ShapeError(f"`mesh_shape` is {tuple(shape)}, and is not that of {mesh}")
 
 
-def _cut_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
+def _split_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
     parts = [tensor]
     for dim, count in zip(dims, shape, strict=True):
-        parts = [own for part in parts for own in _cut(part, dim, count)]
+        parts = [own for part in parts for own in _split(part, dim, count)]
     return parts
 
 
-def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
+def _split(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
     if dim is None:
         return [tensor] * count
     if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
@@ -156,7 +156,7 @@ class ConcatMeshToTensor(MeshToTensor):
         Raises:
             ShapeError: The tensors have no such dimension.
         """
-        return _joined(parts, self.dim)
+        return _concatenated(parts, self.dim)
 
 
 @dataclass(frozen=True)
@@ -181,17 +181,17 @@ class ConcatMesh2dToTensor(MeshToTensor):
             ShapeError: `mesh_shape` is not the shape of the mesh, or the tensors have no such dimensions.
         """
         _check_shape(self.mesh_shape, self.mesh_device)
-        return _joined_by_axis(parts, self.mesh_shape, self.dims)
+        return _concatenated_by_axis(parts, self.mesh_shape, self.dims)
 
 
-def _joined_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
+def _concatenated_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
     for dim, count in zip(reversed(dims), reversed(shape), strict=True):
-        parts = [_joined(parts[first : first + count], dim) for first in range(0, len(parts), count)]
+        parts = [_concatenated(parts[first : first + count], dim) for first in range(0, len(parts), count)]
     (whole,) = parts
     return whole
 
 
-def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
+def _concatenated(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
     import torch
 
     rank = parts[0].dim()
@@ -283,7 +283,7 @@ class _ConfiguredMapper(TensorToMesh):
         placements = self.config.placements
         shape = _shape_for(self.config, self.mesh_device, len(placements))
         dims = [each.dim if isinstance(each, PlacementShard) else None for each in placements]
-        return _cut_by_axis(tensor, shape, dims)
+        return _split_by_axis(tensor, shape, dims)
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class _ConfiguredComposer(MeshToTensor):
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
         shape = _shape_for(self.config, self.mesh_device, len(self.config.dims))
-        return _joined_by_axis(parts, shape, self.config.dims)
+        return _concatenated_by_axis(parts, shape, self.config.dims)
 
 
 @host_function(observed=False)

@@ -116,7 +116,7 @@ def rand(
     return _new(_ops, _RAND, seed, spec, device, float(low), float(high))
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, chip_only="compute_kernel_config")
 def randn(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -137,7 +137,7 @@ def randn(
     return _new(_ops, _RANDN, seed, spec, device)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only="compute_kernel_config")
 def bernoulli(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -168,7 +168,7 @@ def _check_probabilities(tensor: Tensor) -> None:
         raise ArgumentError("bernoulli: an element is not from 0 to 1, hence no probability")
 
 
-@host_function(name="experimental.dropout", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.dropout", in_programs=True, over_meshes=True, accepts_foreign=True)
 def dropout(
     _ops: HostOps[Tensor],
     input_tensor: Tensor,

@@ -65,7 +65,7 @@ def from_buffer(
         ShapeError: The number of elements does not fit the shape.
         GridError, L1CapacityError: The tensor does not fit into its memory config.
     """
-    numbers = _listed(buffer, dtype, "ttnn.from_buffer")
+    numbers = _python_numbers(buffer, dtype, "ttnn.from_buffer")
     _check_count(len(numbers), shape, "ttnn.from_buffer")
     return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
@@ -88,10 +88,10 @@ def _of_numbers(
             data.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value
         )
         return made
-    listed = _listed(data, data_type)
+    listed = _python_numbers(data, data_type)
     _check_count(len(listed), extents)
     if isinstance(device, MeshDevice):
-        raise _of_one_device()
+        raise _mesh_error()
     return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
@@ -108,7 +108,7 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     mesh_mapper: object = None,
 ) -> Tensor:
     if isinstance(tensor, MeshTensor) or isinstance(device, MeshDevice) or mesh_mapper is not None:
-        raise _of_one_device()
+        raise _mesh_error()
     if isinstance(tensor, Tensor):
         if any(given is not None for given in (data_type, device, layout, mem_config)):
             raise ArgumentError("ttnn.Tensor of a ttnn tensor makes no copy", help="use `ttnn.clone` or `.to`")
@@ -136,19 +136,19 @@ def _check_count(count: int, extents: Sequence[int], name: str = "ttnn.Tensor") 
         )
 
 
-def _of_one_device() -> ArgumentError:
+def _mesh_error() -> ArgumentError:
     return ArgumentError(
         "ttnn.Tensor makes the tensor of one device", help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`"
     )
 
 
-def _listed(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:
+def _python_numbers(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:
     """The numbers of a list as Python numbers: ints for integer types if all are integers, else floats."""
     if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
         raise ArgumentError(
             f"{name} takes numbers in a list, got {type_name(data)}",
             help="`ttnn.Tensor` takes torch tensors and numpy arrays too; it is written "
-            f"{_of_numbers.written('ttnn.Tensor')} or {_of_array.written('ttnn.Tensor')}",
+            f"{_of_numbers.call_text('ttnn.Tensor')} or {_of_array.call_text('ttnn.Tensor')}",
         )
     for number in data:
         if isinstance(number, (list, tuple)) or not are_numbers(number):

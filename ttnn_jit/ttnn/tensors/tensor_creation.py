@@ -39,7 +39,7 @@ def spec_of_new(
         DTypeError: The dtype exists only in torch and numpy.
         GridError: The shards do not hold the tensor.
     """
-    check_of_ttnn(dtype)
+    check_ttnn_dtype(dtype)
     if device is None and memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
     if layout is None:
@@ -47,7 +47,7 @@ def spec_of_new(
     return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
-def check_of_ttnn(dtype: DataType) -> None:
+def check_ttnn_dtype(dtype: DataType) -> None:
     """Refuse a dtype that exists only in torch and numpy.
 
     Raises:

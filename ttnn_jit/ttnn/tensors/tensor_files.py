@@ -40,7 +40,7 @@ _BEGINNING = b'{"__metadata__":{"format":"' + FORMAT.encode()
 """The beginning of the header of every file, which distinguishes damaged files from those of other programs."""
 
 _LENGTH = 8
-_MOST_HEADER = 1 << 20
+_MAX_HEADER = 1 << 20
 
 
 class TensorFileError(ArgumentError, RuntimeError):
@@ -78,10 +78,10 @@ def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
     parts = [_stored(own) for own in tensors]
-    told = json.dumps(
+    description = json.dumps(
         {"specs": [spec_to_json(own.spec) for own in tensors], "mesh": mesh, "source": source}, separators=(",", ":")
     )
-    header = _header([own.spec for own in tensors], told, parts)
+    header = _header([own.spec for own in tensors], description, parts)
     write_complete(path, [len(header).to_bytes(_LENGTH, "little"), header, *parts])
 
 
@@ -138,8 +138,8 @@ class _Contents:
     source: str | None
 
 
-def _header(specs: Sequence[TensorSpec], told: str, parts: Sequence[bytes]) -> bytes:
-    metadata = {"format": FORMAT, "ttnn": told, "crc32": str(_checksum(told, parts))}
+def _header(specs: Sequence[TensorSpec], description: str, parts: Sequence[bytes]) -> bytes:
+    metadata = {"format": FORMAT, "ttnn": description, "crc32": str(_checksum(description, parts))}
     entries: dict[str, Any] = {"__metadata__": metadata}
     offset = 0
     for name, spec, part in zip(_names(len(specs)), specs, parts, strict=True):
@@ -162,8 +162,8 @@ def _format_dtype(dtype: DataType) -> str:
     return dtype.mlir.upper().replace("UI", "U").replace("SI", "I")
 
 
-def _checksum(told: str, parts: Sequence[bytes | memoryview]) -> int:
-    value = zlib.crc32(told.encode())
+def _checksum(description: str, parts: Sequence[bytes | memoryview]) -> int:
+    value = zlib.crc32(description.encode())
     for part in parts:
         value = zlib.crc32(part, value)
     return value
@@ -175,20 +175,20 @@ def _read(path: Path) -> _Contents:
     if not path.is_file():
         raise TensorFileError(f"Unable to load the tensor from {path}: it is no file")
     data = memoryview(path.read_bytes())
-    raised = DamagedFileError if _is_ours(data) else TensorFileError
+    raised = DamagedFileError if _is_written_here(data) else TensorFileError
     length = int.from_bytes(data[:_LENGTH], "little")
-    if len(data) < _LENGTH or not 0 < length <= min(_MOST_HEADER, len(data) - _LENGTH):
-        raise _no_tensor(raised, path, "its header is not that of one")
+    if len(data) < _LENGTH or not 0 < length <= min(_MAX_HEADER, len(data) - _LENGTH):
+        raise _invalid_file(raised, path, "its header is not that of one")
     try:
         contents = _parsed(bytes(data[_LENGTH : _LENGTH + length]), data[_LENGTH + length :])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise _no_tensor(raised, path, f"its header says {error}") from None
+        raise _invalid_file(raised, path, f"its header says {error}") from None
     if contents is None:
-        raise _no_tensor(raised, path, "it is damaged: its contents and its checksum do not agree")
+        raise _invalid_file(raised, path, "it is damaged: its contents and its checksum do not agree")
     return contents
 
 
-def _is_ours(data: memoryview) -> bool:
+def _is_written_here(data: memoryview) -> bool:
     """Whether ttnn_jit wrote a file, damaged or not; an empty file counts, since replacing it loses nothing."""
     return not data or _BEGINNING in bytes(data[_LENGTH : _LENGTH + len(_BEGINNING)])
 
@@ -203,21 +203,21 @@ def _parsed(header: bytes, data: memoryview) -> _Contents | None:
     metadata = entries["__metadata__"]
     if metadata["format"] != FORMAT:
         raise ValueError(f"the format {metadata['format']!r}, not {FORMAT!r}")
-    told = json.loads(metadata["ttnn"])
-    specs = [checked(spec_from_json(fields)) for fields in told["specs"]]
+    description = json.loads(metadata["ttnn"])
+    specs = [checked(spec_from_json(fields)) for fields in description["specs"]]
     parts, offset = [], 0
     for spec in specs:
         parts.append(data[offset : offset + spec.nbytes_of_elements])
         offset += spec.nbytes_of_elements
-    mesh, whole = told["mesh"], offset == len(data)
+    mesh, whole = description["mesh"], offset == len(data)
     if not whole or str(_checksum(metadata["ttnn"], parts)) != metadata["crc32"]:
         return None
     if len(specs) != (1 if mesh is None else MeshShape(mesh).mesh_size()):
         raise ValueError(f"{len(specs)} tensors of a mesh of {mesh}")
-    return _Contents(specs, mesh, parts, told.get("source"))
+    return _Contents(specs, mesh, parts, description.get("source"))
 
 
-def _no_tensor(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:
+def _invalid_file(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:
     return raised(
         f"{path} is no tensor file of ttnn_jit: {why}",
         help="write it again with `ttnn.dump_tensor`; files that ttnn itself wrote are not read",
@@ -342,12 +342,12 @@ def _as_expected(path: Path, contents: _Contents, expected: _Expected) -> Tensor
     for field in ("shape", "dtype", "layout"):
         wanted, has = getattr(expected, field), getattr(contents.specs[0], field)
         if wanted is not None and wanted != has:
-            raise _other_tensor(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
+            raise _mismatch(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
     if None not in (expected.source, contents.source) and expected.source != contents.source:
-        raise _other_tensor(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
+        raise _mismatch(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
     mesh = expected.mesh if isinstance(expected.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
-        raise _other_tensor(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
+        raise _mismatch(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
     return _on_host(contents, mesh, expected.memory_config)
 
 
@@ -355,7 +355,7 @@ def _shown(value: object) -> str:
     return str(list(value)) if isinstance(value, (tuple, Sequence)) else str(value)
 
 
-def _other_tensor(path: Path, what: str) -> TensorFileError:
+def _mismatch(path: Path, what: str) -> TensorFileError:
     return TensorFileError(
         f"as_tensor: {path} holds {what}",
         help="the file stays as it is: pass another `cache_file_name`, or remove the file to have it made anew",

@@ -13,7 +13,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.transfers import to_layout
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_low_perf sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_low_perf sub_core_grids")
 def tilize(
     input_tensor: Tensor,
     *,
@@ -36,7 +36,7 @@ def tilize(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore sub_core_grids")
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
@@ -51,7 +51,7 @@ def tilize_with_zero_padding(
 
 @host_function(
     in_programs=True,
-    of_a_chip="use_multicore sub_core_grids",
+    chip_only="use_multicore sub_core_grids",
     without_effect={"no operation reads padding": "pad_value"},
 )
 def tilize_with_val_padding(
@@ -88,7 +88,7 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_pack_untilize sub_core_grids")
 def untilize(
     input_tensor: Tensor,
     *,
@@ -101,7 +101,7 @@ def untilize(
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_pack_untilize sub_core_grids")
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],

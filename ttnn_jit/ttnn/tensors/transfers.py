@@ -29,7 +29,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.mesh import MeshTensor, over_meshes
-from ttnn_jit.ttnn.tensors.tensor_creation import check_of_ttnn
+from ttnn_jit.ttnn.tensors.tensor_creation import check_ttnn_dtype
 
 
 @host_function(in_programs=True, over_meshes=True)
@@ -208,13 +208,13 @@ def to_layout(
     if dtype is None and layout is Layout.ROW_MAJOR and tensor.dtype.is_block_float:
         dtype = tensor.dtype.unpacked
     if dtype is None or dtype is tensor.dtype:
-        return _laid_out(_ops, tensor, layout, memory_config)
+        return _in_layout(_ops, tensor, layout, memory_config)
     if layout is Layout.TILE:  # block floats have tiles only
-        return typecast(_laid_out(_ops, tensor, layout, memory_config), dtype)
-    return _laid_out(_ops, typecast(tensor, dtype), layout, memory_config)
+        return typecast(_in_layout(_ops, tensor, layout, memory_config), dtype)
+    return _in_layout(_ops, typecast(tensor, dtype), layout, memory_config)
 
 
-def _laid_out(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
+def _in_layout(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
     own = tensor.memory_config()
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
@@ -231,7 +231,7 @@ def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> M
     return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, over_meshes=True, chip_only="sub_core_grids")
 def typecast(
     input_tensor: Tensor,
     dtype: DataType,
@@ -258,13 +258,13 @@ def typecast(
         DeallocatedError: The tensor was deallocated.
     """
     if type(input_tensor) is Tensor:  # and not a tracer
-        check_of_ttnn(dtype)
+        check_ttnn_dtype(dtype)
         input_tensor.memory(TYPECAST.name)
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
             return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
     options: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
-    return _ON_DEVICE(input_tensor, dtype, **options)
+    return _TYPECAST(input_tensor, dtype, **options)
 
 
 def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -274,7 +274,7 @@ def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
-_ON_DEVICE = function_of(TYPECAST)
+_TYPECAST = function_of(TYPECAST)
 
 
 @host_function(over_meshes=True)
@@ -316,7 +316,7 @@ def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
     return reallocate(input_tensor, memory_config)
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, chip_only="compute_kernel_config")
 def clone(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name

@@ -33,7 +33,7 @@ def _factors(value: Any) -> tuple[float, ...]:
     return tuple(int(each) if float(each).is_integer() else each for each in numbers)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def upsample(
     input_tensor: Tensor,
     scale_factor: float | Sequence[float],
@@ -64,7 +64,7 @@ def upsample(
     return call(input_tensor, *named, mode, memory_config=memory_config, compute_kernel_config=compute_kernel_config)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def grid_sample(
     input_tensor: Tensor,
     grid: Tensor,
@@ -101,10 +101,10 @@ def grid_sample(
         return _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, memory_config=memory_config)
     x, dtype = input_tensor, input_tensor.dtype
     if grid.dtype is not dtype:
-        x, grid = _wide(x), _wide(grid)
+        x, grid = _as_float32(x), _as_float32(grid)
     found = _GRID_SAMPLE(x, grid, align_corners, batch_output_channels, mode, memory_config=memory_config)
     return found if found.dtype is dtype else typecast(found, dtype)
 
 
-def _wide(tensor: Tensor) -> Tensor:
+def _as_float32(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)

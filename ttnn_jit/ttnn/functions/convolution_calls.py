@@ -24,7 +24,7 @@ from ttnn_jit.ttnn.calling.shared_parameters import takes
 from ttnn_jit.ttnn.functions.convolution_arguments import (
     Conv1dArguments,
     Conv2dArguments,
-    ConvolvingArguments,
+    ConvolutionCallArguments,
     ConvTranspose2dArguments,
 )
 from ttnn_jit.ttnn.functions.prepared_weights import Operands, in_tiles, prepared, prepared_bias, prepared_transposed
@@ -43,33 +43,39 @@ def get_conv_output_dim(input: int, window: int, stride: int = 1, pad: int = 0, 
 # --- Computation ------------------------------------------------------------------------------------------------------
 
 
-def _operands(given: ConvolvingArguments) -> Operands:
-    return Operands(given.input_tensor, given.weight_tensor, given.bias_tensor)
+def _operands(arguments: ConvolutionCallArguments) -> Operands:
+    return Operands(arguments.input_tensor, arguments.weight_tensor, arguments.bias_tensor)
 
 
-def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, sizes: Convolution) -> tuple[Any, Operands]:
+def _convolution(
+    arguments: Conv2dArguments | Conv1dArguments, tensors: Operands, sizes: Convolution
+) -> tuple[Any, Operands]:
     """The result, and its operands."""
-    config = given.config
-    check_sizes(given.function, sizes, *tensors.shapes)
-    tensors = tensors.there(given.device, given.function)
-    tensors = _prepared(given, tensors, sizes, lambda weight: prepared(weight, sizes))
+    config = arguments.config
+    check_sizes(arguments.function, sizes, *tensors.shapes)
+    tensors = tensors.moved_to(arguments.device, arguments.function)
+    tensors = _prepared(arguments, tensors, sizes, lambda weight: prepared(weight, sizes))
     x = tensors.input
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
-    attributes = (*numbers_2d(sizes), *_of_result(given, x))
-    memory_config = _memory_config(given, x, sizes, given.slice_config)
-    value = _requested(given, _CONV2D, replace(tensors, input=x), attributes, memory_config)
-    if config.deallocate_activation and given.input_tensor is tensors.input and tensors.input.memory_config().is_l1():
-        given.ops.free(tensors.input)  # an input in DRAM is kept
+    attributes = (*numbers_2d(sizes), *_result_attributes(arguments, x))
+    memory_config = _memory_config(arguments, x, sizes, arguments.slice_config)
+    value = _result_of(arguments, _CONV2D, replace(tensors, input=x), attributes, memory_config)
+    if (
+        config.deallocate_activation
+        and arguments.input_tensor is tensors.input
+        and tensors.input.memory_config().is_l1()
+    ):
+        arguments.ops.free(tensors.input)  # an input in DRAM is kept
     return value, tensors
 
 
 def _prepared(
-    given: ConvolvingArguments, tensors: Operands, sizes: Convolution, prepare: Callable[[Any], Any]
+    arguments: ConvolutionCallArguments, tensors: Operands, sizes: Convolution, prepare: Callable[[Any], Any]
 ) -> Operands:
     """The operands; prepared weights and bias if the call returns them or asks for another weights' dtype."""
-    weight, bias, dtype = tensors.weight, tensors.bias, given.config.weights_dtype
-    if not given.return_weights_and_bias and dtype in {None, weight.dtype}:
+    weight, bias, dtype = tensors.weight, tensors.bias, arguments.config.weights_dtype
+    if not arguments.return_weights_and_bias and dtype in {None, weight.dtype}:
         return tensors
     if not sizes.are_prepared(weight.shape):
         weight = in_tiles(prepare(weight), dtype)
@@ -82,54 +88,60 @@ def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
     return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=windows)
 
 
-def _of_result(given: ConvolvingArguments, x: Any) -> tuple[Any, ...]:
-    config = given.config
+def _result_attributes(arguments: ConvolutionCallArguments, x: Any) -> tuple[Any, ...]:
+    config = arguments.config
     activation = None if config.activation in {None, ""} else activation_text(config.activation)
-    return activation, result_dtype(config.dtype if given.dtype is None else given.dtype, x), config.output_layout
+    return (
+        activation,
+        result_dtype(config.dtype if arguments.dtype is None else arguments.dtype, x),
+        config.output_layout,
+    )
 
 
 def _memory_config(
-    given: ConvolvingArguments, x: Any, sizes: Convolution, slices: Conv2dSliceConfig | None
+    arguments: ConvolutionCallArguments, x: Any, sizes: Convolution, slices: Conv2dSliceConfig | None
 ) -> MemoryConfig | None:
     """The sharded L1 config of the result; None for DRAM slices, an explicit config, and inputs in host memory."""
     lies = x.memory_config()
     is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL
-    if is_sliced or given.memory_config is not None or lies.buffer_type is BufferType.SYSTEM_MEMORY:
+    if is_sliced or arguments.memory_config is not None or lies.buffer_type is BufferType.SYSTEM_MEMORY:
         return None
     is_product = sizes.windows.are_single_elements and sizes.groups == 1 and not any(map(any, sizes.windows.padding))
-    tiled = given.config.output_layout is Layout.TILE
+    tiled = arguments.config.output_layout is Layout.TILE
     cores = x.device().compute_with_storage_grid_size()
     return ConvolutionShards(sizes.rows, sizes.outputs, is_product, tiled, (cores.y, cores.x)).config(
-        given.config, lies
+        arguments.config, lies
     )
 
 
-def _requested(
-    given: ConvolvingArguments,
+def _result_of(
+    arguments: ConvolutionCallArguments,
     operation: TtnnOperation,
     tensors: Operands,
     attributes: Sequence[Any],
     memory_config: MemoryConfig | None,
 ) -> Any:
     """The result of `operation`, in `memory_config` if that is given."""
-    operands = tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config
+    operands = tensors.input, tensors.weight, tensors.bias, *attributes, arguments.compute_config
     if memory_config is None:
-        return operation(*operands, memory_config=given.memory_config)
-    return given.ops.requested(operation, operands, memory_config)
+        return operation(*operands, memory_config=arguments.memory_config)
+    return arguments.ops.requested(operation, operands, memory_config)
 
 
-def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, extents: Any) -> Any:
+def _with_requested_results(arguments: ConvolutionCallArguments, value: Any, tensors: Operands, extents: Any) -> Any:
     """The result, or a tuple of it and the further results that the call requests."""
-    others = [extents] * given.return_output_dim + [(tensors.weight, tensors.bias)] * given.return_weights_and_bias
+    others = [extents] * arguments.return_output_dim + [
+        (tensors.weight, tensors.bias)
+    ] * arguments.return_weights_and_bias
     return (value, *others) if others else value
 
 
 # --- Calls ------------------------------------------------------------------------------------------------------------
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 @takes(Conv2dArguments)
-def conv2d(given: Conv2dArguments) -> Any:
+def conv2d(arguments: Conv2dArguments) -> Any:
     """The convolution of a tensor with weights, plus a bias (ttnn.conv2d).
 
     Returns:
@@ -140,13 +152,13 @@ def conv2d(given: Conv2dArguments) -> Any:
         ShapeError: The sizes are inconsistent, or do not fit the tensors.
         L1CapacityError: The shards of the result do not fit in L1.
     """
-    sizes = given.sizes
-    return _with_others(given, *_convolved(given, _operands(given), sizes), sizes.counts)
+    sizes = arguments.sizes
+    return _with_requested_results(arguments, *_convolution(arguments, _operands(arguments), sizes), sizes.counts)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 @takes(Conv1dArguments)
-def conv1d(given: Conv1dArguments) -> Any:
+def conv1d(arguments: Conv1dArguments) -> Any:
     """`conv2d` of images of one row (ttnn.conv1d).
 
     Returns:
@@ -156,17 +168,17 @@ def conv1d(given: Conv1dArguments) -> Any:
         ArgumentError: An argument has the wrong type.
         ShapeError: The sizes are inconsistent, or do not fit the tensors.
     """
-    sizes = given.sizes
-    tensors = _operands(given).there(given.device, given.function)
+    sizes = arguments.sizes
+    tensors = _operands(arguments).moved_to(arguments.device, arguments.function)
     if len(tensors.weight.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    return _with_others(given, *_convolved(given, tensors, sizes), sizes.counts[1])
+    return _with_requested_results(arguments, *_convolution(arguments, tensors, sizes), sizes.counts[1])
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 @takes(ConvTranspose2dArguments)
-def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
+def conv_transpose2d(arguments: ConvTranspose2dArguments) -> Any:
     """The gradient of `conv2d` with respect to its input, plus a bias (ttnn.conv_transpose2d).
 
     The input has the sizes of the result of that `conv2d`.
@@ -178,18 +190,18 @@ def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
         ArgumentError: An argument has the wrong type.
         ShapeError: The sizes are inconsistent, or do not fit the tensors.
     """
-    name, mirror = given.function, given.mirror_kernel
-    if given.config.padding_mode is not PaddingMode.Zeros:
-        raise ArgumentError(f"{name} pads with zeros, got {given.config.padding_mode}")
-    more = per_dimension(given.output_padding, f"`output_padding` of {name}", 2)
-    sizes, tensors = given.sizes, _operands(given)
+    name, mirror = arguments.function, arguments.mirror_kernel
+    if arguments.config.padding_mode is not PaddingMode.Zeros:
+        raise ArgumentError(f"{name} pads with zeros, got {arguments.config.padding_mode}")
+    more = per_dimension(arguments.output_padding, f"`output_padding` of {name}", 2)
+    sizes, tensors = arguments.sizes, _operands(arguments)
     transposed = Transposed(sizes, more)
     check_sizes(name, transposed, *tensors.shapes)
-    tensors = tensors.there(given.device, name)
+    tensors = tensors.moved_to(arguments.device, name)
     tensors = _prepared(
-        given, tensors, sizes, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror)
+        arguments, tensors, sizes, lambda weight: prepared_transposed(arguments.ops, weight, transposed, mirror=mirror)
     )
-    attributes = (*numbers_2d(sizes), more, mirror, *_of_result(given, tensors.input))
-    memory_config = _memory_config(given, tensors.input, transposed.convolution, given.dram_slice_config)
-    value = _requested(given, _CONV_TRANSPOSE2D, tensors, attributes, memory_config)
-    return _with_others(given, value, tensors, transposed.convolution.counts)
+    attributes = (*numbers_2d(sizes), more, mirror, *_result_attributes(arguments, tensors.input))
+    memory_config = _memory_config(arguments, tensors.input, transposed.convolution, arguments.dram_slice_config)
+    value = _result_of(arguments, _CONV_TRANSPOSE2D, tensors, attributes, memory_config)
+    return _with_requested_results(arguments, value, tensors, transposed.convolution.counts)
