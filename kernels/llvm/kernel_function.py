@@ -114,17 +114,17 @@ class NestedCall:
         self._function = function
         self._pointers = builder.alloca(PTR, operands, hint=f"operands{hint}")
         self._words = builder.alloca(I64, count, hint=f"words{hint}")
-        for place, word in enumerate(first):
-            self.set_word(place, word)
+        for index, word in enumerate(first):
+            self.set_word(index, word)
 
-    def set_word(self, place: int, word: Operand) -> None:
+    def set_word(self, index: int, word: Operand) -> None:
         """Writes a word for the calls that follow."""
         b = self._builder
-        b.store(word if isinstance(word, Value) else i64(word), b.element(self._words, I64, place))
+        b.store(word if isinstance(word, Value) else i64(word), b.element(self._words, I64, index))
 
     def run(self, *operands: Value) -> None:
         """Calls it, of streams at these addresses; those that are left out stay as they were."""
         b = self._builder
-        for place, operand in enumerate(operands):
-            b.store(operand, b.element(self._pointers, PTR, place))
+        for index, operand in enumerate(operands):
+            b.store(operand, b.element(self._pointers, PTR, index))
         b.call(VOID, self._function, self._pointers, self._words)

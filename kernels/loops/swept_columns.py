@@ -158,8 +158,8 @@ class _Columns:
         f, call = self.f, self.calls[number]
         words = [extent for extent, _ in loops]
         words += [stride(k) for k in sweep.operands for _, stride in loops]
-        for place, word in enumerate(words):
-            call.set_word(place, word)
+        for index, word in enumerate(words):
+            call.set_word(index, word)
         operands = []
         for k in sweep.operands:
             at = self.at[k]

@@ -34,12 +34,12 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
 
 
 def _hidden_inputs(launch: GenericOp) -> dict[str, dict[str, str]]:
-    """Under ``hidden_inputs``, by place among the tensors of a launch, which of them are no arguments of the call."""
+    """Under ``hidden_inputs``, by index among the tensors of a launch, which of them are no arguments of the call."""
     function = launch.parent_op()
     assert isinstance(function, FuncOp)
     pairs = zip(function.args, argument_notes(function), strict=True)
     names: dict[SSAValue, str] = {value: notes.name for value, notes in pairs if notes.name is not None}
-    hidden = {str(place): names[value] for place, value in enumerate(launch.operands) if value in names}
+    hidden = {str(index): names[value] for index, value in enumerate(launch.operands) if value in names}
     return {"hidden_inputs": hidden} if hidden else {}
 
 

@@ -47,7 +47,7 @@ ADDRESS_IS_KNOWN = object()
 
 
 _INTERRUPTS = starmap(interrupt_main, repeat(()))
-"""A step of it is an interrupt of the main thread, which comes at the next place where Python looks for one."""
+"""A step of it is an interrupt of the main thread, which comes at the next point where Python looks for one."""
 
 
 class Address(int):
