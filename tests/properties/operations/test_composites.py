@@ -23,7 +23,7 @@ from ttnn_jit.transforms import pipeline
 
 COMPOSITES = [one for one in OPERATIONS if isinstance(one, Composite)]
 CASES = [(one, shapes, statics) for one in COMPOSITES for shapes, statics in one.examples]
-NAMES = [f"{one.name}-{place}" for place, (one, *_) in enumerate(CASES)]
+NAMES = [f"{one.name}-{index}" for index, (one, *_) in enumerate(CASES)]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 # Of float32: sums of a hundred terms. Of bfloat16: one rounding, of 2**-9, beside operands that are exact.
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2.0**-8}
@@ -79,11 +79,11 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
     assert_interpreted(module, tensors, got)
     # Eagerly in tiles, the one element type on a cpu and the other on a chip, by turns.
     is_on_chip = (CASES.index((operation, shapes, statics)) + (dtype is torch.float32)) % 2 == 1
-    placed = [
+    on_device = [
         None if x is None else ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device if is_on_chip else cpu_device)
         for x in tensors
     ]
-    found = ttnn.to_torch(call(*placed))
+    found = ttnn.to_torch(call(*on_device))
     if is_on_chip and operation.precision_place is not None:  # tests/properties/accuracy/test_product_precision.py
         torch.testing.assert_close(found, got, rtol=ON_CHIPS[dtype], atol=8 * ON_CHIPS[dtype])
     elif is_on_chip and dtype is torch.bfloat16:  # which chips flush

@@ -1,4 +1,4 @@
-"""The place of the first farthest element, by the text of every instruction set that this host can run."""
+"""The index of the first farthest element, by the text of every instruction set that this host can run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8:
 
 @pytest.mark.parametrize("is_dense", [True, False], ids=["rows", "columns"])
 @pytest.mark.parametrize("dtype", NUMPY, ids=lambda dtype: dtype.name)
-def test_every_instruction_set_finds_the_places_that_numpy_does(dtype, is_dense):
+def test_every_instruction_set_finds_the_indices_that_numpy_does(dtype, is_dense):
     rng, host = np.random.default_rng(1), host_isa()
     for isa in (AVX512, AVX2, NEON):
         text = ModuleText()
