@@ -125,8 +125,8 @@ def mlp(x, *, parameters):
 
 def embedded(ids, positions, *, parameters):
     words = ttnn.embedding(ids, parameters.wte.weight, layout=ttnn.TILE_LAYOUT)
-    places = ttnn.embedding(positions, parameters.wpe.weight, layout=ttnn.TILE_LAYOUT)
-    x = ttnn.add(words, places)
+    position_embeddings = ttnn.embedding(positions, parameters.wpe.weight, layout=ttnn.TILE_LAYOUT)
+    x = ttnn.add(words, position_embeddings)
     return ttnn.unsqueeze_to_4D(x)
 
 
@@ -212,13 +212,13 @@ def build(config, device, prompt=20, compiled=lambda function: function):
         for position in range(prompt, prompt + config.words - 1):
             word = ttnn.argmax(ttnn.to_layout(logits[-1], ttnn.ROW_MAJOR_LAYOUT), dim=-1)
             word = ttnn.reshape(word, (1, 1))
-            place = torch.tensor([position])
+            position_tensor = torch.tensor([position])
             logits.append(
                 decode_word(
                     config,
                     word,
-                    on_device(place[None]),
-                    on_device(place, ttnn.int32),
+                    on_device(position_tensor[None]),
+                    on_device(position_tensor, ttnn.int32),
                     kv_cache,
                     parameters=parameters,
                 )
