@@ -19,8 +19,10 @@ Native code is made of nothing but the scheduled module.
   splits the loops).
 - `codegen/host/` is the host's own compile.
 - `codegen/host/host_program.py` makes launches of a module's ops, and a plan's buffers, of which dead ones serve
-  later values (`codegen/fusion/buffer_reuse.py`); `codegen/writing/llvm_kernel.py` writes a kernel by its kind, and
-  `codegen/writing/llvm_nests.py` a loop nest by what it runs over, with DST slots in vector registers.
+  later values (`codegen/fusion/buffer_reuse.py`); `codegen/writing/llvm_kernel.py` has a kernel written by its kind: a
+  loop nest (`codegen/writing/llvm_nests.py`) by what it runs over, with DST slots in vector registers, a product
+  (`codegen/writing/llvm_products.py`), a copy (`codegen/writing/llvm_copies.py`) or a routine
+  (`codegen/writing/llvm_routines.py`).
 - `codegen/reading/packing.py` makes the launches that pack block floats and unpack them
   (`kernels/block_floats/packing_loops.py`, `kernels/block_floats/packing_blocks.py`,
   `kernels/block_floats/packing_groups.py`), tiles at a time; `transforms/unpacked_operands.py` puts these casts around

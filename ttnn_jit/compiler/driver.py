@@ -69,6 +69,10 @@ def compile_program(
     stored = StoredPrograms.none(request) if anew else StoredPrograms.of(request, use_disk=use_disk)
     if (found := stored.find()) is not None:
         return found
+    # The frontends import these too, but so deep that the calls of xDSL's classes cross the end of a chunk of Python's
+    # stack, which CPython maps and frees again at every such call.
+    import ttnn_jit.dialects  # noqa: F401
+
     lowered = request.lower()
     for name, spec in lowered.kernel_operands:
         check_target_rules(name, spec, request.target)

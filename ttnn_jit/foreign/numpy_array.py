@@ -21,6 +21,11 @@ def is_numpy_array(value: object) -> bool:
     return numpy_module is not None and issubclass(type(value), numpy_module.ndarray)
 
 
+def _is_masked(array: numpy.ndarray) -> bool:
+    masked = sys.modules.get("numpy.ma")  # numpy itself imports it where it is first asked for
+    return masked is not None and isinstance(array, masked.MaskedArray)
+
+
 def are_plain_numpy(values: Sequence[Any]) -> bool:
     """Whether these are numpy arrays of no subclass, and of types that are numpy's own objects."""
     numpy_module = sys.modules.get("numpy")
@@ -45,7 +50,7 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     """
     import numpy
 
-    if isinstance(array, numpy.ma.MaskedArray):
+    if _is_masked(array):
         raise ArgumentError(
             "a masked numpy array would lose its mask", help="pass `array.filled(value)`, or choose with `ttnn.where`"
         )
@@ -99,9 +104,7 @@ def check_numbers_of_numpy(array: numpy.ndarray[Any, Any], name: str) -> None:
         ArgumentError: It is masked.
         DTypeError: Its elements are no numbers, or complex ones.
     """
-    import numpy
-
-    if isinstance(array, numpy.ma.MaskedArray):
+    if _is_masked(array):
         raise ArgumentError(f"{name}: a masked numpy array would lose its mask", help="pass `array.filled(value)`")
     if array.dtype.kind not in "fiub":
         raise DTypeError(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.codegen.programs import host_isa, lowered
 from ttnn_jit.codegen.host.host_program import generate
-from ttnn_jit.codegen.writing import llvm_kernel
+from ttnn_jit.codegen.writing import llvm_kernel, llvm_routines
 from ttnn_jit.frontend import lower_operation
 from ttnn_jit.kernels.llvm.llvm_module import LlvmModule
 from ttnn_jit.ops import OPERATIONS, Routine
@@ -43,7 +43,7 @@ def no_kernels_kept():
 
 @pytest.mark.usefixtures("no_kernels_kept")
 def test_launches_of_one_kernel_are_of_one_kind(monkeypatch):
-    monkeypatch.setattr(llvm_kernel, "numba_module", lambda _, source: LlvmModule(source))
+    monkeypatch.setattr(llvm_routines, "numba_module", lambda _, source: LlvmModule(source))
     kinds = defaultdict(set)
     for routine in ROUTINES:
         for shapes, statics in routine.examples:

@@ -247,14 +247,14 @@ def test_longer_launches_are_cut_and_still_longer_ones_wake_threads():
     ],
 )
 def test_every_cpu_finds_several_chunks_none_of_them_small_or_huge(monkeypatch, cpus, elements, chunk):
-    monkeypatch.setattr(os, "cpu_count", lambda: cpus)
+    monkeypatch.setattr(chunks, "_cpus", lambda: cpus)
     cut = chunks_of(Launch("k", (0, 1), (elements, 1, 1), 500), (4, 4), 8 * elements)
     assert cut.params[0] == chunk
 
 
 @pytest.mark.usefixtures("shares_everything")
 def test_chunks_cover_a_launch_once(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (100, 3, 1, 160, 2, 200), 10), (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.last_params) == (2, (64, 3, 1, 160, 2, 200), (36, 3, 1, 160, 2, 200))
     assert cut.steps == (64 * 4, 64 * 2 * 2)  # whole lines
@@ -262,14 +262,14 @@ def test_chunks_cover_a_launch_once(monkeypatch):
 
 @pytest.mark.usefixtures("shares_everything")
 def test_rows_stay_whole_where_there_are_enough_to_share(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (5000, 7, 1, 60, 2, 100), 10), (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.steps) == (7, (5000, 1, 1, 60, 2, 100), (60 * 4, 100 * 2))
 
 
 @pytest.mark.usefixtures("shares_everything")
 def test_of_loops_that_are_long_enough_the_outermost_is_cut(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (64, 54, 50, 8, *(1, 64, 3712, 1 << 18) * 2), 10), (4, 4), 1 << 24)
     assert (cut.count, cut.params[:4], cut.steps) == (8, (64, 54, 50, 1), (1 << 20, 1 << 20))
 
@@ -285,7 +285,7 @@ def test_the_longest_loop_is_cut_wherever_it_stands():
 @pytest.mark.usefixtures("shares_everything")
 @pytest.mark.parametrize("columns", [128, 500, 2048])
 def test_columns_that_are_reduced_are_cut_into_few_strips_of_whole_lines(monkeypatch, columns):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     launch = Launch("k", (0, 1), (columns, 8192, 1, columns, 1, 0), 100, reduced=(1,))
     cut = chunks_of(launch, (4, 4), 4 * columns * 8192)
     assert 2 <= cut.count <= 4
@@ -293,7 +293,7 @@ def test_columns_that_are_reduced_are_cut_into_few_strips_of_whole_lines(monkeyp
 
 
 def test_windows_of_a_depthwise_convolution_are_cut_by_rows_whose_channels_stay_together(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     windows = (1, 144, 8352, 144, 8352)
     launch = Launch(
         "k", (0, 1, 2), (144, 3, 3, 56, 56, *windows, 1, 144, 432, 0, 0, 1, 0, 0, 144, 8064), 100, reduced=(1, 2)
@@ -311,7 +311,7 @@ def product(batch, rows, inner, columns):
 
 @pytest.mark.parametrize(("images", "loop", "count"), [(1, 4, 4), (8, 5, 4)])
 def test_products_of_windows_are_cut_by_rows_of_images_or_by_images(monkeypatch, images, loop, count):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     left, right, result = (0, 1, 3712, 64, 3712, 215296), (1, 64, 12288, 0, 0, 0), (1, 0, 0, 64, 3584, 200704)
     rank = 6 if images > 1 else 5
     strides = [stride for own in (left, right, result) for stride in own[:rank]]
@@ -322,7 +322,7 @@ def test_products_of_windows_are_cut_by_rows_of_images_or_by_images(monkeypatch,
 
 
 def test_products_of_few_rows_of_windows_are_cut_by_columns_which_each_chunk_packs(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     strides = (0, 1, 4608, 512, 4608, 41472, 1, 512, 786432, 0, 0, 0, 1, 0, 0, 512, 3584, 25088)
     cut = chunks_of(Launch("k", (0, 1, 2), (512, 1536, 3, 7, 7, 8, *strides), 100, reduced=(1, 2)), (4, 4, 4), 1 << 23)
     assert (cut.count, cut.params[:6]) == (4, (128, 1536, 3, 7, 7, 8))
@@ -330,7 +330,7 @@ def test_products_of_few_rows_of_windows_are_cut_by_columns_which_each_chunk_pac
 
 @pytest.mark.parametrize("columns", [96, 1000, 3072, 16384])
 def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch, columns):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(product(1, 1, 16384, columns), (2, 2, 2), 1 << 26)
     assert cut is None or (cut.params[0] % 32 == 0 and cut.count <= 4)
     assert columns < 1000 or cut.count >= 2
@@ -338,7 +338,7 @@ def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch,
 
 @pytest.mark.parametrize("cpus", [2, 16])
 def test_products_are_cut_apart_where_there_are_enough_and_into_whole_tiles_elsewhere(cpus, monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: cpus)
+    monkeypatch.setattr(chunks, "_cpus", lambda: cpus)
     many = chunks_of(product(64, 64, 64, 64), (4, 4, 4), 1 << 22)
     assert many.params[:4] == (64, 64, 64, 64 // min(2 * cpus, 16))
     assert all(many.steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
@@ -25,20 +25,23 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
     """
     # The top level alone: kernel functions hold most of the module's ops and no launch.
     functions = functions_of(module)
-    launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
-    descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) | _hidden_inputs(launch) for launch in launches]
+    descriptors = [each for function in functions for each in _of_function(function)]
     if with_source:
         kernels = {function.sym_name.data: function for function in functions}
         return [{**fields, "kernel_source": op_text(kernels[fields["kernel"]])} for fields in descriptors]
     return descriptors
 
 
-def _hidden_inputs(launch: GenericOp) -> dict[str, dict[str, str]]:
-    """Under ``hidden_inputs``, by index among the tensors of a launch, which of them are no arguments of the call."""
-    function = launch.parent_op()
-    assert isinstance(function, FuncOp)
+def _of_function(function: FuncOp) -> Iterator[dict[str, Any]]:
     pairs = zip(function.args, argument_notes(function), strict=True)
     names: dict[SSAValue, str] = {value: notes.name for value, notes in pairs if notes.name is not None}
+    for op in function.body.block.ops:
+        if isinstance(op, GenericOp):
+            yield _plain(op.program.fields) | _hidden_inputs(op, names)
+
+
+def _hidden_inputs(launch: GenericOp, names: Mapping[SSAValue, str]) -> dict[str, dict[str, str]]:
+    """Under ``hidden_inputs``, by index among the tensors of a launch, which of them are no arguments of the call."""
     hidden = {str(index): names[value] for index, value in enumerate(launch.operands) if value in names}
     return {"hidden_inputs": hidden} if hidden else {}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from functools import cache
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
@@ -147,7 +148,12 @@ def _has_few_rows(launch: Launch) -> bool:
 
 def _enough() -> int:
     """How long a loop is whose elements threads can share among them as they are."""
-    return CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
+    return CHUNKS_PER_CPU_OF_REUSE * _cpus()
+
+
+@cache
+def _cpus() -> int:
+    return os.cpu_count() or 1  # which reads a file of the kernel's at every call
 
 
 def _cuttable(launch: Launch) -> list[int]:
@@ -155,7 +161,7 @@ def _cuttable(launch: Launch) -> list[int]:
 
 
 def _evenly(elements: int, per_cpu: int) -> int:
-    even = elements // (per_cpu * (os.cpu_count() or 1))
+    even = elements // (per_cpu * _cpus())
     return max(even - even % MIN_ELEMENTS, MIN_ELEMENTS)
 
 

@@ -1,0 +1,49 @@
+"""The LLVM text of a routine's loop."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from ttnn_jit.codegen.reading.routine_kernels import routine_source
+from ttnn_jit.codegen.schedules.kernel import Routine, rows_text
+from ttnn_jit.codegen.writing.numba_module import PythonSource, numba_module
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.llvm_module import KERNEL, KernelModules, ModuleText
+from ttnn_jit.kernels.loops.found_places import FoundPlaces
+from ttnn_jit.kernels.loops.gathered_rows import gathering_text
+from ttnn_jit.nest.streams import InnerAccess
+from ttnn_jit.ops.families.routine import NativeLoop
+
+_ROUTINE_PICOSECONDS = 1000
+"""Predicted arithmetic of a routine for every index of its loops: how many it has says nothing of what it does."""
+
+
+def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, int]:
+    """Name, text and predicted picoseconds per index of a routine's loop, which numba makes of all but the simplest."""
+    streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in routine.streams)
+    made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # which object code says in its name
+    if routine.native is not None:
+        module = ModuleText()
+        functions = _native_functions(routine, routine.native, isa, module)
+        return *module.kernel("g", [f"; {made_for}"], functions), _NATIVE_PICOSECONDS[routine.native]
+    source = f"# {made_for}\n{routine_source(routine)}"
+    name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    return name, KernelModules.of(numba_module(name, PythonSource(source))), _ROUTINE_PICOSECONDS
+
+
+_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.PLACES_FOUND: 60}
+"""Of routines' loops that are LLVM text."""
+
+
+def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module: ModuleText) -> Sequence[str]:
+    """The functions of a routine's loop, in a module."""
+    first, *others = (stream.dtype for stream in routine.streams)
+    given = KERNEL, first
+    match native:
+        case NativeLoop.ROWS_GATHERED:
+            return [gathering_text(*given, others[0], routine.rank, module)]
+        case NativeLoop.PLACES_FOUND:
+            (largest,) = routine.constants
+            is_dense = routine.streams[0].access is InnerAccess.CONTIGUOUS
+            return FoundPlaces(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
