@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.harness.harness import table
 from benchmarks.harness.process import Process
-from benchmarks.programs.models import module_of, names
+from benchmarks.programs.model_programs import module_of, names
 
 TARGETS = ("cpu", "wormhole_b0")
 SMALL_ONLY = ("llama",)
@@ -78,10 +78,10 @@ def measured(name: str, target: str, full: bool) -> dict[str, Any]:
 
 def _behind_layers(records: Sequence[Any]) -> list[float]:
     """The correlations behind each run of the line that runs last among those that run most often."""
-    runs = Counter(each.place for each in records)
+    runs = Counter(each.location for each in records)
     most = max(runs.values())
-    (line,) = [each.place for each in records if runs[each.place] == most][-1:]
-    return [each.pcc for each in records if each.place == line]
+    (line,) = [each.location for each in records if runs[each.location] == most][-1:]
+    return [each.pcc for each in records if each.location == line]
 
 
 def page(found: dict[tuple[str, str], Accuracy], small: Collection[str]) -> str:

@@ -15,7 +15,7 @@ from benchmarks.harness.contenders import Case, inputs_of
 from benchmarks.harness.loop_shapes import LOOP_SHAPES, LoopShape
 from benchmarks.harness.programs import ELEMENTWISE, Workload, cosh, tree30, ttnn_operations
 from benchmarks.harness.timing import seconds, times_of
-from benchmarks.programs.models import module_of
+from benchmarks.programs.model_programs import module_of
 
 Figure = tuple[str, Callable[[], float]]
 """A row's name, and what measures its seconds."""

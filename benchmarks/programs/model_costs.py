@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks.harness.harness import Step, table
 from benchmarks.harness.process import Process
 from benchmarks.harness.timing import seconds, times_of
+from benchmarks.programs.model_programs import JIT, Model, built, in_torch, module_of
 
 HELD = {"bert": 1, "vit": 1, "gpt2": None}
 """Models whose memory is measured, and the batch."""
@@ -57,8 +58,6 @@ def held(name: str, quick: bool) -> dict[str, int]:
 
 def peak_bytes(name: str, batch: int | None, holder: str, quick: bool) -> int:
     """In its own process."""
-    from benchmarks.programs.models import JIT, Model, built, in_torch
-
     import_everything()
     before = _status("VmRSS")
     _, run, reference = built(Model(name, batch), quick=quick, jitted=holder == JIT)
@@ -107,7 +106,6 @@ def compile_seconds(layers: int) -> float:
 
 
 def _first_and_warm(layers: int, *, quick: bool) -> tuple[float, float]:
-    from benchmarks.programs.models import module_of
     from ttnn_jit import jit, ttnn
 
     module = module_of("bert")

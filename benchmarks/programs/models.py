@@ -9,15 +9,12 @@ them. Behind these stand what models hold in memory, what they take to compile, 
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from benchmarks.harness import plots
@@ -25,78 +22,13 @@ from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
 from benchmarks.harness.process import Process
 from benchmarks.harness.timing import seconds
 from benchmarks.programs import model_costs
+from benchmarks.programs.model_programs import CHIP, JIT, MAIN, OURS, PEERS, TRACE, Model, built, in_torch, models
 
-MODELS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "models"
-"""Of this checkout, also where a process measures another one through a link to these files."""
-EAGER, JIT, TRACE, CHIP = "ttnn eager", "ttnn jit", "ttnn trace", "eager on wormhole_b0"
-OURS = (EAGER, JIT, TRACE, CHIP)
-PEERS = ("torch f32", "torch bf16", "torch.compile f32", "torch.compile bf16")
-BATCHES = (1, 8)
-MAIN = ("bert", "vit", "mnist_mlp")
-"""Models that are measured at both batches, and by torch.compile, which takes most of the time of the benchmark."""
 QUICK = ("bert", "gpt2", "mnist_mlp")
 ALONE = ("llama", "unet_block")
 """Models whose contenders run one after the other, for memory does not hold them all at once."""
 TURNS = 3
 CALLS = 5
-
-
-@dataclass(frozen=True)
-class Model:
-    """A program and how much it is given.
-
-    Attributes:
-        name: Of its file.
-        batch: None: what the program takes by itself.
-    """
-
-    name: str
-    batch: int | None
-
-    @property
-    def title(self) -> str:
-        """As tables have it."""
-        return self.name if self.batch is None else f"{self.name}, batch {self.batch}"
-
-    @property
-    def contenders(self) -> tuple[str, ...]:
-        """Who runs it."""
-        return (*OURS, *(each for each in PEERS if self.name in MAIN or "compile" not in each))
-
-
-def module_of(name: str) -> ModuleType:
-    """The program of a model, which imports ttnn."""
-    import ttnn_jit
-
-    ttnn_jit.register_as_ttnn()
-    spec = importlib.util.spec_from_file_location(name, MODELS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def names() -> list[str]:
-    """Of the models."""
-    return sorted(path.stem for path in MODELS.glob("*.py"))
-
-
-def models() -> list[Model]:
-    """Every program."""
-    return [Model(name, batch) for name in names() for batch in (BATCHES if name in MAIN else (None,))]
-
-
-def built(model: Model, *, quick: bool, target: str = "cpu", jitted: bool = False) -> tuple[Any, Any, Any]:
-    """The device, what runs a model on it, and what runs torch's."""
-    import ttnn_jit
-    from ttnn_jit import ttnn
-
-    module = module_of(model.name)
-    device = ttnn.open_device(device_id=0, target=target)
-    given = {} if model.batch is None else {"batch": model.batch}
-    compiled = ttnn_jit.jit() if jitted else lambda function: function
-    return device, *module.build(module.SMALL if quick else module.FULL, device, compiled=compiled, **given)
 
 
 @cache
@@ -121,19 +53,6 @@ def _traced(device: Any, run: Callable[[], Any]) -> Callable[[], Any] | None:
         return None
     ttnn.end_trace_capture(device, trace, cq_id=0)
     return partial(ttnn.execute_trace, device, trace, cq_id=0, blocking=True)
-
-
-def in_torch(reference: Callable[[], Any], contender: str) -> Callable[[], Any]:
-    """What runs torch's model as a contender does."""
-    import torch
-
-    called = torch.compile(reference, options={"freezing": True}) if "compile" in contender else reference
-
-    def call() -> Any:
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=contender.endswith("bf16")):
-            return called()
-
-    return call
 
 
 def prepare(name: str, batch: int | None, contender: str, quick: bool) -> None:

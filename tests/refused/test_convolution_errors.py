@@ -30,7 +30,7 @@ CONVOLUTIONS = [
     ({"kernel_size": (3, 2.5)}, "`kernel_size` of conv2d must be a whole number, got 2.5"),
     ({"out_channels": 4}, "conv2d: the weights have shape [6, 8, 3, 3], and [4, 8, 3, 3] is wanted"),
     ({"kernel_size": (2, 3)}, "conv2d: the weights have shape [6, 8, 3, 3], and [6, 8, 2, 3] is wanted"),
-    ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and 1x4x5 places of 8 channels are said"),
+    ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and 1x4x5 positions of 8 channels are said"),
     ({"batch_size": 0}, "conv2d: `batch_size` is 0: it is at least 1"),
     ({"dtype": ttnn.uint32}, "the result of a convolution has floats, and `dtype` is UINT32"),
     (
@@ -44,7 +44,7 @@ POOL |= {"padding": [1, 1]}
 POOLS = [
     ({"kernel_size": [8, 8], "padding": [0, 0]}, "a window of 8x8 elements is larger than the padded tensor, 5x5"),
     ({"padding": [2, 0]}, "the padding [[2, 2], [0, 0]] is more than half of a window of [3, 3]"),
-    ({"channels": 4}, "the input has shape [1, 5, 5, 8], and 1x5x5 places of 4 channels are said"),
+    ({"channels": 4}, "the input has shape [1, 5, 5, 8], and 1x5x5 positions of 4 channels are said"),
     ({"stride": [1, -1]}, "the stride is [1, -1]: whole numbers of at least 1 are wanted"),
 ]
 

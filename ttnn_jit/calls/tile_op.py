@@ -181,11 +181,11 @@ def _refuse_instructions(
         if opname in {"LOAD_GLOBAL", "LOAD_NAME"} and argument in _ONCE and argument not in shadowed:
             found = f"`{argument}` would act once, when it is compiled", _ON_FLOATS
         if found is not None:
-            from ttnn_jit.frontend.calls.code_scan import place_of
+            from ttnn_jit.frontend.calls.code_scan import location_of
 
             message, instead = found
             raise CompileError(
-                f"tile operation `{name}`: {message}", location=place_of(code, instruction), help=instead
+                f"tile operation `{name}`: {message}", location=location_of(code, instruction), help=instead
             )
 
 
@@ -197,13 +197,13 @@ def _refuse_changing(name: str, function: types.FunctionType) -> None:
     """
     found = changing_function(function)
     if found is not None:
-        from ttnn_jit.frontend.calls.code_scan import place_of
+        from ttnn_jit.frontend.calls.code_scan import location_of
 
         called, code, instruction = found
         raise CompileError(
             f"tile operation `{name}`: `{called}` gives another value each time, and would be called once, when it is "
             "compiled",
-            location=place_of(code, instruction),
+            location=location_of(code, instruction),
             help="make the values before the call, and pass them as an operand",
         )
 

@@ -15,7 +15,7 @@ class TtnnJitError(Exception):
 
     Args:
         message: What is wrong, without a trailing full stop.
-        location: The place in the user's file, shown as ``file:line:column`` with the line and carets.
+        location: That in the user's file, shown as ``file:line:column`` with the line and carets.
         help: What to do instead.
     """
 

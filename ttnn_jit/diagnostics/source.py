@@ -1,4 +1,4 @@
-"""A place in the user's file, and the lines of it that an error shows."""
+"""A location in the user's file, and the lines of it that an error shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_DECORATORS = 100  # lines
 class Location:
     """A span of source text: lines count from 1, columns from 1, as editors show them.
 
-    ``column`` 0 means that only the line is known; ``end_column`` is exclusive. ``called_from`` is the place of the
+    ``column`` 0 means that only the line is known; ``end_column`` is exclusive. ``called_from`` is the location of the
     call through which a helper's code was reached.
     """
 

@@ -70,7 +70,7 @@ def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(text, category, stacklevel=above + 1)
 
 
-def place_of_the_user() -> Location | None:
+def user_location() -> Location | None:
     """The line of the user's that runs now; None where there is none."""
     frame, _ = _frame_of_the_user()
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)

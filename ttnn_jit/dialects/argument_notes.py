@@ -66,8 +66,8 @@ def hidden_inputs_of(function: FuncOp) -> tuple[tuple[str, TensorSpec], ...]:
 
 def updates_of(function: FuncOp) -> tuple[tuple[int, int], ...]:
     """Per argument that the function writes into: its index, and that of the result that it becomes."""
-    updates = ((place, notes.updated_by) for place, notes in enumerate(argument_notes(function)))
-    return tuple((place, result) for place, result in updates if result is not None)
+    updates = ((index, notes.updated_by) for index, notes in enumerate(argument_notes(function)))
+    return tuple((index, result) for index, result in updates if result is not None)
 
 
 def verify_updates(function: FuncOp) -> None:

@@ -174,7 +174,7 @@ class TileElementwiseOp(ElementwiseOp):
 
 @op_definition
 class ViewLayoutOp(QuickOperation, IRDLOperation):
-    """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: the tensor's elements in other places.
+    """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: the tensor's elements at other indices.
 
     The remapping gives, for the logical indices of the result, those of the operand. No element is moved: a kernel
     that reads the view reads the operand there.

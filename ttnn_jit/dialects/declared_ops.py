@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError
 from ttnn_jit.dialects.layout import dtype_of, spec_of
-from ttnn_jit.dialects.properties import placed_operands, statics_of
+from ttnn_jit.dialects.properties import declared_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.dialects.writing.creation import QuickOperation
 from ttnn_jit.ops.families.movement import Background
@@ -64,9 +64,9 @@ class DeclaredOp(QuickOperation):
         return statics_of(self.operation, self.properties, self.name)
 
     @property
-    def placed(self) -> tuple[SSAValue | None, ...]:
+    def declared_operands(self) -> tuple[SSAValue | None, ...]:
         """The operands in the declaration's order, None for those that are not given."""
-        return placed_operands(self.operation, self)
+        return declared_operands(self.operation, self)
 
     @classmethod
     def make(
@@ -107,7 +107,7 @@ class TensorOp(DeclaredOp):
 
     def _verify_shapes(self) -> None:
         try:
-            specs = [None if value is None else spec_of(value.type) for value in self.placed]
+            specs = [None if value is None else spec_of(value.type) for value in self.declared_operands]
         except LayoutError:
             return  # a type of another compiler's: what needs a spec of it refuses it
         self.verify_dtypes([spec.dtype for spec in specs if spec is not None])
@@ -256,7 +256,7 @@ class CompositeOp(TensorOp):
 def _counted_from_the_front(op: RoutineOp | CompositeOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
     """The attributes of a text as the declaration checks and spells them."""
     try:
-        specs = [None if value is None else spec_of(value.type) for value in op.placed]
+        specs = [None if value is None else spec_of(value.type) for value in op.declared_operands]
     except LayoutError:
         return statics  # no tensors, or types of another compiler's: what needs a spec of them refuses it
     _, written = op.operation.written(specs, statics)

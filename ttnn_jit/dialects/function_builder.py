@@ -61,12 +61,14 @@ class TensorDialect:
 TTNN = TensorDialect(
     ttnn.OP_OF,
     has_dtypes=True,
-    full=lambda device, number, spec, place: ttnn.FullOp.make(device(place), number, spec, tensor_type(spec), place),
+    full=lambda device, number, spec, location: ttnn.FullOp.make(
+        device(location), number, spec, tensor_type(spec), location
+    ),
 )
 TTIR = TensorDialect(
     ttir.OP_OF,
     has_dtypes=False,
-    full=lambda _, number, spec, place: ttir.FullOp.make(number, tensor_type(spec), place),
+    full=lambda _, number, spec, location: ttir.FullOp.make(number, tensor_type(spec), location),
 )
 
 NO_ATTRIBUTES: Mapping[str, Attribute] = {}
@@ -161,7 +163,7 @@ class FunctionBuilder:
         """`operand` as elements of `dtype`."""
         return operand if operand[1].dtype is dtype else self.operation(ops.TYPECAST, [operand], (dtype,), location)
 
-    def place(self, location: Location | None) -> LocationAttr:
+    def location_attribute(self, location: Location | None) -> LocationAttr:
         """That of an op which the user wrote there."""
         return call_chain_attribute(location)
 
@@ -200,13 +202,13 @@ class FunctionBuilder:
             location: Where the user wrote it.
             marks: Discardable attributes of the op.
         """
-        place = self.place(location)
+        op_location = self.location_attribute(location)
         values = [
             each[0]
             if isinstance(each, tuple)
             else each
             if each is None
-            else self._number(each, operands, results, place)
+            else self._number(each, operands, results, op_location)
             for each in operands
         ]
         properties = properties_of(operation, attributes, values)
@@ -217,33 +219,33 @@ class FunctionBuilder:
             *map(tensor_type, results),
             properties=properties,
             attributes={**marks},
-            location=place,
+            location=op_location,
         )
         append(self.block, (op,))
         return tuple(zip(op.results, results, strict=True))
 
     def _number(
-        self, number: float, operands: Sequence[Operand], results: Sequence[TensorSpec], place: LocationAttr
+        self, number: float, operands: Sequence[Operand], results: Sequence[TensorSpec], location: LocationAttr
     ) -> SSAValue:
         """A number among operands: an integer of theirs, or a float, which nothing rounds under IEEE numerics."""
         dtype = next(each[1].dtype for each in operands if isinstance(each, tuple))
         if not dtype.is_integer:
             rounds = self._numerics is Numerics.DEVICE and not results[0].dtype.is_integer
             dtype, number = results[0].dtype if rounds else COMPUTE_TYPE, as_float32(number)
-        return self._full(number, results[0].with_(dtype=dtype), place)
+        return self._full(number, results[0].with_(dtype=dtype), location)
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
         """A tensor of `spec` of one number."""
-        return self._full(number, spec, self.place(location)), spec
+        return self._full(number, spec, self.location_attribute(location)), spec
 
-    def _full(self, number: float, spec: TensorSpec, place: LocationAttr) -> SSAValue:
-        op = self._dialect.full(self._device_value, number, spec, place)
+    def _full(self, number: float, spec: TensorSpec, location: LocationAttr) -> SSAValue:
+        op = self._dialect.full(self._device_value, number, spec, location)
         append(self.block, (op,))
         return op.results[0]
 
-    def _device_value(self, place: LocationAttr) -> SSAValue:
+    def _device_value(self, location: LocationAttr) -> SSAValue:
         if self._device is None:
-            op = ttnn.GetDeviceOp.make(place)
+            op = ttnn.GetDeviceOp.make(location)
             first = self.block.first_op
             if first is None:
                 append(self.block, (op,))

@@ -112,10 +112,10 @@ def verify_call(call: CallOp) -> None:
 def _require_types(what: str, wanted: Sequence[Attribute], given: Sequence[Attribute]) -> None:
     if len(wanted) != len(given):
         raise CompileError(f"there are {len(wanted)} {what.replace(' ', 's ', 1)}, the call has {len(given)}")
-    for place, (one, other) in enumerate(zip(wanted, given, strict=True)):
+    for index, (one, other) in enumerate(zip(wanted, given, strict=True)):
         if one != other:
             raise CompileError(
-                f"the {what} #{place} is {one}, the call has {other}", help="no call casts or moves a tensor"
+                f"the {what} #{index} is {one}, the call has {other}", help="no call casts or moves a tensor"
             )
 
 

@@ -1,4 +1,4 @@
-"""Places in the user's file on ops."""
+"""Locations in the user's file on ops."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def call_chain_attribute(location: Location | None) -> LocationAttr:
 
 @cache
 def _call_chain(location: Location) -> LocationAttr:
-    place = location_attribute(Location(location.file, location.line, location.column))
-    return place if location.called_from is None else CallSiteLoc(place, _call_chain(location.called_from))
+    own = location_attribute(Location(location.file, location.line, location.column))
+    return own if location.called_from is None else CallSiteLoc(own, _call_chain(location.called_from))
 
 
 def location_of(op: Operation) -> Location | None:
-    """The first place in the user's file that `op` comes from; None if it has none."""
-    return next(iter(_places(op.location)), None)
+    """The first location in the user's file that `op` comes from; None if it has none."""
+    return next(iter(_locations(op.location)), None)
 
 
 def locations_of(op: Operation) -> tuple[Location, ...]:
-    """Every place in the user's file that `op` comes from: a fused op has several."""
-    return tuple(_places(op.location))
+    """Every location in the user's file that `op` comes from: a fused op has several."""
+    return tuple(_locations(op.location))
 
 
 def fused_location(locations: Iterable[Attribute]) -> LocationAttr:
     """One location that names all of `locations`, each once, in order; the unknown ones are left out."""
     leaves: dict[Attribute, None] = {}
-    # Most repetitions are one object, which `location_attribute` remembers: to hash a place is to walk through it.
+    # Most repetitions are one object, which `location_attribute` remembers: to hash a location is to walk through it.
     for location in {id(location): location for location in locations}.values():
         leaves.update(dict.fromkeys(_leaves(location)))
     match [leaf for leaf in leaves if isinstance(leaf, LocationAttr)]:
@@ -77,17 +77,17 @@ def _leaves(location: Attribute) -> Iterable[Attribute]:
             yield location
 
 
-def _places(location: Attribute) -> Iterable[Location]:
+def _locations(location: Attribute) -> Iterable[Location]:
     match location:
         case FileLineColLoc():
             yield Location(location.filename.data, location.line.data, location.column.data)
         case FusedLoc(locations=ArrayAttr() as nested):
             for inner in nested:
-                yield from _places(inner)
+                yield from _locations(inner)
         case NameLoc():
-            yield from _places(location.location)
+            yield from _locations(location.location)
         case CallSiteLoc():
-            yield from _places(location.callee)
-            yield from _places(location.caller)
+            yield from _locations(location.callee)
+            yield from _locations(location.caller)
         case _:
             return

@@ -183,8 +183,8 @@ def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], na
     return tuple(statics)
 
 
-def placed_operands(operation: ops.Operation, op: Operation) -> tuple[SSAValue | None, ...]:
-    """The operands of `op` in the declaration's order, None in the place of those that are not given.
+def declared_operands(operation: ops.Operation, op: Operation) -> tuple[SSAValue | None, ...]:
+    """The operands of `op` in the declaration's order, None for those that are not given.
 
     Raises:
         VerifyException: It does not say which are given.

@@ -37,7 +37,7 @@ DEFAULT_TARGET = PRESETS["wormhole_b0"]
 
 
 def parse_keyword(parser: AttrParser, allowed: Sequence[str]) -> str:
-    """The keyword at the parser's place, which must be one of `allowed`."""
+    """The keyword at the parser's position, which must be one of `allowed`."""
     position = parser.pos
     word = parser.parse_identifier()
     if word not in allowed:

@@ -24,7 +24,7 @@ from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.diagnostics.errors does
     """A module is not text of these dialects, or breaks a rule of theirs.
 
-    The location is the place in the user's file that the op comes from; of text, the place in the text.
+    The location is the one in the user's file that the op comes from; of text, the one in the text.
     """
 
 
@@ -51,7 +51,9 @@ def _verify_op(op: Operation) -> None:
     except Exception as error:
         # xDSL's rules take for granted what others of them check, and fail on it in any way.
         help_text = error.help if isinstance(error, TtnnJitError) else None
-        raise InvalidModule(f"'{op.name}' op: {reason_of(error)}", location=place_of(op), help=help_text) from error
+        raise InvalidModule(
+            f"'{op.name}' op: {reason_of(error)}", location=enclosing_location(op), help=help_text
+        ) from error
 
 
 def _verify_blocks(op: Operation) -> None:
@@ -59,7 +61,7 @@ def _verify_blocks(op: Operation) -> None:
         blocks = len(region.blocks)
         if blocks != 1 and not (blocks == 0 and isinstance(op, FuncOp)):
             reason = f"'{op.name}' op: a region has one block, for no op here branches; got {blocks}"
-            raise InvalidModule(reason, location=place_of(op))
+            raise InvalidModule(reason, location=enclosing_location(op))
 
 
 def _verify_layouts(op: Operation) -> None:
@@ -72,8 +74,8 @@ def _verify_layouts(op: Operation) -> None:
                 raise VerifyException(f"a result lies in memory without gaps, got strides {list(spec.strides)}")
 
 
-def place_of(op: Operation) -> Location | None:
-    """The place of `op`, or of the next op around it that has one: a loop's terminator is not written."""
+def enclosing_location(op: Operation) -> Location | None:
+    """The location of `op`, or of the next op around it that has one: a loop's terminator is not written."""
     around: Operation | None = op
     while around is not None:
         if (found := location_of(around)) is not None:
@@ -108,11 +110,11 @@ def _verify_block(block: Block, visible: set[SSAValue], freed: dict[SSAValue, Op
         for index, operand in enumerate(op.operands):
             if operand not in visible:
                 reason = f"'{op.name}' op: operand #{index} is not defined before it is used"
-                raise InvalidModule(reason, location=place_of(op))
+                raise InvalidModule(reason, location=enclosing_location(op))
             if operand in freed:
-                where = place_of(freed[operand])
+                where = enclosing_location(freed[operand])
                 reason = f"'{op.name}' op: operand #{index} was deallocated{f' at {where}' if where else ''}"
-                raise InvalidModule(reason, location=place_of(op))
+                raise InvalidModule(reason, location=enclosing_location(op))
         for region in op.regions:
             _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible, freed)
         if isinstance(op, DeallocateOp):

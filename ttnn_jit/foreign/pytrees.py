@@ -25,7 +25,7 @@ from ttnn_jit.foreign.container_items import (
 from ttnn_jit.foreign.values import is_a, member_of, own_attributes
 
 MOST_DEEP = 100  # containers inside each other: pytrees are walked by functions that call themselves
-MOST_LEAVES = 1 << 20  # one container may stand in many places
+MOST_LEAVES = 1 << 20  # one container may occur many times
 
 
 class TreeDef(NamedTuple):
@@ -140,10 +140,10 @@ class _CheckedFlattening(_Flattening):
         self._known[id(value)] = value, treedef, slice(start, len(self.leaves))
         return treedef
 
-    def _again(self, treedef: TreeDef, place: slice) -> TreeDef:
+    def _again(self, treedef: TreeDef, leaves: slice) -> TreeDef:
         self._require_depth(treedef.depth)
         if len(self.leaves) <= MOST_LEAVES:  # or the call is refused at the end
-            self.leaves += self.leaves[place]
+            self.leaves += self.leaves[leaves]
         return treedef
 
     def _require_depth(self, depth: int) -> None:

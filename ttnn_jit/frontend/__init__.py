@@ -13,10 +13,11 @@ also makes, draws, lays out and frees tensors (`ops/host_ops.py`): eager ones (`
 program's (`frontend/tensors/creations.py`). A call belongs to the program of a tensor or a device among its arguments,
 and in a trace to that (`ops/traced_calls.py`). Tensors that a function finds by a path become arguments behind its own
 (`frontend/tensors/hidden_inputs.py`); so does what this package keeps between calls, the count of draws
-(`guards/package_state.py`, `runtime/programs/random_state.py`). A tensor may lie in the memory of another
-(`frontend/tensors/views.py`, `ops/movement/view_rules.py`): a write gives what it lies in a new value
-(`frontend/tensors/writes.py`), and makes that a result of the function, which says so of the argument
-(`dialects/argument_notes.py`).
+(`guards/package_state.py`, `runtime/programs/random_state.py`). What a tensor of a program holds, and what it knows of
+the program, stand below what functions do with tensors and how calls are written (`frontend/tensors/program_tensor.py`,
+`frontend/tensors/emitter.py`). A tensor may lie in the memory of another (`frontend/tensors/views.py`,
+`ops/movement/view_rules.py`): a write gives what it lies in a new value (`frontend/tensors/writes.py`), and makes that
+a result of the function, which says so of the argument (`dialects/argument_notes.py`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.reads.function_source import SourceError
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.requested_results import activated, results_of
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.frontend.writing.result import FrontendResult
@@ -89,8 +90,8 @@ def lower_operation(
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
     written = values[operation.written_operand]
-    for place, applied in enumerate(options.operand_activations):
-        values[place] = activated(builder, values[place], applied, None, None)
+    for index, applied in enumerate(options.operand_activations):
+        values[index] = activated(builder, values[index], applied, None, None)
     if options.in_place:
         # What it computes by itself is what is stored.
         (result,) = results_of(builder, operation, values, attributes, None, replace(options, dtype=None))

@@ -33,9 +33,9 @@ from ttnn_jit.frontend.reads.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.syntax.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.syntax.statements import execute, generate
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.structure import result_of
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, SpecBuilder
@@ -154,7 +154,7 @@ def _note_argument(recorder: ReadRecorder, value: Any, name: str, steps: Path) -
 
 
 def _header(source: FunctionSource) -> Location:
-    """The place of ``def name``."""
+    """The location of ``def name``."""
     node = source.node
     if isinstance(node, ast.Lambda):
         return location_of_span(source.file, span_of_node(node, source.imported))

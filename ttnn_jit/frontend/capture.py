@@ -35,9 +35,9 @@ from ttnn_jit.frontend.reads.spans import location_of_span
 from ttnn_jit.frontend.tensors.creations import create
 from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.structure import result_of
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.traced_tensors import tensors_traced
 from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
@@ -56,14 +56,14 @@ _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>
 
 
 class CaptureEmitter(Emitter):
-    """Finds the place of an operation in the frames of the running function."""
+    """Finds the location of an operation in the frames of the running function."""
 
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs, definition: Location) -> None:
         super().__init__(builder, hidden)
         self._definition = definition
-        # By identity: code is equal to other code than that at its own place. What is here holds it.
+        # By identity: code is equal to other code than that at its own location. What is here holds it.
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
-        self._places: dict[tuple[int, int, int], Location] = {}
+        self._locations: dict[tuple[int, int, int], Location] = {}
         self._autocast = autocast_is_on()
 
     def emit(
@@ -79,22 +79,22 @@ class CaptureEmitter(Emitter):
         return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:
-        """The place of the running instruction in the innermost function of the user's, and the calls above it."""
+        """The location of the running instruction in the innermost function of the user's, and the calls above it."""
         chain = [(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
-        place: Location | None = None
+        location: Location | None = None
         for code, offset in reversed(chain):
-            place = self.instruction_location(code, offset, place)
-        return place or self._definition
+            location = self.instruction_location(code, offset, location)
+        return location or self._definition
 
     def instruction_location(self, code: types.CodeType, offset: int, called_from: Location | None = None) -> Location:
-        """The place that the instruction at byte `offset` of `code` was compiled from, reached from there."""
+        """The location that the instruction at byte `offset` of `code` was compiled from, reached from there."""
         key = id(code), offset, id(called_from)
-        known = self._places.get(key)
+        known = self._locations.get(key)
         if known is None:
-            known = self._places[key] = self._place(code, offset, called_from)
+            known = self._locations[key] = self._location_of(code, offset, called_from)
         return known
 
-    def _place(self, code: types.CodeType, offset: int, called_from: Location | None) -> Location:
+    def _location_of(self, code: types.CodeType, offset: int, called_from: Location | None) -> Location:
         known = self._positions.get(id(code))
         if known is None:
             known = self._positions[id(code)] = code, list(code.co_positions())
@@ -141,7 +141,7 @@ def trace(request: FrontendRequest) -> FrontendResult:
 
 
 ATTEMPTS = 100
-"""Of a trace during which other threads put other tensors in the place of those that were found."""
+"""Of a trace during which other threads put other tensors in place of those that were found."""
 
 
 def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder) -> bool:
@@ -285,7 +285,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
 def _host_function(error: Exception) -> str | None:
     """The function of the host API that was given a tensor of the program, if that is where the error is from."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    of_user = [place for place, frame in enumerate(frames) if library_of_frame(frame) != THIS_PACKAGE]
+    of_user = [index for index, frame in enumerate(frames) if library_of_frame(frame) != THIS_PACKAGE]
     for frame in frames[max(of_user, default=len(frames)) :]:
         if frame.f_code is create.__code__:
             return None  # one that programs may call

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ttnn_jit.golden.comparison_records import ComparisonRecord
+from ttnn_jit.golden.comparison_records import ComparisonRecord
 
 _COLUMNS = (
-    "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "place",
+    "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "location",
     "reason", "process", "test",
 )  # fmt: skip
-_LONG = ("place", "reason", "test")
+_LONG = ("location", "reason", "test")
 
 _STYLE = """\
 body{font-family:sans-serif;margin:1rem}
@@ -25,7 +23,7 @@ th{position:sticky;top:0;background:#fff}
 .long{white-space:normal;overflow-wrap:anywhere;min-width:12rem}
 .bad{background:#fdd}
 .unjudged{background:#eee}"""
-"""Long places and reasons are broken, so that the table is little wider than its numbers."""
+"""Long locations and reasons are broken, so that the table is little wider than its numbers."""
 
 _LEGEND = (
     "locally: beside the golden of what the operation got; globally: beside a chain of goldens from the first on; "

@@ -177,12 +177,12 @@ def _reason(pair: _Pair, stored: Stored, tolerance: Tolerance) -> str:
     least = _SMALLEST if stored.flushes or stored.dtype.is_block_float else 0.0
     plain = replace(tolerance, noise=None)
     decide = _of_all if tolerance.of_all else _of_each
-    reason = _places(pair) or decide(pair, plain, least, 0.0)
+    reason = _nan_mismatch(pair) or decide(pair, plain, least, 0.0)
     if not reason or tolerance.noise is None:
         return reason
     noise = tolerance.noise()
     pair = pair.where(noise.isfinite())
-    return _places(pair) or decide(pair, plain, least, noise.nan_to_num(posinf=0.0))
+    return _nan_mismatch(pair) or decide(pair, plain, least, noise.nan_to_num(posinf=0.0))
 
 
 def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -220,17 +220,17 @@ def _blocks_of_numbers(exact: torch.Tensor) -> torch.Tensor:
     return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), BEYOND), 8) < 1.0
 
 
-def _places(pair: _Pair) -> str:
-    """What is wrong with the places of NaN."""
+def _nan_mismatch(pair: _Pair) -> str:
+    """Which elements are NaN in one of the two alone, as a reason."""
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     if not len(differing):
         return ""
     first = tuple(differing[0].tolist())
     names, values = ("result", "golden"), (pair.result, pair.exact)
-    place = int(not values[0][first].isnan())
+    side = int(not values[0][first].isnan())
     return (
-        f"{len(differing)} of {pair.result.numel()} elements are NaN in the {names[place]} alone, the first at "
-        f"{list(first)}, where the {names[1 - place]} is {values[1 - place][first].item():.6g}"
+        f"{len(differing)} of {pair.result.numel()} elements are NaN in the {names[side]} alone, the first at "
+        f"{list(first)}, where the {names[1 - side]} is {values[1 - side][first].item():.6g}"
     )
 
 
@@ -241,7 +241,9 @@ def _of_each(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tenso
     outside = pair.beyond(allowed)
     if not bool(outside.any()):
         return ""
-    worst = _place((pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0))
+    worst = _index_of_largest(
+        (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
+    )
     return (
         f"{int(outside.sum())} of {outside.numel()} elements are off, the worst at {list(worst)}: "
         f"{_told(pair, worst)}, {float(pair.ulp[worst]):.6g} ulp, where {float((allowed / pair.unit)[worst]):.6g} are "
@@ -256,18 +258,18 @@ def _of_all(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor
     infinite = bool(pair.distance.isinf().any())
     if off <= allowed and not infinite:
         return ""
-    worst = _place(pair.distance)
+    worst = _index_of_largest(pair.distance)
     return (
         f"it is off by {math.inf if infinite else off:.6g} (root mean square) beside elements of {size:.6g}, where "
         f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_told(pair, worst)}"
     )
 
 
-def _told(pair: _Pair, place: tuple[int, ...]) -> str:
-    return f"{pair.result[place].item():.9g}, and {pair.exact[place].item():.9g} is right"
+def _told(pair: _Pair, index: tuple[int, ...]) -> str:
+    return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
 
 
-def _place(of: torch.Tensor) -> tuple[int, ...]:
+def _index_of_largest(of: torch.Tensor) -> tuple[int, ...]:
     import torch
 
     return tuple(int(index) for index in torch.unravel_index(of.argmax(), of.shape))

@@ -78,9 +78,9 @@ def reduced_extent(generic: GenericOp, tensors: Sequence[Tensor], identity: floa
 def _extents_along(
     dims: Container[int], tensor: Tensor, own: Sequence[int | None], identity: float
 ) -> Iterator[int | None]:
-    for place, (dim, extent) in enumerate(zip(reversed(own), reversed(tensor.values.shape), strict=False)):
+    for index, (dim, extent) in enumerate(zip(reversed(own), reversed(tensor.values.shape), strict=False)):
         if dim is not None and dim in dims:
-            padded = place < 2 and (extent % TILE_WIDTH or not extent)
+            padded = index < 2 and (extent % TILE_WIDTH or not extent)
             yield None if padded and tensor.fill != identity else extent
 
 

@@ -23,7 +23,7 @@ class Memref:
     Attributes:
         tiles: It has two more dimensions than the memref.
         written: Which were ever stored.
-        running: In whose place an accumulator lies, and which.
+        running: The accumulator that stands for each tile, if one does.
     """
 
     tiles: Array
@@ -35,9 +35,9 @@ class Memref:
         """One in which nothing accumulates yet."""
         return Memref(tiles, written, np.full(written.shape, None, object))
 
-    def window(self, places: tuple[slice, ...]) -> Memref:
+    def window(self, slices: tuple[slice, ...]) -> Memref:
         """A part of it."""
-        return Memref(self.tiles[places], self.written[places], self.running[places])
+        return Memref(self.tiles[slices], self.written[slices], self.running[slices])
 
     def put(self, at: tuple[int, ...], value: Array | Accumulator) -> None:
         """Stores a tile, or an accumulator."""

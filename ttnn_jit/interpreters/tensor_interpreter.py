@@ -49,8 +49,8 @@ def _moved(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     if not spec.dtype.is_integer:
         values = math_.round_to(values, spec.dtype, numerics)
     for operand, part in zip(operands, op.parts, strict=True):
-        places = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
-        values[places] = gathered(operand.values, part.access)
+        slices = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
+        values[slices] = gathered(operand.values, part.access)
     return [values]
 
 

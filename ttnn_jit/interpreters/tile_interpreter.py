@@ -320,14 +320,14 @@ class _Machine:
 
     def _load(self, op: LoadOp) -> None:
         source: Memref = self.known[op.memref]
-        at = self._place(op, source, op.indices)
+        at = self._tile_index(op, source, op.indices)
         if not source.written[at]:
             raise refusal(op, f"DST slot {at[0]} was never written")
         self.known[op.result] = InPlace(source, at)
 
     def _store(self, op: StoreOp) -> None:
         target: Memref = self.known[op.memref]
-        at = self._place(op, target, op.indices)
+        at = self._tile_index(op, target, op.indices)
         target.put(at, self._value(op.value))
 
     def _value(self, value: SSAValue) -> Any:
@@ -340,7 +340,7 @@ class _Machine:
         known = self._value(value)
         return known.tile() if isinstance(known, Accumulator) else known
 
-    def _place(self, op: Operation, where: Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
+    def _tile_index(self, op: Operation, where: Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
         at = tuple(self._number(index) for index in indices)
         if any(not 0 <= index < extent for index, extent in zip(at, where.written.shape, strict=True)):
             raise refusal(op, f"there is no tile {list(at)} in {list(where.written.shape)}")
@@ -357,11 +357,11 @@ class _Machine:
         self.known[op.result] = np.full((TILE_HEIGHT, TILE_WIDTH), self._value(op.value), np.float32)
 
     def _accumulate(self, op: AccumulatingOp) -> None:
-        place = self.known[op.accumulator]
-        if not isinstance(place, InPlace):
+        accumulator = self.known[op.accumulator]
+        if not isinstance(accumulator, InPlace):
             raise refusal(op, "its accumulator lies in no slot, nor in the output")
-        before = place.where.running[place.at]
-        if before is None and not place.is_output and not (place.tile() == np.float32(op.identity)).all():
+        before = accumulator.where.running[accumulator.at]
+        if before is None and not accumulator.is_output and not (accumulator.tile() == np.float32(op.identity)).all():
             raise refusal(op, f"its accumulator does not begin with {op.identity}")
         terms = tuple(self._tile(value) for value in op.operands[:-1])
         assert self.generic is not None, "tile ops stand in kernels"

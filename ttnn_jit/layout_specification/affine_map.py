@@ -43,7 +43,7 @@ class AffineMap:
 
     def __post_init__(self) -> None:
         for result in self.results:
-            if beyond := sorted(place for place in dims_of(result) if place >= self.dims):
+            if beyond := sorted(dim for dim in dims_of(result) if dim >= self.dims):
                 raise LayoutError(f"`{expression_text(result)}` names d{beyond[0]}, and the map has {self.dims} dims")
 
     @staticmethod
@@ -62,7 +62,7 @@ class AffineMap:
         if matched is None:
             raise _no_map(text)
         names = [name.strip() for name in matched[1].split(",")] if matched[1].strip() else []
-        if names != [f"d{place}" for place in range(len(names))]:
+        if names != [f"d{dim}" for dim in range(len(names))]:
             raise _no_map(text)
         return AffineMap(len(names), tuple(_parsed(node, text) for node in _results(matched[2], text)))
 
@@ -81,7 +81,7 @@ class AffineMap:
         return AffineMap(inner.dims, tuple(substitute(result, inner.results) for result in self.results))
 
     def __str__(self) -> str:
-        names = ", ".join(f"d{place}" for place in range(self.dims))
+        names = ", ".join(f"d{dim}" for dim in range(self.dims))
         return f"({names}) -> ({', '.join(map(expression_text, self.results))})"
 
 

@@ -1,7 +1,7 @@
 """The device of tt-mlir's specification: a logical grid of cores, and which core of which chip each of them is.
 
 A tensor's layout (`tensor_layout.py`) divides it onto a grid without saying where that is. A device says it, by an
-affine map from its grid to (place in `chip_ids`, row, column); so one tensor lies on one chip, on several, or the other
+affine map from its grid to (index in `chip_ids`, row, column); so one tensor lies on one chip, on several, or the other
 way round, without a change of its layout.
 """
 
@@ -38,7 +38,7 @@ class DeviceLayout:
 
     Attributes:
         grid: The logical extents (`workerGrid`).
-        mapping: From logical coordinates to (place in `chip_ids`, row, column).
+        mapping: From logical coordinates to (index in `chip_ids`, row, column).
         mesh_shape: How the chips lie to each other; their number is its volume.
         chip_ids: The ids of the chips in the system, in the mesh's row-major order.
         chip_grid: Rows and columns of cores of each chip.
@@ -73,7 +73,7 @@ class DeviceLayout:
         if len(self.mapping.results) != 3:
             raise LayoutError(
                 f"the map `{self.mapping}` of a device has {len(self.mapping.results)} results",
-                help="it has three: the place of the chip in `chip_ids`, and row and column of the core",
+                help="it has three: the index of the chip in `chip_ids`, and row and column of the core",
             )
         self._check_cores()
 
@@ -138,8 +138,8 @@ class DeviceLayout:
         """
         if len(point) != len(self.grid) or not all(0 <= at < end for at, end in zip(point, self.grid, strict=True)):
             raise GridError(f"a grid of {extents_text(self.grid)} has no core {list(point)}")
-        place, row, column = self.mapping.at(point)
-        return PhysicalCore(self.chip_ids[place], row, column)
+        chip, row, column = self.mapping.at(point)
+        return PhysicalCore(self.chip_ids[chip], row, column)
 
     def reinterpreted(self, grid: Iterable[int], view: AffineMap) -> DeviceLayout:
         """The same chips as another grid.
@@ -203,7 +203,7 @@ class DeviceLayout:
 
 
 def _chip(mesh: Sequence[int], on_chip: Sequence[int]) -> Expr:
-    """The place of a core's chip in the mesh's row-major order."""
+    """The index of a core's chip in the mesh's row-major order."""
     terms = zip(range(len(mesh)), mesh, on_chip, dense_strides(mesh), strict=True)
     return total(times(divided(Dim(axis), cores), stride) for axis, count, cores, stride in terms if count > 1)
 
@@ -236,8 +236,8 @@ def locate(layout: TensorLayout, device: DeviceLayout, index: Sequence[int]) -> 
         GridError: The layout's grid is not one of the device's: another rank, or larger.
     """
     check_fits(layout, device)
-    place = layout.place(*index)
-    return Location(device.core(*place.core), place.tile, place.byte)
+    address = layout.address(*index)
+    return Location(device.core(*address.core), address.tile, address.byte)
 
 
 def check_fits(layout: TensorLayout, device: DeviceLayout) -> None:

@@ -59,7 +59,7 @@ _NUMBERS = {
 
 
 class MemorySpace(enum.Enum):
-    """Where a tensor is, which is one place at a time: host memory, such that devices see, DRAM, or L1 of cores."""
+    """Where a tensor is, in one memory at a time: host memory, such that devices see, DRAM, or L1 of cores."""
 
     SYSTEM = "system"
     MMIO = "mmio"
@@ -68,8 +68,8 @@ class MemorySpace(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where an element lies; from `TensorLayout.places`, arrays of that.
+class ElementAddress:
+    """Where an element lies; from `TensorLayout.addresses`, arrays of that.
 
     Attributes:
         core: The coordinates of its core in the layout's grid, which is virtual: a device says which core that is.
@@ -100,7 +100,7 @@ class TensorLayout:
 
     Raises:
         ShapeError: An extent is no whole number of at least 1.
-        LayoutError: Ranks that differ, results that are no such sums, elements that would share a place, a tile that is
+        LayoutError: Ranks that differ, results that are no such sums, elements of one address, a tile that is
             not made of faces, a value of padding that the element type lacks.
     """
 
@@ -117,7 +117,7 @@ class TensorLayout:
         object.__setattr__(self, "shape", extents_of(self.shape, "a tensor's shape"))
         object.__setattr__(self, "grid", extents_of(self.grid, "a grid"))
         self._check_ranks()
-        check_places_differ(self.linear, self.shape)
+        check_addresses_differ(self.linear, self.shape)
         self._check_tile()
         self.out_of_bounds.fill(self.element)
         if self.memory_layout not in MEMORY_LAYOUTS:
@@ -156,7 +156,7 @@ class TensorLayout:
 
     @property
     def physical_shape(self) -> tuple[int, ...]:
-        """The extents that the map gives: one more than the place of the last element."""
+        """The extents that the map gives: one more than the index of the last element."""
         return tuple(last + 1 for last in self.linear.at([extent - 1 for extent in self.shape]))
 
     @property
@@ -183,7 +183,7 @@ class TensorLayout:
     def _tile_extents(self) -> tuple[int, ...]:
         return (1,) * (len(self.grid) - 2) + self.tile if self.tile else (1,) * len(self.grid)
 
-    def place(self, *index: int) -> Place:
+    def address(self, *index: int) -> ElementAddress:
         """Where the element at a logical index lies.
 
         Raises:
@@ -191,15 +191,15 @@ class TensorLayout:
         """
         if len(index) != len(self.shape) or not all(0 <= at < end for at, end in zip(index, self.shape, strict=True)):
             raise ShapeError(f"a tensor of shape {extents_text(self.shape)} has no element at {list(index)}")
-        return self.places(index)
+        return self.addresses(index)
 
-    def places(self, indices: Sequence[Any]) -> Place:
+    def addresses(self, indices: Sequence[Any]) -> ElementAddress:
         """The same of arrays of indices, one for each logical dimension, which are believed."""
         physical = self.linear.at(indices)
         core = tuple(at // part for at, part in zip(physical, self.shard_shape, strict=True))
         offset = tuple(at % part for at, part in zip(physical, self.shard_shape, strict=True))
         tile = tuple(at // part for at, part in zip(offset, self._tile_extents, strict=True)) if self.tile else ()
-        return Place(core, offset, tile, self._byte(self._number(offset, tile)))
+        return ElementAddress(core, offset, tile, self._byte(self._number(offset, tile)))
 
     def _number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
         """Among the elements of a core's buffer, as they follow each other in memory."""
@@ -219,7 +219,7 @@ class TensorLayout:
         return number // count * size + exponents + number % count * (size - exponents) // count
 
     def padded_region(self) -> tuple[tuple[tuple[range, ...], ...], ...]:
-        """Per physical dimension, per core along it, the places of the buffer that are no element's coordinate.
+        """Per physical dimension, per core along it, the indices of the buffer that are no element's coordinate.
 
         Where no logical dimension stands in two results of the map, these rows, columns and so on are the padding. Else
         there is more of it, which is where `distributed` leaves the value of padding.
@@ -263,8 +263,8 @@ class TensorLayout:
             raise LayoutError(
                 f"an array has no {self.element.traits.ttcore} elements", help="lay out the float32 numbers"
             )
-        places = self.places(np.indices(self.shape, sparse=True))
-        return (*places.core, places.byte // self.element.itemsize)
+        addresses = self.addresses(np.indices(self.shape, sparse=True))
+        return (*addresses.core, addresses.byte // self.element.itemsize)
 
 
 def collapsed_dims(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> tuple[tuple[int, ...], ...]:
@@ -324,7 +324,7 @@ def _joined(group: tuple[int, ...], extents: tuple[int, ...], multiple: int) -> 
     inner = [extents[dim] for dim in group[1:]]
     if inner:
         inner[-1] = round_up(inner[-1], multiple)
-    strides = (math.prod(inner[place:]) for place in range(len(group)))
+    strides = (math.prod(inner[index:]) for index in range(len(group)))
     return total(times(Dim(dim), stride) for dim, stride in zip(group, strides, strict=True))
 
 
@@ -362,11 +362,11 @@ def extents_text(extents: Iterable[int]) -> str:
     return "x".join(map(str, extents))
 
 
-def check_places_differ(linear: AffineMap, shape: tuple[int, ...]) -> None:
+def check_addresses_differ(linear: AffineMap, shape: tuple[int, ...]) -> None:
     """Refuse a map that is no set of sums of multiples, or does not give the index of every dimension back.
 
     Raises:
-        LayoutError: Two elements would, or might, lie in one place.
+        LayoutError: Two elements would, or might, have one address.
     """
     sums = [_weights(result) for result in linear.results]
     found = {dim for dim, extent in enumerate(shape) if extent == 1}
@@ -374,7 +374,7 @@ def check_places_differ(linear: AffineMap, shape: tuple[int, ...]) -> None:
         found |= new
     if lost := sorted(set(range(len(shape))) - found):
         raise LayoutError(
-            f"`{linear}` puts elements of {extents_text(shape)} in one place that differ along "
+            f"`{linear}` puts elements of {extents_text(shape)} at one address that differ along "
             + ", ".join(f"d{dim}" for dim in lost),
             help="a stride must be at least the extent of what lies inside: `collapsed_map` makes such maps",
         )

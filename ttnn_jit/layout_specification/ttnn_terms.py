@@ -88,12 +88,12 @@ def mesh_slices(layout: TensorLayout) -> tuple[tuple[int, ...], TensorLayout]:
     """
     outer = len(layout.grid) - 2
     results, grid = layout.linear.results, layout.grid
-    for place, parts in enumerate(grid[: max(0, outer)]):
-        others = results[:place] + results[place + 1 :]
-        if results[place] != Dim(place) or any(place in dims_of(other) for other in others):
-            raise LayoutError(f"`{layout.linear}` does not keep d{place} apart, so that no mesh can divide it")
-        if layout.shape[place] % parts:
-            raise LayoutError(f"{parts} devices cannot take equal slices of d{place}, which has {layout.shape[place]}")
+    for dim, parts in enumerate(grid[: max(0, outer)]):
+        others = results[:dim] + results[dim + 1 :]
+        if results[dim] != Dim(dim) or any(dim in dims_of(other) for other in others):
+            raise LayoutError(f"`{layout.linear}` does not keep d{dim} apart, so that no mesh can divide it")
+        if layout.shape[dim] % parts:
+            raise LayoutError(f"{parts} devices cannot take equal slices of d{dim}, which has {layout.shape[dim]}")
     if outer < 1:
         raise LayoutError(
             f"a grid of rank {len(grid)} has no dimensions for a mesh", help="`ttnn_spec` says it in TTNN"

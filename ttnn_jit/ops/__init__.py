@@ -107,7 +107,7 @@ reduction: reductions moments losses scans further_reductions
 IN_PROGRAMS = """
 movement: sequences windows
 attention: cache_routines
-convolution: convolutions transposed_convolutions pools pool_places resampling rescaling
+convolution: convolutions transposed_convolutions pools pool_indices resampling rescaling
 selection: random_numbers embedding_gradient
 reduction: integer_reductions
 """

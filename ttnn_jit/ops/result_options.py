@@ -194,8 +194,8 @@ class ResultOptions:
                     help="leave it out, and call `ttnn.typecast` or `ttnn.copy` for each of them",
                 )
         takes = isinstance(operation, Elementwise) and operation.arity > 1
-        for parameter, place, applied in zip(OPERAND_PARAMETERS, (0, 1), self.operand_activations, strict=False):
-            if applied and not (takes and is_tensor(bound.operands[place])):
+        for parameter, index, applied in zip(OPERAND_PARAMETERS, (0, 1), self.operand_activations, strict=False):
+            if applied and not (takes and is_tensor(bound.operands[index])):
                 raise ArgumentError(
                     f"{name}: `{parameter.name}` applies to a tensor of an elementwise operation of two",
                     help="apply the operation yourself, before the call",
@@ -259,8 +259,8 @@ class ResultOptions:
         Raises:
             GridError, LayoutError: The memory config does not hold it.
         """
-        place = self.placement(operation, first, grid)
-        config = by_rule.memory_config if place is None else place(by_rule)
+        placement = self.placement(operation, first, grid)
+        config = by_rule.memory_config if placement is None else placement(by_rule)
         return checked(by_rule.with_(dtype=self.dtype or by_rule.dtype, memory_config=config))
 
 

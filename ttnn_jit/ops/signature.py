@@ -22,9 +22,9 @@ def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
     same_name: dict[str, list[Parameter]] = {}
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
         same_name.setdefault(parameter.name, []).append(parameter)
-    by_place = {name for operation in overloads for name in _by_place(operation)}
+    by_position = {name for operation in overloads for name in _by_position(operation)}
     of_all = {name for name in same_name if all(name in operation.parameter_names for operation in overloads)}
-    given = (_merged(parameters, by_place, of_all) for parameters in same_name.values())
+    given = (_merged(parameters, by_position, of_all) for parameters in same_name.values())
     merged = sorted(given, key=lambda each: (each.kind, each.default is not each.empty))
     return inspect.Signature(merged, return_annotation=result_annotation(overloads))
 
@@ -39,20 +39,20 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 
-def _by_place(operation: Operation) -> set[str]:
-    """The parameters that Python gives a place: those before a required one that stands behind an optional one."""
+def _by_position(operation: Operation) -> set[str]:
+    """The parameters that Python gives a position: those before a required one that stands behind an optional one."""
     positional = [each for each in operation.parameters if each.is_positional]
-    optional = next((place for place, each in enumerate(positional) if not each.is_required), len(positional))
-    behind = (place for place, each in enumerate(positional) if place > optional and each.is_required)
+    optional = next((index for index, each in enumerate(positional) if not each.is_required), len(positional))
+    behind = (index for index, each in enumerate(positional) if index > optional and each.is_required)
     return {each.name for each in positional[: next(behind, len(positional))]}
 
 
-def _merged(parameters: Sequence[Parameter], by_place: Container[str], of_all: Container[str]) -> inspect.Parameter:
+def _merged(parameters: Sequence[Parameter], by_position: Container[str], of_all: Container[str]) -> inspect.Parameter:
     first = parameters[0]
     types = dict.fromkeys(part for each in parameters for part in each.annotation.split(" | "))
     return inspect.Parameter(
         first.name,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD if first.name in by_place else inspect.Parameter.KEYWORD_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD if first.name in by_position else inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if first.is_required and first.name in of_all else first.default,
         annotation=" | ".join(sorted(types, key="None".__eq__)),
     )
@@ -73,14 +73,14 @@ def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
 
     A choice has its default in the first declaration only, which is the one that is meant without it.
     """
-    own, by_place = [], _by_place(operation)
+    own, by_position = [], _by_position(operation)
     of_all = {each.name for each in HARDWARE_PARAMETERS}
     for parameter in operation.parameters:
         if parameter.name in of_all:
             continue
         name = parameter.aliases[0] if aliased and parameter.aliases else parameter.name
         needed = parameter.is_required or (parameter.is_choice and name in defaulted)
-        own.append((parameter.name in by_place, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
+        own.append((parameter.name in by_position, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
     positional = [text for is_positional, text in own if is_positional]
     choices = [text for is_positional, text in own if not is_positional]
     return ", ".join(["self", *positional, *(["*", *choices] if choices else []), "**keywords: Unpack[Keywords]"])

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
-from ttnn_jit.diagnostics.tracebacks import place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory
@@ -262,7 +262,7 @@ class Device:
         """Where a trace of the device found a tensor like this one, which is gone."""
         if not self.captured.freed or not (again or self.recorder is None):
             return None
-        return self.captured.take(spec, on_purpose=again, location=place_of_the_user())
+        return self.captured.take(spec, on_purpose=again, location=user_location())
 
     def _first_fit(self, spec: TensorSpec, *, again: bool) -> Buffer:
         if self.recorder is not None and not again:

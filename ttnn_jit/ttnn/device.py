@@ -11,7 +11,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here
+    from ttnn_jit.ttnn.namespace.lazy_names import *  # noqa: F403 - which has the names that are not defined here
 
 _LATER = (
     "CloseDevice",

@@ -185,7 +185,7 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
 def end_graph_capture() -> list[JsonNode]:
     """The nodes since `begin_graph_capture`, JSON values (ttnn.graph.end_graph_capture).
 
-    Each has a ``counter``, its place in the list; a ``node_type``: capture_start, function_start, function_end, tensor,
+    Each has a ``counter``, its index in the list; a ``node_type``: capture_start, function_start, function_end, tensor,
     buffer, buffer_allocate, buffer_deallocate, circular_buffer_allocate, circular_buffer_deallocate_all, error or
     capture_end; ``params``, texts; and ``connections``, counters.
 

@@ -55,29 +55,28 @@ class Mamba(torch.nn.Module):
         return torch.stack(results)
 
 
-def mamba_block(config, x, conv_states, hidden_state, *, parameters):
-    """One token's result; `conv_states` and `hidden_state` become those behind it."""
-    compute_kernel_config = ttnn.WormholeComputeKernelConfig(
-        math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=True
+COMPUTE = ttnn.WormholeComputeKernelConfig(
+    math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=True
+)
+
+
+def linear(x, weight, **keywords):
+    return ttnn.linear(
+        x,
+        weight,
+        memory_config=ttnn.L1_MEMORY_CONFIG,
+        compute_kernel_config=COMPUTE,
+        dtype=ttnn.bfloat16,
+        **keywords,
     )
 
-    def linear(x, name, **keywords):
-        return ttnn.linear(
-            x,
-            parameters[name],
-            memory_config=ttnn.L1_MEMORY_CONFIG,
-            compute_kernel_config=compute_kernel_config,
-            dtype=ttnn.bfloat16,
-            **keywords,
-        )
 
-    residual = linear(x, "mlp_proj", activation="silu")
-    x_ssm = linear(x, "ssm_in_proj")
-
+def convolution(config, x, conv_states, parameters):
+    """Of the last tokens, `x` the newest among them; `conv_states` become these."""
     for k in range(config.d_conv - 1):
         ttnn.copy(conv_states[k + 1], conv_states[k])
-    ttnn.copy(x_ssm, conv_states[config.d_conv - 1])
-    ttnn.deallocate(x_ssm)
+    ttnn.copy(x, conv_states[config.d_conv - 1])
+    ttnn.deallocate(x)
     conv_accumulator = ttnn.multiply(
         conv_states[0], parameters["conv1d.0"], memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat16
     )
@@ -95,16 +94,18 @@ def mamba_block(config, x, conv_states, hidden_state, *, parameters):
         ttnn.deallocate(prod)
     conv_out = ttnn.add(conv_accumulator, parameters["conv1d.bias"], memory_config=ttnn.L1_MEMORY_CONFIG)
     ttnn.deallocate(conv_accumulator)
-    x = ttnn.silu(conv_out, memory_config=ttnn.L1_MEMORY_CONFIG)
-    ttnn.deallocate(conv_out)
+    return conv_out
 
-    delta = linear(linear(x, "delta_t_proj"), "dt_proj", bias=parameters["dt_proj.bias"])
+
+def selective_scan(config, x, hidden_state, parameters):
+    """What the state behind the token `x` gives; `hidden_state` becomes it."""
+    delta = linear(linear(x, parameters["delta_t_proj"]), parameters["dt_proj"], bias=parameters["dt_proj.bias"])
     delta = ttnn.softplus(delta, beta=1.0, threshold=20.0, memory_config=ttnn.L1_MEMORY_CONFIG)
 
     wide = (1, 1, config.batch, config.d_inner * config.d_state)
     steps = ttnn.repeat_interleave(delta, config.d_state, dim=3)
     abar = ttnn.exp(ttnn.multiply(steps, parameters["A"]), memory_config=ttnn.L1_MEMORY_CONFIG)
-    b = ttnn.repeat(linear(x, "B_proj"), ttnn.Shape((1, 1, 1, config.d_inner)))
+    b = ttnn.repeat(linear(x, parameters["B_proj"]), ttnn.Shape((1, 1, 1, config.d_inner)))
     bmulx = ttnn.multiply(ttnn.multiply(b, steps), ttnn.repeat_interleave(x, config.d_state, dim=3))
     assert tuple(bmulx.shape) == wide
 
@@ -112,13 +113,24 @@ def mamba_block(config, x, conv_states, hidden_state, *, parameters):
     state = ttnn.add(decayed, bmulx, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat16)
     ttnn.copy(state, hidden_state)
 
-    c = ttnn.repeat(linear(x, "C_proj"), ttnn.Shape((1, 1, 1, config.d_inner)))
+    c = ttnn.repeat(linear(x, parameters["C_proj"]), ttnn.Shape((1, 1, 1, config.d_inner)))
     read = ttnn.reshape(ttnn.multiply(c, state), (1, config.batch, config.d_inner, config.d_state))
-    read = ttnn.reshape(ttnn.sum(read, dim=3), (1, 1, config.batch, config.d_inner))
+    return ttnn.reshape(ttnn.sum(read, dim=3), (1, 1, config.batch, config.d_inner))
 
+
+def mamba_block(config, x, conv_states, hidden_state, *, parameters):
+    """One token's result; `conv_states` and `hidden_state` become those behind it."""
+    residual = linear(x, parameters["mlp_proj"], activation="silu")
+    x_ssm = linear(x, parameters["ssm_in_proj"])
+
+    conv_out = convolution(config, x_ssm, conv_states, parameters)
+    x = ttnn.silu(conv_out, memory_config=ttnn.L1_MEMORY_CONFIG)
+    ttnn.deallocate(conv_out)
+
+    read = selective_scan(config, x, hidden_state, parameters)
     out = ttnn.add(read, ttnn.multiply(x, parameters["D"]), memory_config=ttnn.L1_MEMORY_CONFIG)
     out = ttnn.multiply(out, residual, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat16)
-    return linear(out, "out_proj")
+    return linear(out, parameters["out_proj"])
 
 
 def build(config, device, compiled=lambda function: function):

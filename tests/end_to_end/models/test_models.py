@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from benchmarks.programs.models import MODELS, module_of, names
+from benchmarks.programs.model_programs import MODELS, module_of, names
 from ttnn_jit import ttnn
 
 LEAST = 0.99

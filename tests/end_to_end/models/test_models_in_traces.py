@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks.programs.models import module_of
+from benchmarks.programs.model_programs import module_of
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import TraceError
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from benchmarks.programs.models import module_of
+from benchmarks.programs.model_programs import module_of
 from ttnn_jit import ttnn
 from ttnn_jit.foreign.pytrees import leaves
 

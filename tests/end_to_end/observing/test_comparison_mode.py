@@ -79,7 +79,7 @@ def test_operations_are_recorded_locally_and_globally(target, dtype):
     ]
     assert all(each.matches and each.pcc > 0.99 and not each.reason for each in records)
     assert records[0].max_ulp < 2.0
-    assert "test_comparison_mode.py" in records[0].place
+    assert "test_comparison_mode.py" in records[0].location
 
 
 @pytest.mark.usefixtures("comparing")

@@ -13,17 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit.golden.comparison_page import page
-from ttnn_jit.golden.comparison_records import (
-    PAGE,
-    PARTS,
-    RESULTS,
-    ComparisonRecord,
-    RecordFile,
-    merged,
-    of_line,
-    record_file,
-    to_line,
-)
+from ttnn_jit.golden.comparison_records import ComparisonRecord, merged, of_line, to_line
+from ttnn_jit.golden.comparison_report import PAGE, PARTS, RESULTS, RecordFile, record_file
 
 RECORDS = st.builds(
     ComparisonRecord,
@@ -35,7 +26,7 @@ RECORDS = st.builds(
     pcc=st.none() | st.floats(allow_nan=False),
     max_ulp=st.none() | st.floats(min_value=0.0, allow_nan=False),
     differing_nans=st.integers(0, 9),
-    place=st.text(max_size=9),
+    location=st.text(max_size=9),
     reason=st.text(max_size=9),
     first_nan=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
     allclose=st.sampled_from([True, False, None]),
@@ -124,7 +115,7 @@ def test_a_line_that_was_not_finished_is_left_out_and_the_others_are_there(tmp_p
 
 def test_a_run_begins_where_nobody_compares_and_joins_where_somebody_does(tmp_path):
     program = (
-        "import sys, pathlib; from ttnn_jit.golden.comparison_records import *\n"
+        "import sys, pathlib; from ttnn_jit.golden.comparison_report import *\n"
         "file = RecordFile(pathlib.Path(sys.argv[1])); file.write([ComparisonRecord(7, 'late', 'locally', 0, True)])\n"
         "print(len(file.merge()))"
     )

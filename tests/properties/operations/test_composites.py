@@ -84,7 +84,7 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
         for x in tensors
     ]
     found = ttnn.to_torch(call(*on_device))
-    if is_on_chip and operation.precision_place is not None:  # tests/properties/accuracy/test_product_precision.py
+    if is_on_chip and operation.precision_index is not None:  # tests/properties/accuracy/test_product_precision.py
         torch.testing.assert_close(found, got, rtol=ON_CHIPS[dtype], atol=8 * ON_CHIPS[dtype])
     elif is_on_chip and dtype is torch.bfloat16:  # which chips flush
         assert torch.equal(found, got.where(got.abs() >= torch.finfo(dtype).tiny, 0.0))

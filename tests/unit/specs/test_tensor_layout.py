@@ -124,7 +124,7 @@ def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_bat
     tiles = TensorLayout((2, 8, 32), linear, (1, 2), tile=TILE)
     assert tiles.memref_shape == (2, 1)
     assert tiles.padded_region() == (((range(8, 32), range(40, 64)),), ((range(16, 32),),) * 2)
-    assert [tiles.place(batch, 0, 0).tile for batch in (0, 1)] == [(0, 0), (1, 0)]
+    assert [tiles.address(batch, 0, 0).tile for batch in (0, 1)] == [(0, 0), (1, 0)]
 
 
 def test_a_map_of_two_dims_is_refused_for_the_three_of_tensor_and_grid():
@@ -187,7 +187,7 @@ def test_ttnn_grids_are_those_that_the_shards_of_a_layout_came_from(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 20), min_size=2, max_size=3)))
     grid = data.draw(st.tuples(st.integers(1, 8), st.integers(1, 8)))
     layout = TensorLayout(shape, collapsed_map(shape), grid)
-    cores = np.unique(np.stack(np.broadcast_arrays(*layout.places(np.indices(shape)).core)).reshape(2, -1), axis=1)
+    cores = np.unique(np.stack(np.broadcast_arrays(*layout.addresses(np.indices(shape)).core)).reshape(2, -1), axis=1)
     assert ttnn_spec(layout).grid_shape == tuple(cores.max(axis=1) + 1)
 
 
@@ -283,7 +283,7 @@ def test_elements_lie_where_a_walk_over_shards_tiles_and_faces_finds_them(layout
         np.testing.assert_array_equal(buffers[core], np.float32(expected))
         for number, (index, tile, offset) in enumerate(elements):
             if index is not None:
-                place = layout.place(*index)
+                place = layout.address(*index)
                 assert (place.core, place.offset) == (core, offset)
                 assert place.tile == (tile if layout.tile else ())
                 assert place.byte == number * layout.element.itemsize
@@ -329,8 +329,8 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
     in_tile = {(0, 0): (64, 64), (0, 16): (320, 192), (16, 0): (576, 320), (5, 7): (151, 107), (31, 31): (1087, 575)}
     for (row, column), bytes_ in in_tile.items():
         byte = bytes_[dtype is DataType.BFLOAT4_B]
-        assert layout.place(row, column).byte == byte
-        assert layout.place(row + 32, column).byte == 2 * dtype.itemsize + byte
+        assert layout.address(row, column).byte == byte
+        assert layout.address(row + 32, column).byte == 2 * dtype.itemsize + byte
     assert layout.buffer_bytes == 4 * dtype.itemsize
     with pytest.raises(LayoutError, match="lay out the float32 numbers"):
         layout.distributed(np.zeros((64, 64), np.float32))
@@ -365,7 +365,7 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
         (lambda: collapsed_map((2, 3), [(0, 3)]), "no interval"),
         (lambda: collapsed_map((2, 3), [(0, 1, 2)]), "no interval"),
         (lambda: collapsed_map((2, 3, 4), [(0, 2), (1, 3)]), "no interval of the dimensions 2 to 2"),
-        (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).place(2, 0), r"no element at \[2, 0\]"),
+        (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).address(2, 0), r"no element at \[2, 0\]"),
         (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).distributed(np.zeros((3, 2))), "got \\[3, 2\\]"),
         (lambda: AffineMap.parse("(d0) -> (d1)"), "names d1, and the map has 1 dims"),
         (lambda: AffineMap.parse("(d0, d1) -> (d0 - d1)"), "no affine map"),
@@ -395,4 +395,4 @@ def test_infinities_fill_the_padding_of_floats():
     layout = TensorLayout((1, 3), collapsed_map((1, 3)), (1, 2), out_of_bounds=OutOfBounds.NEGINF)
     assert layout.distributed(np.ones((1, 3), np.float32)).tolist() == [[[1.0, 1.0], [1.0, -math.inf]]]
     with pytest.raises(ShapeError):
-        layout.place(0)
+        layout.address(0)

@@ -52,18 +52,18 @@ class SourceText:
         self._origins.append(0)
         self.hoisted = " ".join([*pieces, _LOCATION_ALIAS.sub(lambda match: " " * len(match.group()), text)])
 
-    def place(self, offset: int) -> Location:
+    def location(self, offset: int) -> Location:
         """Where an offset of the moved text lies in the text."""
         piece = bisect_right(self._starts, offset) - 1
-        return self.place_in_text(self._origins[piece] + offset - self._starts[piece])
+        return self.location_in_text(self._origins[piece] + offset - self._starts[piece])
 
     def span(self, start: int, end: int) -> Location:
-        """Where a part of the moved text lies in the text; its place alone if it goes on in another line."""
-        first, last = self.place(start), self.place(end)
+        """Where a part of the moved text lies in the text; the beginning alone if it goes on in another line."""
+        first, last = self.location(start), self.location(end)
         is_part = first.line == last.line and first.column < last.column
         return replace(first, end_line=last.line, end_column=last.column) if is_part else first
 
-    def place_in_text(self, offset: int) -> Location:
+    def location_in_text(self, offset: int) -> Location:
         """Line and column of an offset of the text."""
         line = bisect_right(self._lines, offset)
         return Location(self._name, line, offset - self._lines[line - 1] + 1)
@@ -84,9 +84,9 @@ class UnknownOperationError(ParseError):
 
 
 class _TextParser(Parser):
-    """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has its place there.
+    """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has that of its text.
 
-    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same places. A type or an attribute in
+    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same locations. A type or an attribute in
     angle brackets is parsed once, however often a text spells it: no alias has two definitions.
     """
 
@@ -98,11 +98,11 @@ class _TextParser(Parser):
         self._attributes: dict[str, list[tuple[str, Attribute]]] = {}
 
     def parse_optional_type(self) -> TypeAttribute | None:
-        """The type at the parser's place, if there is one."""
+        """The type at the parser's position, if there is one."""
         return self._parsed_once(self._types, super().parse_optional_type)
 
     def parse_optional_attribute(self) -> Attribute | None:
-        """The attribute at the parser's place, if there is one."""
+        """The attribute at the parser's position, if there is one."""
         parse = super().parse_optional_attribute
         if self._current_token.kind is not MLIRTokenKind.HASH_IDENT:
             return parse()
@@ -111,7 +111,7 @@ class _TextParser(Parser):
     def _parsed_once(
         self, known: dict[str, list[tuple[str, _Parsed]]], parse: Callable[[], _Parsed | None]
     ) -> _Parsed | None:
-        """What `parse` makes of the text at the parser's place, or made of the same text before.
+        """What `parse` makes of the text at the parser's position, or made of the same text before.
 
         Args:
             known: Texts that end in the bracket that closes their first one, and what they are, by their first letters.
@@ -137,7 +137,7 @@ class _TextParser(Parser):
             raise
         except Exception as error:
             # xDSL reports some wrong texts by whatever fails on them: an enum's ValueError, a number's OverflowError.
-            raise InvalidModule(reason_of(error), location=self._source.place(self.pos)) from error
+            raise InvalidModule(reason_of(error), location=self._source.location(self.pos)) from error
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         """The op of that name; xDSL's parser asks, behind the name."""
@@ -153,7 +153,7 @@ class _TextParser(Parser):
         return [f"{dialect}{dot}{near}" for near in names_within_a_slip(last, known)]
 
     def parse_optional_str_literal(self) -> str | None:
-        """The string at the parser's place, if there is one."""
+        """The string at the parser's position, if there is one."""
         text = super().parse_optional_str_literal()
         if text is not None:
             return text
@@ -167,17 +167,17 @@ class _TextParser(Parser):
             self.raise_error("a string is UTF-8", position)
 
     def parse_optional_location(self) -> LocationAttr | None:
-        """The location at the parser's place, if there is one."""
+        """The location at the parser's position, if there is one."""
         location = super().parse_optional_location()
         self._location_was_said = location is not None
         return location
 
     def parse_operation(self) -> Operation:
-        """The op at the parser's place; the last that is parsed of it is its location."""
+        """The op at the parser's position; the last that is parsed of it is its location."""
         position = self.pos
         op = super().parse_operation()
         if not self._location_was_said:
-            op.location = location_attribute(self._source.place(position))
+            op.location = location_attribute(self._source.location(position))
         return op
 
 
@@ -190,7 +190,7 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     source = SourceText(text, name)
 
     def refuse(reason: str, offset: int) -> NoReturn:
-        raise InvalidModule(reason, location=source.place_in_text(offset))
+        raise InvalidModule(reason, location=source.location_in_text(offset))
 
     scan(text, refuse)
     try:

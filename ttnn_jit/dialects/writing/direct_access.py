@@ -1,6 +1,6 @@
 """Named operands, results and regions of ops, read where they lie: at a fifth of xDSL's price.
 
-An accessor of xDSL's first makes a view of all operands, then looks for the place in it. Passes and codegen ask for
+An accessor of xDSL's first makes a view of all operands, then looks for the index in it. Passes and codegen ask for
 such names several times per op of a compile. Beside creation.py, editing.py and printer.py this is the one module that
 touches private names of xDSL.
 """
@@ -44,14 +44,14 @@ def read_directly(cls: type[Op]) -> type[Op]:
 
 def _reader(accessor: object) -> Callable[[Any], Any] | None:
     match accessor:
-        case BeforeVariadicSingleAccessor(construct, place) if construct in _SINGLE:
-            return _SINGLE[construct](place)
-        case UniqueVariadicAccessor(VarIRConstruct.OPERAND, place, named):
-            return lambda op: op._operands[place : len(op._operands) - named + place + 1]
-        case VariadicAttrAccessor(VarIRConstruct.OPERAND, place, option) if option.as_property:
-            return _segment(place, option.attribute_name)
-        case SingleAttrAccessor(VarIRConstruct.OPERAND, place, option) if option.as_property:
-            return _of_segments(place, option.attribute_name)
+        case BeforeVariadicSingleAccessor(construct, index) if construct in _SINGLE:
+            return _SINGLE[construct](index)
+        case UniqueVariadicAccessor(VarIRConstruct.OPERAND, index, named):
+            return lambda op: op._operands[index : len(op._operands) - named + index + 1]
+        case VariadicAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:
+            return _segment(index, option.attribute_name)
+        case SingleAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:
+            return _of_segments(index, option.attribute_name)
         case _:
             return None
 
@@ -59,35 +59,35 @@ def _reader(accessor: object) -> Callable[[Any], Any] | None:
 _item = tuple.__getitem__  # xDSL's own, in Python, asks first whether a slice is meant
 
 
-def _operand(place: int) -> Callable[[Operation], Any]:
-    return lambda op: _item(op._operands, place)
+def _operand(index: int) -> Callable[[Operation], Any]:
+    return lambda op: _item(op._operands, index)
 
 
-def _result(place: int) -> Callable[[Operation], Any]:
-    return lambda op: _item(op.results, place)
+def _result(index: int) -> Callable[[Operation], Any]:
+    return lambda op: _item(op.results, index)
 
 
-def _region(place: int) -> Callable[[Operation], Any]:
-    return lambda op: op.regions[place]
+def _region(index: int) -> Callable[[Operation], Any]:
+    return lambda op: op.regions[index]
 
 
 _SINGLE = {VarIRConstruct.OPERAND: _operand, VarIRConstruct.RESULT: _result, VarIRConstruct.REGION: _region}
 
 
-def _segment(place: int, sizes: str) -> Callable[[Any], Any]:
+def _segment(index: int, sizes: str) -> Callable[[Any], Any]:
     def read(op: Any) -> Any:
-        first, behind = _ends(op.properties[sizes].data.data, place)
+        first, behind = _ends(op.properties[sizes].data.data, index)
         return op._operands[first:behind]
 
     return read
 
 
-def _of_segments(place: int, sizes: str) -> Callable[[Any], Any]:
-    return lambda op: _item(op._operands, _ends(op.properties[sizes].data.data, place)[0])
+def _of_segments(index: int, sizes: str) -> Callable[[Any], Any]:
+    return lambda op: _item(op._operands, _ends(op.properties[sizes].data.data, index)[0])
 
 
 @lru_cache(maxsize=1024)
-def _ends(sizes: bytes, place: int) -> tuple[int, int]:
+def _ends(sizes: bytes, index: int) -> tuple[int, int]:
     """Where a segment begins and ends, by the 32-bit sizes of all."""
     counts = struct.unpack(f"<{len(sizes) // 4}i", sizes)
-    return sum(counts[:place]), sum(counts[: place + 1])
+    return sum(counts[:index]), sum(counts[: index + 1])

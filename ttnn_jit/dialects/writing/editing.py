@@ -38,13 +38,13 @@ def append(block: Block, ops: Iterable[Operation]) -> None:
     block._last_op = last
 
 
-def insert_before(op: Operation, place: Operation) -> None:
+def insert_before(op: Operation, anchor: Operation) -> None:
     """Puts `op`, which does not hold `place`, right before it."""
     assert op.parent is None, "an op stands in one block"
-    block, before = place.parent, place._prev_op
+    block, before = anchor.parent, anchor._prev_op
     assert block is not None, "an op is put into a block"
-    op.parent, op._prev_op, op._next_op = block, before, place
-    place._prev_op = op
+    op.parent, op._prev_op, op._next_op = block, before, anchor
+    anchor._prev_op = op
     if before is None:
         block._first_op = op
     else:

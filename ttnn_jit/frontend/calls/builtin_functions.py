@@ -60,9 +60,9 @@ def extreme(better: Callable[[Any, Any], Any]) -> Handler:
             return default if args else NATIVE
         keys = _keys(interpreter, items, key)
         best = 0
-        for place in range(1, len(items)):
-            if interpreter.python(bool, interpreter.python(better, keys[place], keys[best])):
-                best = place
+        for index in range(1, len(items)):
+            if interpreter.python(bool, interpreter.python(better, keys[index], keys[best])):
+                best = index
         return items[best]
 
     return handler
@@ -81,7 +81,7 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
     if may_compute(reverse):
         interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
     order = interpreter.natively(sorted, range(len(items)), key=keys.__getitem__, reverse=reverse)
-    return [items[place] for place in order]
+    return [items[index] for index in order]
 
 
 def sort(interpreter: Interpreter, items: list[Any], **options: Any) -> None:
@@ -139,12 +139,12 @@ def adding(name: str) -> Handler:
     return handler
 
 
-def insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
-    """``items.insert(place, item)``."""
+def insert(interpreter: Interpreter, items: Any, index: Any, item: Any) -> Any:
+    """``items.insert(index, item)``."""
     if not is_a(items, list, collections.deque):
         return NATIVE
     native: Any = native_class(type(items))
-    return interpreter.natively(native.insert, items, interpreter.python(operator.index, place), item)
+    return interpreter.natively(native.insert, items, interpreter.python(operator.index, index), item)
 
 
 def over(function: Callable[..., Any]) -> Handler:
@@ -199,7 +199,7 @@ def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:
     if not Reach(interpreter).is_plain(keys):
         interpreter.is_opaque(f"`groupby` compares objects, such as a {type(keys[0]).__name__}")
     groups = itertools.groupby(range(len(items)), keys.__getitem__)
-    return interpreter.natively(iter, [(key, [items[place] for place in places]) for key, places in groups])
+    return interpreter.natively(iter, [(key, [items[index] for index in indices]) for key, indices in groups])
 
 
 def accumulated(interpreter: Interpreter, iterable: Any, func: Any = None, **kwargs: Any) -> Any:

@@ -92,8 +92,8 @@ class _Scanner:
             self._opaque(f"more than {_MAX_FUNCTIONS} functions are reached")
             return
         for code in codes_in(function.__code__):
-            for name, attributes, place in _chains(code):
-                self._location = place
+            for name, attributes, location in _chains(code):
+                self._location = location
                 if name in _OPAQUE:
                     self._opaque(_OPAQUE[name])
                 elif name not in function.__code__.co_cellvars and not _is_local_of_nested(function, name):
@@ -191,7 +191,7 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
     """
     name: str | None = None
     attributes: list[str] = []
-    place = start_of(code)
+    location = start_of(code)
     for instruction in dis.get_instructions(code):
         if instruction.opname in _SKIPPED:
             continue
@@ -199,22 +199,22 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
             attributes.append(instruction.argval)
             continue
         if name is not None:
-            yield name, attributes, place
+            yield name, attributes, location
         name, attributes = None, []
         if instruction.opname in _NAME_LOADS:
-            name, place = instruction.argval, place_of(code, instruction)
+            name, location = instruction.argval, location_of(code, instruction)
         elif instruction.opname in _OPAQUE:
-            yield instruction.opname, [], place_of(code, instruction)
+            yield instruction.opname, [], location_of(code, instruction)
         elif instruction.opname in _WORLD_CHANGES:
             raise CompileError(
                 f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "
                 "outside itself",
-                location=place_of(code, instruction),
+                location=location_of(code, instruction),
                 help="return the value",
             )
 
 
-def place_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
+def location_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
     """The source of `instruction`, which is one of `code`."""
     position = instruction.positions
     if position is None or None in position:

@@ -47,13 +47,13 @@ def throw(interpreter: Interpreter, generator: Any, raised: Any) -> Any:
 @_of_generators
 def close(interpreter: Interpreter, generator: Any) -> None:
     """``generator.close()``."""
-    place = interpreter.place()
+    checkpoint = interpreter.checkpoint()
     try:
         _thrown(interpreter, generator, GeneratorExit())
     except CompileError as error:
         if not isinstance(error.__cause__, GeneratorExit | StopIteration):
             raise
-        interpreter.return_to(place)
+        interpreter.return_to(checkpoint)
         return
     interpreter.fail(RuntimeError("generator ignored GeneratorExit"))
 

@@ -1,6 +1,6 @@
 """What a program says while it is compiled: printed, logged and warned of once, as under other tracing compilers.
 
-Numbers are not known then: of a tensor its shape, dtype and place are shown.
+Numbers are not known then: of a tensor its shape, dtype and device are shown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: M
         return None
     if function is not warnings.warn:
         return interpreter.natively(function, *args, **kwargs)
-    place = interpreter.location()
+    location = interpreter.location()
     said = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
     kind = said.get("category") or UserWarning
-    return interpreter.natively(warnings.warn_explicit, said["message"], kind, place.file, place.line)
+    return interpreter.natively(warnings.warn_explicit, said["message"], kind, location.file, location.line)

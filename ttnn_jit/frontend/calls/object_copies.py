@@ -49,7 +49,7 @@ def shallow_copy(interpreter: Interpreter, value: Any) -> Any:
 
 
 def deep_copy(interpreter: Interpreter, value: Any, memo: Any = None) -> Any:
-    """``copy.deepcopy``: what stands in two places is copied once, and may hold itself."""
+    """``copy.deepcopy``: what occurs twice is copied once, and may hold itself."""
     memo = {} if memo is None else memo
 
     def inner(item: Any) -> Any:

@@ -114,7 +114,7 @@ def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr],
 
 def fit(items: list[Any], targets: Sequence[ast.AST], star: type[ast.AST]) -> bool:
     """Whether there is an item for each of `targets`; those for one of the class `star` become a list among `items`."""
-    starred = [place for place, part in enumerate(targets) if isinstance(part, star)]
+    starred = [index for index, part in enumerate(targets) if isinstance(part, star)]
     needed = len(targets) - len(starred)
     if len(items) < needed or (not starred and len(items) > needed):
         return False
@@ -128,7 +128,7 @@ _END = object()
 
 
 def iterate(interpreter: Interpreter, node: ast.AST, items: Iterator[Any]) -> Iterator[Any]:
-    """The items that a loop goes through, counted; `node` is the place of an error on the way."""
+    """The items that a loop goes through, counted; `node` is the location of an error on the way."""
     while True:
         interpreter.at = node
         item = interpreter.python(next, items, _END)

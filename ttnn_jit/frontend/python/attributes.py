@@ -331,9 +331,9 @@ class Super:
         class_path = recorder.path_of(instance) if of_class else recorder.class_path_of(instance)
         if class_path is None:
             interpreter.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
-        for place, holder in self._classes_behind(kind):
+        for index, holder in self._classes_behind(kind):
             member = vars(holder).get(name, ABSENT)
-            at = None if class_path is None else (*class_path, (ATTRIBUTE_STEP, "__mro__"), (ITEM_STEP, place))
+            at = None if class_path is None else (*class_path, (ATTRIBUTE_STEP, "__mro__"), (ITEM_STEP, index))
             if member is not ABSENT:
                 return self._bound(interpreter, member, name, None if at is None else (*at, (OWN_STEP, name))), None
             if is_python_class(holder) and at is not None:
@@ -343,7 +343,7 @@ class Super:
     def _classes_behind(self, kind: type) -> Iterator[tuple[int, type]]:
         order = kind.__mro__
         first = order.index(self._cls) + 1
-        return ((place, order[place]) for place in range(first, len(order)))
+        return ((index, order[index]) for index in range(first, len(order)))
 
     def _bound(self, interpreter: Interpreter, member: Any, name: str, at: Path | None) -> Any:
         interpreter.recorder.use(member, at)

@@ -154,8 +154,8 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     method = special_method(interpreter, container, "__getitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
-    if (place := key_of_item(container, key)) is not None:
-        return interpreter.python(operator.getitem, interpreter.attribute(container, "_modules"), place)
+    if (module_key := key_of_item(container, key)) is not None:
+        return interpreter.python(operator.getitem, interpreter.attribute(container, "_modules"), module_key)
     if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)
@@ -301,9 +301,9 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
     """``items.index(item)``."""
     if bounds or not is_a(container, *_SEQUENCES) or Reach(interpreter).is_plain((container, item)):
         return NATIVE
-    for place, here in enumerate(each(interpreter, container)):
+    for position, here in enumerate(each(interpreter, container)):
         if _equal(interpreter, here, item):
-            return place
+            return position
     return interpreter.fail(ValueError(f"the {type(container).__name__} does not contain it"))
 
 

@@ -72,7 +72,7 @@ def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast
             if interpreter.python(next, manager.steps, _END) is not _END:
                 interpreter.fail(RuntimeError("generator didn't stop"), node)
             return False
-        place = interpreter.place()
+        checkpoint = interpreter.checkpoint()
         try:
             manager.steps.throw(error)
         except StopIteration:
@@ -80,7 +80,7 @@ def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast
         except CompileError as raised:
             if raised is not error:
                 raise
-            interpreter.return_to(place)
+            interpreter.return_to(checkpoint)
             return False
         return interpreter.fail(RuntimeError("generator didn't stop after throw()"), node)
 

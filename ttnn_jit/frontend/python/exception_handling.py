@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, TtnnJitError
-from ttnn_jit.frontend.python.interpreter import Interpreter, Place
+from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter
 
 
 def raised_by_program(error: CompileError) -> BaseException | None:
@@ -38,7 +38,7 @@ def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
 
 
 def handler_of(
-    interpreter: Interpreter, handlers: Sequence[ast.ExceptHandler], error: CompileError, entered: Place
+    interpreter: Interpreter, handlers: Sequence[ast.ExceptHandler], error: CompileError, entered: Checkpoint
 ) -> ast.ExceptHandler:
     """Which of the `handlers` of a ``try`` that was `entered` there catches `error`; the program stands there then.
 
@@ -48,7 +48,7 @@ def handler_of(
     raised = raised_by_program(error)
     if raised is None:
         raise error
-    failed_at = interpreter.place()
+    failed_at = interpreter.checkpoint()
     interpreter.return_to(entered)
     for handler in handlers:
         if _catches(interpreter, handler, raised):

@@ -17,7 +17,7 @@ from ttnn_jit.frontend.python.assignment import assign, iterate
 from ttnn_jit.frontend.python.contexts import entered
 from ttnn_jit.frontend.python.exception_handling import handler_of, raised_by_program
 from ttnn_jit.frontend.python.frame import Frame, generator_part
-from ttnn_jit.frontend.python.interpreter import Interpreter, Place, Returned
+from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter, Returned
 from ttnn_jit.frontend.python.signals import Broken, Execute, Signal
 
 Steps = Generator[Any, Any, Signal]
@@ -32,7 +32,7 @@ def generator(
     steps = running.block(body)
     resume = partial(next, steps)
     while True:
-        consumer = interpreter.place()
+        consumer = interpreter.checkpoint()
         running.enter()
         try:
             yielded = resume()
@@ -86,7 +86,7 @@ class _Running:
         self._depth = len(interpreter.active)
         interpreter.frame, interpreter.at = self._frame, self._at
 
-    def leave(self, consumer: Place) -> None:
+    def leave(self, consumer: Checkpoint) -> None:
         """It waits, and the program goes on at `consumer`."""
         self._at = self._interpreter.at
         self._handled = self._interpreter.handled[self._handling :]
@@ -94,7 +94,7 @@ class _Running:
 
     def close(self, steps: Steps) -> None:
         """Nobody asks for more: its ``finally`` blocks run, and what they raise is lost, as in Python."""
-        consumer = self._interpreter.place()
+        consumer = self._interpreter.checkpoint()
         self.enter()
         try:
             steps.close()
@@ -103,9 +103,9 @@ class _Running:
         finally:
             self._interpreter.return_to(consumer)
 
-    def _place(self, at: ast.AST, handling: int) -> Place:
+    def _checkpoint(self, at: ast.AST, handling: int) -> Checkpoint:
         """Where an exception that is caught here leaves the program: whoever resumed it may stand elsewhere now."""
-        return Place(self._frame, at, self._depth, self._handling + handling)
+        return Checkpoint(self._frame, at, self._depth, self._handling + handling)
 
     # --- statements ---------------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ class _Running:
         except (CompileError, GeneratorExit) as error:
             if isinstance(error, CompileError) and raised_by_program(error) is None:
                 raise
-            self._interpreter.return_to(self._place(node, handling))
+            self._interpreter.return_to(self._checkpoint(node, handling))
             signal = yield from self.block(node.finalbody)
             if signal is None:
                 raise
@@ -204,7 +204,7 @@ class _Running:
         try:
             signal = yield from self.block(node.body)
         except CompileError as error:
-            entered_at = self._place(node, handling)
+            entered_at = self._checkpoint(node, handling)
             handler = handler_of(interpreter, node.handlers, error, entered_at)
             interpreter.handled.append(error)
             if handler.name is not None:
@@ -232,7 +232,7 @@ class _Running:
         except CompileError as error:
             if raised_by_program(error) is None:
                 raise
-            self._interpreter.return_to(self._place(node, handling))
+            self._interpreter.return_to(self._checkpoint(node, handling))
             if not leave(error):
                 raise
             return None

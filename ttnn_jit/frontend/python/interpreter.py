@@ -43,8 +43,8 @@ class Returned:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a program stands, to return to when it catches an exception.
+class Checkpoint:
+    """The state of the interpreter, to return to when it catches an exception.
 
     Attributes:
         frame: The activation that is running.
@@ -113,19 +113,19 @@ class Interpreter(Emitter):
     # --- where the program stands -------------------------------------------------------------------------------
 
     def location(self) -> Location:
-        """The place of the expression being carried out, and the calls that led to it."""
+        """The location of the expression being carried out, and the calls that led to it."""
         return self.location_of(self.at)
 
     def callee_location(self) -> Location:
-        """The place of what is being called."""
+        """The location of what is being called."""
         return self.location_of(self.at.func) if isinstance(self.at, ast.Call) else self.location()
 
     def location_of(self, node: ast.AST) -> Location:
-        """The place of `node` in the file of the running activation."""
+        """The location of `node` in the file of the running activation."""
         return self.location_at(span_of_node(node, self.frame.source.imported))
 
     def location_at(self, span: Span) -> Location:
-        """The place of `span` in the file of the running activation."""
+        """The location of `span` in the file of the running activation."""
         return location_of_span(self.frame.source.file, span, self.frame.called_from)
 
     def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
@@ -144,15 +144,15 @@ class Interpreter(Emitter):
         """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""
         raise CompileError(failure_text(error), location=self.location_of(node or self.at)) from error
 
-    def place(self) -> Place:
+    def checkpoint(self) -> Checkpoint:
         """Where the program stands."""
-        return Place(self.frame, self.at, len(self.active), len(self.handled))
+        return Checkpoint(self.frame, self.at, len(self.active), len(self.handled))
 
-    def return_to(self, place: Place) -> None:
-        """Go on from `place`: what was begun since is left."""
-        self.frame, self.at = place.frame, place.at
-        del self.active[place.depth :]
-        del self.handled[place.handling :]
+    def return_to(self, checkpoint: Checkpoint) -> None:
+        """Go on from `checkpoint`: what was begun since is left."""
+        self.frame, self.at = checkpoint.frame, checkpoint.at
+        del self.active[checkpoint.depth :]
+        del self.handled[checkpoint.handling :]
 
     # --- carrying out -------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ ROOMS_OF_VALUES = frozenset(
         "configs.unary_op_type",
     )
 )
-"""The modules of the host API whose functions and classes have a place inside a program."""
+"""The modules of the host API whose functions and classes can be used inside a program."""
 
 PYTHON_FAILURES = (
     ArithmeticError,
@@ -74,7 +74,7 @@ def lacks(base: Any, name: str) -> bool:
 
 
 def is_namespace_function(value: Any) -> bool:
-    """Whether `value` is a function of the host API that is no operation: it has no place inside a program."""
+    """Whether `value` is a function of the host API that is no operation: it cannot be called inside a program."""
     if not is_a(value, types.FunctionType) or not is_of_this_package(value):
         return False
     return value.__module__ not in ROOMS_OF_VALUES and not is_interpreted(value)

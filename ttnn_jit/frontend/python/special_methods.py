@@ -126,7 +126,7 @@ _EMPTY = ((), ("",))
 
 
 def index(interpreter: Interpreter, value: Any) -> Any:
-    """``operator.index(value)``, and what stands for a place: C takes an int as it is, whatever its class overrides."""
+    """``operator.index(value)``, and what stands for an index: C takes an int as it is, whatever it overrides."""
     return interpreter.natively(operator.index, value) if is_a(value, int) else _index(interpreter, value)
 
 

@@ -43,28 +43,28 @@ def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
     """``type(tensor)``, recorded as read where somebody else made the tensor."""
     if interpreter.observes:
         interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
-    place = _place(interpreter, tensor)
-    if place is None:
+    occurrence = _occurrence(interpreter, tensor)
+    if occurrence is None:
         return class_at_run_time(tensor.emitter.family)
-    path, found = place
+    path, found = occurrence
     interpreter.recorder.use(type(found), (*path, (TYPE_STEP, None)))
     return type(found)
 
 
 def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool:
     """``hasattr(tensor, name)``."""
-    place = _place(interpreter, tensor)
-    answer = _object_has(interpreter, tensor, place, name)
-    stands_in = interpreter.observes and (place is None or place[0][0][0] == TENSOR_STEP)
+    occurrence = _occurrence(interpreter, tensor)
+    answer = _object_has(interpreter, tensor, occurrence, name)
+    stands_in = interpreter.observes and (occurrence is None or occurrence[0][0][0] == TENSOR_STEP)
     if stands_in and interpreter.natively(hasattr, tensor, name) is not answer:
         interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it has a `{name}`")
     return answer
 
 
-def _object_has(interpreter: Interpreter, tensor: ProxyTensor, place: tuple[Path, Any] | None, name: str) -> bool:
-    if place is None:
+def _object_has(interpreter: Interpreter, tensor: ProxyTensor, occurrence: tuple[Path, Any] | None, name: str) -> bool:
+    if occurrence is None:
         return has_member(class_at_run_time(tensor.emitter.family), name)
-    path, found = place
+    path, found = occurrence
     interpreter.recorder.asks(found, path)
     answer: bool = interpreter.natively(hasattr, found, name)
     if not answer:
@@ -77,10 +77,10 @@ def _object_has(interpreter: Interpreter, tensor: ProxyTensor, place: tuple[Path
 
 def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> tuple[Any, Path] | None:
     """An attribute that a tensor was given, and where it stands; None if it has none of that name of its own."""
-    place = _place(interpreter, tensor)
-    if place is None or has_member(type(place[1]), name):
+    occurrence = _occurrence(interpreter, tensor)
+    if occurrence is None or has_member(type(occurrence[1]), name):
         return None
-    path, found = place
+    path, found = occurrence
     interpreter.recorder.asks(found, path)
     value = own_attribute(found, name)
     if value is ABSENT:
@@ -91,13 +91,13 @@ def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str
     return value, (*path, (ATTRIBUTE_STEP, name))
 
 
-def _place(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | None:
+def _occurrence(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | None:
     """Where a tensor that somebody else made stands, and the tensor; None of one that the program makes.
 
     Raises:
         UnsupportedFunction: Several are one here, because the function writes into their memory.
     """
-    places = interpreter.recorder.places_of(tensor)
-    if any(other is not places[0][1] for _, other in places):
+    occurrences = interpreter.recorder.occurrences_of(tensor)
+    if any(other is not occurrences[0][1] for _, other in occurrences):
         raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
-    return places[0] if places and has_family(places[0][1]) else None
+    return occurrences[0] if occurrences and has_family(occurrences[0][1]) else None

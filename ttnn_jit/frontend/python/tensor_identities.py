@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
+from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def tell_objects(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
 def are_one(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``, of which one is a tensor of the program."""
     recorder = interpreter.recorder
-    found, others = recorder.places_of(left), recorder.places_of(right)
+    found, others = recorder.occurrences_of(left), recorder.occurrences_of(right)
     if not (found and others):
         return left is right
     _require_objects(interpreter, left, right)
@@ -73,7 +73,7 @@ def are_one(interpreter: Interpreter, left: Any, right: Any) -> bool:
 
 def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
     """Record that C asks which of these are one object: it compares items so, and hashes keys."""
-    inputs = [tensor for tensor in tensors if interpreter.recorder.places_of(tensor)]
+    inputs = [tensor for tensor in tensors if interpreter.recorder.occurrences_of(tensor)]
     if not inputs:
         return
     if not interpreter.recorder.tells_objects:
@@ -84,8 +84,8 @@ def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> N
 
 def tell_compared(interpreter: Interpreter) -> None:
     """Record that those which C compared are objects of their own: each stand-in is for one."""
-    places = [interpreter.recorder.places_of(tensor)[0] for tensor in interpreter.compared.values()]
-    interpreter.recorder.told_apart([path for path, _ in places], [tensor for _, tensor in places])
+    occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared.values()]
+    interpreter.recorder.told_apart([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
 
 
 def object_of(interpreter: Interpreter, tensor: Any) -> Any:
@@ -94,15 +94,15 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
     Raises:
         UnseenInTraceError: A trace would look for what stands for it.
     """
-    places = interpreter.recorder.places_of(tensor)
-    if not places:
+    occurrences = interpreter.recorder.occurrences_of(tensor)
+    if not occurrences:
         return tensor
     compared_by_c(interpreter, [tensor])
-    if interpreter.observes and places[0][0][0][0] == TENSOR_STEP:
+    if interpreter.observes and occurrences[0][0][0][0] == TENSOR_STEP:
         interpreter.refuse_in_trace(
             "a trace does not look for a tensor of the call in a container from outside the function"
         )
-    return places[0][1]
+    return occurrences[0][1]
 
 
 def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
@@ -112,11 +112,11 @@ def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
         IdentityAskedError: They have not been made so yet.
         UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
-    places = {id(tensor): interpreter.recorder.places_of(tensor) for tensor in tensors}
+    occurrences = {id(tensor): interpreter.recorder.occurrences_of(tensor) for tensor in tensors}
     if interpreter.recorder.tells_objects:
-        if any(one is not found[0][1] for found in places.values() for _, one in found):
+        if any(one is not found[0][1] for found in occurrences.values() for _, one in found):
             raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
         return
-    objects = [id(found[0][1]) for found in places.values()]
-    if any(len(found) > 1 for found in places.values()) or len({*objects}) < len(objects):
+    objects = [id(found[0][1]) for found in occurrences.values()]
+    if any(len(found) > 1 for found in occurrences.values()) or len({*objects}) < len(objects):
         raise IdentityAskedError

@@ -107,16 +107,16 @@ def _read(function: types.FunctionType) -> FunctionSource:
         lines = changed
     if source is not None:
         return source
-    place = start_of(code)
+    location = start_of(code)
     if not lines:
         raise SourceError(
             f"the source of `{code.co_name}` cannot be read: there is no text for {code.co_filename}",
-            location=place,
+            location=location,
             help="define it in a file or a notebook cell, or pass `graph_capture=True`",
         )
     raise SourceError(
         f"the source of `{code.co_name}` is not what the function was compiled from: {code.co_filename} was changed",
-        location=place,
+        location=location,
         help="import the file again, or pass `graph_capture=True`",
     )
 
@@ -128,7 +128,7 @@ def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionSource | None:
     identity = code_identity(code)
     for text in _candidate_texts(code, lines):
         matches = [found for found in codes_in(_compile(text, code)) if _is_same(found, code, identity)]
-        # Equal code may stand at several places: the function's own is the one with its positions, if there is one.
+        # Equal code may stand at several locations: the function's own is the one with its positions, if there is one.
         matches.sort(key=lambda found: list(found.co_positions()) != list(code.co_positions()))
         tree = ast.parse(text) if matches else ast.Module([], [])
         for match in matches:

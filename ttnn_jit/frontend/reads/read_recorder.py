@@ -295,7 +295,7 @@ class ReadRecorder:
         """What the program handles, where the tensor stands that this stands for, and that tensor."""
         return (one for found in self._proxies.values() for one in found)
 
-    def places_of(self, proxy: Any) -> list[tuple[Path, Any]]:
+    def occurrences_of(self, proxy: Any) -> list[tuple[Path, Any]]:
         """Where the tensors stand that the program handles as `proxy`, and these; of what it computes, nowhere."""
         return [(path, tensor) for _, path, tensor in self._proxies.get(id(proxy), ())]
 
@@ -338,8 +338,8 @@ class ReadRecorder:
             self._class_paths[id(value)] = at = self._keyed_path(kind, (name, *steps, _CLASS))
             self.found(kind, at)
 
-    def _keyed_path(self, value: Any, place: tuple[Any, ...]) -> Path:
-        path = ((ARGUMENT_STEP, place),)
+    def _keyed_path(self, value: Any, steps: tuple[Any, ...]) -> Path:
+        path = ((ARGUMENT_STEP, steps),)
         self._record(path, value)
         return path
 
@@ -394,16 +394,16 @@ def _tells_itself(value: Any) -> bool:
 
 
 def items_by_path(container: Any) -> Iterator[tuple[Path, Any]]:
-    """The items that can be looked up, and how: by key or index, or by place where a key cannot be written down."""
+    """The items that can be looked up, and how: by key or index, or by position where a key cannot be written down."""
     contents = native_contents(container)
     kind = native_class(type(container)) or object
     if issubclass(kind, dict):
         count = len(contents) // 2
-        for place, (key, item) in enumerate(zip(contents[:count], contents[count:], strict=True)):
+        for position, (key, item) in enumerate(zip(contents[:count], contents[count:], strict=True)):
             plain = type(container) is dict and type(key) in _PLAIN_KEYS
-            yield ((ITEM_STEP, key),) if plain else ((CONTENTS_STEP, None), (ITEM_STEP, place + count)), item
+            yield ((ITEM_STEP, key),) if plain else ((CONTENTS_STEP, None), (ITEM_STEP, position + count)), item
             if not is_atom(key):
-                yield ((CONTENTS_STEP, None), (ITEM_STEP, place)), key
+                yield ((CONTENTS_STEP, None), (ITEM_STEP, position)), key
     else:
         indexed = type(container) in {list, tuple}
         for index, item in enumerate(contents):

@@ -18,7 +18,7 @@ _ARGUMENTS_ON_STACK = 15
 
 
 def location_of_span(file: str, span: Span, called_from: Location | None = None) -> Location:
-    """The place in `file` that the byte span covers, reached through the call at `called_from`."""
+    """The location in `file` that the byte span covers, reached through the call at `called_from`."""
     line, end_line, column, end_column = span
     first = _characters(file, line, column) + 1
     return Location(file, line, first, end_line, _characters(file, end_line, end_column) + 1, called_from)

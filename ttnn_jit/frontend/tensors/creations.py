@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.tensors.program_device import ProgramDevice, on_program
-from ttnn_jit.frontend.tensors.proxy import ProxyTensor
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
 from ttnn_jit.frontend.tensors.tensor_metadata import known_term
 from ttnn_jit.frontend.tensors.writes import write
 from ttnn_jit.ops import Operation
@@ -18,11 +18,8 @@ from ttnn_jit.ops.selection.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE
 from ttnn_jit.runtime.programs.random_state import PARTS, words_of
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
 
-
-def create(emitter: Emitter, creation: Creation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def create(emitter: AbstractEmitter, creation: Creation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What such a function makes, on the device of the program that `emitter` writes.
 
     Raises:
@@ -45,7 +42,7 @@ def create(emitter: Emitter, creation: Creation, args: Sequence[Any], kwargs: Ma
         emitter.words = words
 
 
-class _ProgramOps(HostOps[ProxyTensor]):
+class _ProgramOps(HostOps[ProgramTensor]):
     """Calls are those of the program; values are what the function handles for its tensors.
 
     Args:
@@ -53,7 +50,7 @@ class _ProgramOps(HostOps[ProxyTensor]):
         location: Of the call.
     """
 
-    def __init__(self, emitter: Emitter, location: Location) -> None:
+    def __init__(self, emitter: AbstractEmitter, location: Location) -> None:
         self._emitter, self._builder, self._location = emitter, emitter.builder, location
         self.device = ProgramDevice(emitter)
 
@@ -71,13 +68,13 @@ class _ProgramOps(HostOps[ProxyTensor]):
         spec: TensorSpec,
         _device: Any,
         _elements: Callable[[], Any],
-    ) -> ProxyTensor:
+    ) -> ProgramTensor:
         """The result of an operation without operands."""
         return self._emitter.tensor(self._builder.made(operation, statics, spec, self._location))
 
     def drawn(
-        self, seed: int | None, draws: Draws[ProxyTensor], _device: Any, config: MemoryConfig | None = None
-    ) -> ProxyTensor:
+        self, seed: int | None, draws: Draws[ProgramTensor], _device: Any, config: MemoryConfig | None = None
+    ) -> ProgramTensor:
         """Of a seed the program computes the state; that of the generator that calls share it reads and writes."""
         builder, location, handle = self._builder, self._location, self._emitter.tensor
         if seed:
@@ -90,16 +87,16 @@ class _ProgramOps(HostOps[ProxyTensor]):
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
 
-    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProxyTensor:
+    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProgramTensor:
         """A result that says where it would lie eagerly, as those of `memory_config=` do."""
-        tensor: ProxyTensor = call(*arguments)
+        tensor: ProgramTensor = call(*arguments)
         tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor
 
-    def laid_out(self, tensor: ProxyTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProxyTensor:
+    def laid_out(self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProgramTensor:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
         operand = self._emitter.live_operand(tensor, "a move")
         return self._emitter.tensor(self._builder.laid_out(operand, spec, self._location))
 
-    def free(self, _tensor: ProxyTensor) -> None:
+    def free(self, _tensor: ProgramTensor) -> None:
         """Nothing: what a program computes has no memory of its own yet."""

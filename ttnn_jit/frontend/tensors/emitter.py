@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from xdsl.ir import SSAValue
-
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
-from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.frontend.tensors.creations import create
-from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.requested_results import brought_there, note_layouts, results_of, with_activated_operands
-from ttnn_jit.frontend.tensors.tensor_argument import TensorArgument
 from ttnn_jit.frontend.tensors.tensor_metadata import known_term
 from ttnn_jit.frontend.tensors.views import note_views, strides_of_result
 from ttnn_jit.frontend.tensors.writes import into, into_several, is_proxy, update
 from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
-from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.language.binding import with_precision
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, has_family
-from ttnn_jit.runtime.programs.random_state import name_of, state
+from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 
 def plain_name(function: Any) -> str:
@@ -40,81 +31,12 @@ def plain_name(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__)).removeprefix("ttnn.")
 
 
-class Emitter(ABC):
-    """Turns calls into operations of the module; each frontend knows in its own way where the program stands.
+class Emitter(AbstractEmitter):
+    """Binds the arguments of calls, and writes their operations; each frontend knows where the program stands."""
 
-    Attributes:
-        observes: Another way through the program makes the module; this one is for what it reads.
-        inputs: What stands for the tensors of the call, then for those that the function found.
-        family: Of these tensors; None: any.
-        words: In whose words tensors answer: those of ttnn inside a function of the host API.
-        is_over: The function has run to its end.
-    """
-
-    observes = False
-    is_over = False
-
-    def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:
-        self.builder = builder
-        self.warnings: dict[str, None] = {}
-        self._hidden = hidden
-        self.inputs: list[ProxyTensor] = []
-        self._arguments: dict[int, ProxyTensor] = {}
-        self.family = self.words = hidden.family
-
-    @abstractmethod
-    def location(self) -> Location:
-        """Where the program stands: the expression being carried out."""
-
-    def callee_location(self) -> Location:
-        """Where the function that is being called is named; the whole call, if that is all that is known."""
-        return self.location()
-
-    def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
-        """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
-        value = self.builder.named_argument(argument.spec, name)
-        known = None if argument.memory is None else self._arguments.get(argument.memory)
-        if known is None:
-            known = self._input(value, argument.spec)
-            if argument.memory is not None:
-                self._arguments[argument.memory] = known
-        return known
-
-    def tensor(self, made: TensorOperand) -> ProxyTensor:
+    def tensor(self, made: TensorOperand, *, is_argument: bool = False) -> ProxyTensor:
         """What the function handles for a tensor of the program."""
-        return ProxyTensor(self, *made)
-
-    def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
-        tensor = ProxyTensor(self, value, spec, is_argument=True)
-        tensor.strides_in_elements = spec.element_strides
-        self.inputs.append(tensor)
-        return tensor
-
-    def known(self, value: Any) -> Any:
-        """`value`, or the input that stands for it if it is a tensor of the user's world.
-
-        Raises:
-            ArgumentError: It is a tensor that the call cannot take.
-        """
-        return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
-
-    def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
-        return self._input(self.builder.hidden_input(spec, name), spec)
-
-    def random_state(self, part: str) -> ProxyTensor:
-        """The input that stands for a part of the generator's state (runtime/programs/random_state.py)."""
-        family = self.family or TTNN
-        tensor, name = state(part, family), name_of(part, family)
-        found: ProxyTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
-        return found
-
-    def is_input(self, value: Any) -> bool:
-        """Whether `value` is a tensor of the user's world that is an input of the program already."""
-        return has_family(value) and self._hidden.holds(value)
-
-    def is_hidden(self, tensor: ProxyTensor) -> bool:
-        """Whether `tensor` stands for one of the user's world."""
-        return self._hidden.is_input(tensor)
+        return ProxyTensor(self, *made, is_argument=is_argument)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """A call to an object of the `ttnn` namespace.
@@ -149,8 +71,8 @@ class Emitter(ABC):
     ) -> tuple[Mapping[str, Any], ResultOptions]:
         """A call's own keywords, and what it asks of its result, which lies where its operands do all the same."""
         own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
-        for place in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
-            self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
+        for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
+            self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
         if options.outputs is not None:
@@ -158,19 +80,6 @@ class Emitter(ABC):
             self.checked(outputs.check, f"ttnn.{name}", is_proxy)
             options = replace(options, outputs=outputs)
         return own, options
-
-    def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `function` makes of arguments of the program's.
-
-        Raises:
-            CompileError: It refuses them.
-        """
-        try:
-            return function(*args, **kwargs)
-        except ArgumentError as error:
-            if isinstance(error, CompileError) and error.location is not None:
-                raise
-            raise CompileError(error.message, location=self.location(), help=error.help) from None
 
     def emit(
         self,
@@ -210,28 +119,6 @@ class Emitter(ABC):
                 result.strides_in_elements = strides_of_result(result.shape, given)
         if bound.operation.is_view and options.change_nothing:
             note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
-
-    def live_operand(self, tensor: ProxyTensor, what: str) -> TensorOperand:
-        """What a tensor holds, for the use of `what`.
-
-        Raises:
-            CompileError: It was deallocated, or was left where a compile does not reach.
-        """
-        if tensor.emitter is not self or self.is_over:
-            raise CompileError(
-                f"{what} uses a tensor of a function that has been compiled, which never held any data",
-                location=self.location(),
-                help="have the function return it",
-            )
-        if tensor.deallocated_at is not None:
-            tensor.refuse(f"{what} uses a tensor that was deallocated at {tensor.deallocated_at}")
-        return tensor.operand
-
-    def operand(self, value: Any) -> Any:
-        """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
-        if type(value) in {list, tuple}:
-            return type(value)(map(self.known, value))
-        return python_number(self.known(value))
 
     def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
         for value in (*args, *kwargs.values()):

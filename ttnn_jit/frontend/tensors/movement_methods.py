@@ -9,10 +9,11 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor, View, root_of
 from ttnn_jit.frontend.tensors.tensor_metadata import listed_function, metadata_function
-from ttnn_jit.frontend.tensors.views import View, is_number, root_of
+from ttnn_jit.frontend.tensors.views import is_number
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
     FUNCTIONS,
@@ -26,9 +27,6 @@ from ttnn_jit.ops.movement.view_rules import are_dense
 from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-
 _METHODS: dict[Any, dict[str, ForeignMovement]] = {
     TORCH: METHODS_OF_TORCH,
     NUMPY: METHODS_OF_NUMPY,
@@ -36,7 +34,7 @@ _METHODS: dict[Any, dict[str, ForeignMovement]] = {
 }
 
 
-def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: Any) -> ProxyTensor:
+def moved(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs: Any) -> ProgramTensor:
     """What `movement` makes of `tensor`.
 
     Raises:
@@ -55,7 +53,7 @@ def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: 
     return found
 
 
-def _require_view(tensor: ProxyTensor, made: ProxyTensor) -> None:
+def _require_view(tensor: ProgramTensor, made: ProgramTensor) -> None:
     if made.view_of is None:
         tensor.refuse(
             f"a tensor with strides {list(tensor.strides_in_elements or ())} has no view of shape {list(made.shape)}",
@@ -64,15 +62,15 @@ def _require_view(tensor: ProxyTensor, made: ProxyTensor) -> None:
     made.view_of.is_certain = True  # or torch would refuse
 
 
-def copy_of(tensor: ProxyTensor, *, densely: bool = False) -> ProxyTensor:
+def copy_of(tensor: ProgramTensor, *, densely: bool = False) -> ProgramTensor:
     """A tensor of its own, with the same elements; `densely` where strides would tell otherwise."""
-    made: ProxyTensor = tensor.emitter.emit((COPY,), (tensor,), {})
+    made: ProgramTensor = tensor.emitter.emit((COPY,), (tensor,), {})
     if densely:
         made.strides_in_elements = dense_strides(made.shape)
     return made
 
 
-def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
+def _contiguous(tensor: ProgramTensor) -> ProgramTensor:
     if are_dense(tuple(tensor.shape), tensor.strides_in_elements):
         return tensor
     made = copy_of(tensor, densely=True)
@@ -81,7 +79,7 @@ def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
     return made
 
 
-def movement_attribute(tensor: ProxyTensor, name: str) -> Any:
+def movement_attribute(tensor: ProgramTensor, name: str) -> Any:
     """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
     methods = _METHODS.get(tensor.emitter.family)
     if methods is None:
@@ -100,7 +98,7 @@ def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., Any] 
     return (_moving(function) or metadata_function(function)) if is_given_tensor else None
 
 
-def movement_of_torch(function: Any) -> Callable[..., ProxyTensor] | None:
+def movement_of_torch(function: Any) -> Callable[..., ProgramTensor] | None:
     """What a function or method of torch's does with a tensor of the program if it moves elements; None of others."""
     name = getattr(function, "__name__", None)
     if name in METHODS_OF_TORCH and getattr(sys.modules["torch"].Tensor, name, None) is function:
@@ -108,6 +106,6 @@ def movement_of_torch(function: Any) -> Callable[..., ProxyTensor] | None:
     return _moving(function)
 
 
-def _moving(function: Any) -> Callable[..., ProxyTensor] | None:
+def _moving(function: Any) -> Callable[..., ProgramTensor] | None:
     movement = listed_function(function, FUNCTIONS)
     return None if movement is None else partial(moved, movement)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid
-
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
 
 
 class ProgramDevice:
@@ -21,7 +19,7 @@ class ProgramDevice:
         recorder: What its calls are written down by, as those of a device that captures: elements are of a later time.
     """
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: AbstractEmitter) -> None:
         self._emitter = self.recorder = emitter
         self._rows, self._columns = emitter.builder.target.grid
 
@@ -92,6 +90,6 @@ class ProgramDevice:
         )
 
 
-def on_program(emitter: Emitter, value: Any) -> Any:
+def on_program(emitter: AbstractEmitter, value: Any) -> Any:
     """An argument of a function of the host API; a device is that of the program."""
     return ProgramDevice(emitter) if isinstance(value, Device) else value

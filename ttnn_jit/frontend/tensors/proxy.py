@@ -8,17 +8,15 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
-
-from xdsl.ir import SSAValue
+from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import ABSENT as NO_ATTRIBUTE
 from ttnn_jit.frontend.tensors.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.tensors.program_device import ProgramDevice
+from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
 from ttnn_jit.frontend.tensors.tensor_classes import claimed_class, class_at_run_time
 from ttnn_jit.frontend.tensors.tensor_metadata import (
     device_of,
@@ -29,13 +27,11 @@ from ttnn_jit.frontend.tensors.tensor_metadata import (
     library_of,
     metadata_attribute,
 )
-from ttnn_jit.frontend.tensors.views import View, current_value
 from ttnn_jit.frontend.tensors.writes import in_place, item, masked_fill_, set_item, updating
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
 )
-from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
@@ -48,14 +44,8 @@ from ttnn_jit.ops import (
     Number,
     Operation,
 )
-from ttnn_jit.ops.movement.view_rules import Strides
 from ttnn_jit.runtime.families import NUMPY, TORCH
-from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.specs.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """What decides everything that a function may ask a tensor for while it is compiled (`TensorQueries`)."""
@@ -67,40 +57,15 @@ _BRANCH_HELP = (
 )
 
 
-class ProxyTensor(TensorQueries):
+class ProxyTensor(ProgramTensor):
     """A tensor without data: metadata, and operators that write operations.
 
     Every operator and every `ttnn` operation that meets it calls `__ttnn_call__`; anything that would need the data
     is a `CompileError` at the user's line.
     """
 
-    __slots__ = (
-        "_deallocated_at",
-        "_spec",
-        "_value",
-        "argument",
-        "emitter",
-        "is_argument",
-        "is_copy",
-        "requested",
-        "strides_in_elements",
-        "view_of",
-        "writes",
-    )
+    __slots__ = ()
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
-
-    def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
-        self.emitter = emitter
-        self._deallocated_at: Location | None = None
-        self._value = value
-        self._spec = spec
-        self.is_argument = is_argument
-        self.argument = value
-        self.is_copy = False
-        self.view_of: View | None = None
-        self.strides_in_elements: Strides = None
-        self.requested: TensorSpec | None = None
-        self.writes = 0
 
     def __hash__(self) -> int:
         if self.emitter.family is NUMPY:
@@ -112,30 +77,11 @@ class ProxyTensor(TensorQueries):
         return self.emitter.call(function, args, kwargs)
 
     @property
-    def spec(self) -> TensorSpec:  # type: ignore[override]  # never assigned
-        """What it is; no write changes shape, dtype or layout. It lies where calls asked for it, if they did."""
-        return self.requested or self._spec
-
-    @property
     def tile(self) -> Any:
         """The shape of its tiles; of a tensor of torch's, the method of another meaning."""
         if library_of(self) == "torch":
             self.refuse("a tensor has no attribute `tile` while a function is compiled", "write `ttnn.repeat(x, ...)`")
         return super().tile
-
-    @property
-    def operand(self) -> TensorOperand:
-        """What it holds where the program stands."""
-        return self.held if self.view_of is None else current_value(self.emitter, self, self.view_of)
-
-    @property
-    def held(self) -> TensorOperand:
-        """What it held when it was last looked at."""
-        return self._value, self._spec
-
-    def rebind(self, operand: TensorOperand) -> None:
-        """Have it hold `operand`."""
-        self._value, self._spec = operand
 
     @classmethod
     def __torch_function__(
@@ -154,7 +100,7 @@ class ProxyTensor(TensorQueries):
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
         return claimed_class(self.emitter.family)
 
-    def __getitem__(self, index: object) -> ProxyTensor:
+    def __getitem__(self, index: object) -> ProgramTensor:
         """The elements that `index` names, as torch would."""
         return item(self.emitter, self, index)
 
@@ -166,7 +112,7 @@ class ProxyTensor(TensorQueries):
         """Another name for the same memory."""
         return self
 
-    def __deepcopy__(self, _: object) -> ProxyTensor:
+    def __deepcopy__(self, _: object) -> ProgramTensor:
         """A copy, which writes into this tensor do not reach."""
         return copy_of(self)
 
@@ -209,15 +155,6 @@ class ProxyTensor(TensorQueries):
             ] = None
         self._deallocated_at = self.emitter.location()
 
-    @property
-    def deallocated_at(self) -> Location | None:
-        """Where `ttnn.deallocate` was called on it, if it was."""
-        return self._deallocated_at
-
-    def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
-        """Raise a CompileError at the place where the program stands."""
-        raise CompileError(message, location=self.emitter.location(), help=help_text)
-
     def __repr__(self) -> str:
         return f"<tensor of {self.spec} in a function being compiled>"
 
@@ -258,10 +195,10 @@ def _length(proxy: ProxyTensor) -> int:
     return length(proxy)
 
 
-def _items(proxy: ProxyTensor) -> Iterator[ProxyTensor]:
+def _items(proxy: ProxyTensor) -> Iterator[ProgramTensor]:
     if library_of(proxy) is None:
         _needs_data("iterating over a tensor")(proxy)
-    return iter([proxy[place] for place in range(length(proxy))])
+    return iter([proxy[index] for index in range(length(proxy))])
 
 
 def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

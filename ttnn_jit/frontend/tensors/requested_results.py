@@ -1,4 +1,4 @@
-"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a place.
+"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a memory.
 
 Inside a jitted function a kernel's result lies where its operands do, whatever is asked (the ttnn.jit document). So a
 tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.writing.promotion import Operand
 from ttnn_jit.ops import COPY, BoundCall, Composite, Contraction, MacroOperation, Movement, Operation, Reduction
@@ -19,10 +20,6 @@ from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
-
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
-    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 
 def with_activated_operands(
@@ -32,11 +29,11 @@ def with_activated_operands(
     if not options.operand_activations:
         return operands, options
     changed = list(operands)
-    for place, activations in enumerate(options.operand_activations):
-        operand = operands[place]
+    for index, activations in enumerate(options.operand_activations):
+        operand = operands[index]
         if isinstance(operand, tuple):
             unrounded = None if operand[1].dtype.is_integer else COMPUTE_TYPE
-            changed[place] = activated(builder, operand, activations, unrounded, location)
+            changed[index] = activated(builder, operand, activations, unrounded, location)
     return changed, replace(options, dtype=options.dtype or _first_dtype(operands))
 
 
@@ -78,14 +75,16 @@ def activated(
     location: Location | None,
 ) -> TensorOperand:
     """`value` through unary operations, the last of which results in `dtype` if it is given."""
-    for place, activation in enumerate(activations):
+    for index, activation in enumerate(activations):
         bound = activation.bound(value, value[1].dtype)
-        wanted = dtype if place == len(activations) - 1 else None
+        wanted = dtype if index == len(activations) - 1 else None
         value = builder.operation(bound.operation, bound.operands, bound.attributes, location, dtype=wanted)
     return value
 
 
-def note_layouts(emitter: Emitter, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
+def note_layouts(
+    emitter: AbstractEmitter, bound: BoundCall, results: Sequence[ProgramTensor], options: ResultOptions
+) -> None:
     """Have the results of a call say where they would lie eagerly; nothing where an eager call would be refused."""
     given = [value for value in bound.operands if hasattr(type(value), "__ttnn_call__")]
     if options.memory_config is None and all(value.requested is None for value in given):
@@ -102,7 +101,7 @@ def note_layouts(emitter: Emitter, bound: BoundCall, results: Sequence[ProxyTens
         result.requested = None if spec is held or held.memory_config == HOST_MEMORY_CONFIG else spec
 
 
-def brought_there(emitter: Emitter, tensor: ProxyTensor, held: TensorOperand) -> TensorOperand:
+def brought_there(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
     """What `tensor` holds, where it says that it lies."""
     return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
 

@@ -13,7 +13,7 @@ from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.foreign.values import own_attributes
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
-from ttnn_jit.frontend.tensors.emitter import Emitter
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.result import FrontendResult
@@ -36,7 +36,7 @@ class Results:
 
 
 def results_of(
-    returned: Any, inputs: Sequence[ProxyTensor], name: str, location: Location, help_text: str | None
+    returned: Any, inputs: Sequence[ProgramTensor], name: str, location: Location, help_text: str | None
 ) -> Results:
     """What a function gives that returns `returned` and has written into some of its `inputs`.
 
@@ -47,11 +47,11 @@ def results_of(
     if returned is None and not written:
         raise CompileError(f"`{name}` returns nothing", location=location, help=help_text)
     updates = [tensor.operand[0] for tensor in written]
-    places = {id(tensor): place for place, tensor in enumerate(written)}
+    indices = {id(tensor): index for index, tensor in enumerate(written)}
     if returned is None:
         return Results(updates, NOTHING, _updates(written, 0))
     values: list[SSAValue] = []
-    count = sum(leaf is not None and id(leaf) not in places for leaf in leaves(returned))
+    count = sum(leaf is not None and id(leaf) not in indices for leaf in leaves(returned))
 
     def index_of(leaf: Any) -> int | None:
         if leaf is None:
@@ -66,8 +66,8 @@ def results_of(
             raise CompileError(
                 f"`{name}` returns a tensor that was deallocated at {leaf.deallocated_at}", location=location
             )
-        if id(leaf) in places:
-            return count + places[id(leaf)]
+        if id(leaf) in indices:
+            return count + indices[id(leaf)]
         values.append(leaf.operand[0])
         return len(values) - 1
 
@@ -81,7 +81,7 @@ def results_of(
 
 def result_of(
     request: FrontendRequest,
-    emitter: Emitter,
+    emitter: AbstractEmitter,
     recorder: ReadRecorder,
     returned: Any,
     header: Location,
@@ -94,7 +94,7 @@ def result_of(
         emitter: Wrote the operations.
         recorder: Has the reads.
         returned: What the function gave.
-        header: The place of errors.
+        header: The location of errors.
         help_text: What to write in a function that gives nothing.
 
     Raises:
@@ -129,8 +129,8 @@ def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:
         _refuse_hidden_tensors(item, name, location)
 
 
-def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:
-    return {tensor.argument: first + place for place, tensor in enumerate(written)}
+def _updates(written: Sequence[ProgramTensor], first: int) -> dict[SSAValue, int]:
+    return {tensor.argument: first + index for index, tensor in enumerate(written)}
 
 
 def _described(leaf: Any) -> str:

@@ -9,16 +9,14 @@ import math
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
+from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
 from ttnn_jit.ops.movement.view_rules import are_dense
 from ttnn_jit.runtime.families import NUMPY, TORCH, Family
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
 from ttnn_jit.specs.tensor_spec import Layout
-
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 Asking = Callable[..., Any]
 """From a tensor of the program, and arguments, to what it says."""
@@ -26,12 +24,12 @@ Asking = Callable[..., Any]
 Listed = TypeVar("Listed")
 
 
-def library_of(tensor: ProxyTensor) -> str | None:
+def library_of(tensor: ProgramTensor) -> str | None:
     """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
     return _LIBRARIES.get(tensor.emitter.words)
 
 
-def element_type(tensor: ProxyTensor) -> Any:
+def element_type(tensor: ProgramTensor) -> Any:
     """Its ``.dtype``: that of its library."""
     dtype, family = tensor.spec.dtype, tensor.emitter.family
     if library_of(tensor) is None:
@@ -41,7 +39,7 @@ def element_type(tensor: ProxyTensor) -> Any:
     return dtype.torch if family is TORCH else dtype
 
 
-def extents(tensor: ProxyTensor) -> Any:
+def extents(tensor: ProgramTensor) -> Any:
     """Its ``.shape``, as its library has it."""
     shape, library = tensor.spec.shape, library_of(tensor)
     if library is None:
@@ -49,7 +47,7 @@ def extents(tensor: ProxyTensor) -> Any:
     return sys.modules["torch"].Size(shape) if library == "torch" else tuple(shape)
 
 
-def layout_of(tensor: ProxyTensor) -> Any:
+def layout_of(tensor: ProgramTensor) -> Any:
     """Its ``.layout``: torch has one of that name too, and numpy none."""
     return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
 
@@ -62,12 +60,12 @@ def known_term(value: Any) -> Any:
     return dtype_named_elsewhere(value) or value
 
 
-def device_of(tensor: ProxyTensor) -> Any:
+def device_of(tensor: ProgramTensor) -> Any:
     """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
     return "cpu" if tensor.emitter.family is NUMPY else sys.modules["torch"].device("cpu")
 
 
-def metadata_attribute(tensor: ProxyTensor, name: str) -> Any:
+def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
     """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
     family = tensor.emitter.family
     if name in (properties := _PROPERTIES.get(family, {})):
@@ -92,77 +90,77 @@ def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -
     return None
 
 
-def length(tensor: ProxyTensor) -> int:
+def length(tensor: ProgramTensor) -> int:
     """``len(tensor)``."""
     if not tensor.shape:
         tensor.refuse("TypeError: len() of a 0-d tensor")
     return next(iter(tensor.spec.shape))
 
 
-def _size(tensor: ProxyTensor, dim: int | None = None) -> Any:
+def _size(tensor: ProgramTensor, dim: int | None = None) -> Any:
     return tensor.shape if dim is None else _at(tensor, tensor.shape, dim)
 
 
-def _at(tensor: ProxyTensor, numbers: tuple[int, ...], dim: int) -> int:
+def _at(tensor: ProgramTensor, numbers: tuple[int, ...], dim: int) -> int:
     rank = len(numbers)
     if not -rank <= dim < rank:
         tensor.refuse(f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
     return int(numbers[dim])
 
 
-def _known_strides(tensor: ProxyTensor) -> tuple[int, ...]:
+def _known_strides(tensor: ProgramTensor) -> tuple[int, ...]:
     if tensor.strides_in_elements is None:
         tensor.refuse("the strides of this tensor are not known", "`.contiguous()` has those of its shape")
     return tuple(tensor.strides_in_elements)
 
 
-def _strides(tensor: ProxyTensor) -> tuple[int, ...]:
+def _strides(tensor: ProgramTensor) -> tuple[int, ...]:
     return tuple(_stride_along(tensor, dim) for dim in range(_rank(tensor)))
 
 
-def _stride_along(tensor: ProxyTensor, dim: int) -> int:
+def _stride_along(tensor: ProgramTensor, dim: int) -> int:
     if _at(tensor, tensor.shape, dim) == 1:
         tensor.refuse("the stride of a dimension of one element is any number", "ask for its `.shape`")
     return _at(tensor, _known_strides(tensor), dim)
 
 
-def _stride(tensor: ProxyTensor, dim: int | None = None) -> Any:
+def _stride(tensor: ProgramTensor, dim: int | None = None) -> Any:
     return _strides(tensor) if dim is None else _stride_along(tensor, dim)
 
 
-def _rank(tensor: ProxyTensor) -> int:
+def _rank(tensor: ProgramTensor) -> int:
     return len(tensor.shape)
 
 
-def _count(tensor: ProxyTensor) -> int:
+def _count(tensor: ProgramTensor) -> int:
     return math.prod(tensor.shape)
 
 
-def _count_along(tensor: ProxyTensor, axis: int | None = None) -> int:
+def _count_along(tensor: ProgramTensor, axis: int | None = None) -> int:
     return _count(tensor) if axis is None else _at(tensor, tensor.shape, axis)
 
 
-def _itemsize(tensor: ProxyTensor) -> int:
+def _itemsize(tensor: ProgramTensor) -> int:
     return int(element_type(tensor).itemsize)
 
 
-def _nbytes(tensor: ProxyTensor) -> int:
+def _nbytes(tensor: ProgramTensor) -> int:
     return _count(tensor) * _itemsize(tensor)
 
 
-def _is_float(tensor: ProxyTensor) -> bool:
+def _is_float(tensor: ProgramTensor) -> bool:
     return not tensor.spec.dtype.is_integer
 
 
-def _is_signed(tensor: ProxyTensor) -> bool:
+def _is_signed(tensor: ProgramTensor) -> bool:
     return bool(element_type(tensor).is_signed)
 
 
-def _is_contiguous(tensor: ProxyTensor) -> bool:
+def _is_contiguous(tensor: ProgramTensor) -> bool:
     return are_dense(tuple(tensor.shape), _known_strides(tensor))
 
 
-def _never(_: ProxyTensor) -> bool:
+def _never(_: ProgramTensor) -> bool:
     return False
 
 

@@ -6,9 +6,10 @@ So it is of torch's and numpy's tensors where their movements give views, and of
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, View, root_of
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import RESHAPE, Operation
 from ttnn_jit.ops.families.movement import Spelling
@@ -21,42 +22,11 @@ from ttnn_jit.ops.movement.view_rules import (
     strides_of_view,
     written_back,
 )
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import NUMPY, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
-    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
-
-@dataclass
-class View:
-    """That a tensor lies in the memory of another.
-
-    Attributes:
-        base: The other one.
-        spelled: The operations that give it, one after the other.
-        location: Where it was made.
-        seen: How many writes into the base's memory its value has seen.
-        is_certain: False of a reshape of a tensor whose strides are not known: the library may have copied it.
-    """
-
-    base: ProxyTensor
-    spelled: tuple[Spelling, ...]
-    location: Location
-    seen: int
-    is_certain: bool = True
-
-
-def root_of(tensor: ProxyTensor) -> ProxyTensor:
-    """The tensor in whose memory `tensor` lies: itself unless it is a view."""
-    while tensor.view_of is not None:
-        tensor = tensor.view_of.base
-    return tensor
-
-
-def is_number(tensor: ProxyTensor) -> bool:
+def is_number(tensor: ProgramTensor) -> bool:
     """Whether numpy has a number there, and no array: operators give that of arrays without dimensions.
 
     Arguments, views and copies without dimensions are arrays.
@@ -68,13 +38,15 @@ def is_number(tensor: ProxyTensor) -> bool:
 # --- What is a view -------------------------------------------------------------------------------------------------
 
 
-def note_views(emitter: Emitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
+def note_views(emitter: AbstractEmitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
     """Have those of `made`, the results of an operation of the tensor `given`, be views of it that are."""
     for result, spelled in zip(made, movements(operation, given.spec, statics), strict=True):
         note_view(emitter, given, spelled, result)
 
 
-def note_view(emitter: Emitter, base: ProxyTensor, spelled: tuple[Spelling, ...], made: ProxyTensor) -> None:
+def note_view(
+    emitter: AbstractEmitter, base: ProgramTensor, spelled: tuple[Spelling, ...], made: ProgramTensor
+) -> None:
     """Have `made`, which the movements `spelled` give of `base`, be a view of it if it is one in its library."""
     if emitter.family is TTNN:
         if is_view_on_device(base.spec, spelled):
@@ -88,7 +60,7 @@ def note_view(emitter: Emitter, base: ProxyTensor, spelled: tuple[Spelling, ...]
     made.view_of = View(base, spelled, emitter.location(), root_of(base).writes, is_certain)
 
 
-def _strides(base: ProxyTensor, spelled: Iterable[Spelling]) -> tuple[Strides, bool]:
+def _strides(base: ProgramTensor, spelled: Iterable[Spelling]) -> tuple[Strides, bool]:
     """The strides of the last of these movements, and whether it is known if it is a view."""
     shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
     for operation, statics in spelled:
@@ -99,45 +71,23 @@ def _strides(base: ProxyTensor, spelled: Iterable[Spelling]) -> tuple[Strides, b
     return strides, is_certain
 
 
-def strides_of_result(shape: Sequence[int], operands: Iterable[ProxyTensor]) -> Strides:
+def strides_of_result(shape: Sequence[int], operands: Iterable[ProgramTensor]) -> Strides:
     """Those of what an operation computes of these tensors: where one is not dense, libraries follow its order."""
     dense = all(are_dense(tuple(tensor.shape), tensor.strides_in_elements) for tensor in operands)
     return dense_strides(shape) if dense else None
 
 
-# --- Reading and writing through views ------------------------------------------------------------------------------
+# --- Writing through views --------------------------------------------------------------------------------------------
 
 
-def current_value(emitter: Emitter, tensor: ProxyTensor, view: View) -> TensorOperand:
-    """What a view holds now.
-
-    Raises:
-        CompileError: Its base was written, and nobody knows whether it is a view.
-    """
-    seen = root_of(tensor).writes
-    if view.seen != seen:
-        if not view.is_certain:
-            _refuse_uncertain(tensor, "reads", view)
-        tensor.rebind(_moved(emitter, view, view.base.operand, view.spelled))
-        view.seen = seen
-    return tensor.held
-
-
-def _moved(emitter: Emitter, view: View, part: TensorOperand, spelled: Iterable[Spelling]) -> TensorOperand:
-    for operation, statics in spelled:
-        part = emitter.builder.operation(operation, [part], statics, view.location)
-    return part
-
-
-def put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: Location) -> None:
+def put(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, location: Location) -> None:
     """Have `target` hold `value`, and what it lies in hold that in its place.
 
     Raises:
         CompileError: It is a view that cannot be written, or may be none.
     """
     if target.view_of is not None:
-        if not target.view_of.is_certain:
-            _refuse_uncertain(target, "writes into", target.view_of)
+        target.view_of.require_certain(target, "writes into")
         put(emitter, target.view_of.base, replaced(emitter, target.view_of, value, location), location)
         target.view_of.seen = root_of(target).writes
     else:
@@ -145,7 +95,7 @@ def put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: L
     target.rebind(value)
 
 
-def replaced(emitter: Emitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
+def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
     """The base of a view with another `part` in its place.
 
     Raises:
@@ -155,22 +105,14 @@ def replaced(emitter: Emitter, view: View, part: TensorOperand, location: Locati
     shapes = [tuple(base[1].shape)]
     for operation, statics in view.spelled[:-1]:
         shapes.append(operation.extents((shapes[-1],), statics))
-    for place, spelling in reversed([*enumerate(view.spelled)]):
-        back = written_back(spelling, shapes[place])
+    for index, spelling in reversed([*enumerate(view.spelled)]):
+        back = written_back(spelling, shapes[index])
         if back is None:
             view.base.refuse(
                 "a write into a tensor of which several elements lie at one address: it was expanded",
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [_moved(emitter, view, base, view.spelled[:place])] if operation.arity == 2 else []
+        wholes = [view.moved(base, view.spelled[:index])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)
-
-
-def _refuse_uncertain(tensor: ProxyTensor, what: str, view: View) -> NoReturn:
-    tensor.refuse(
-        f"this {what} the reshape of {view.location}, and one of the two tensors was written: whether they share "
-        "memory is not known, for what was reshaped is computed of tensors that are not contiguous",
-        "reshape a contiguous copy, `x.contiguous()` or `x.copy()`, or write before the reshape",
-    )

@@ -11,12 +11,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.frontend.tensors.views import View, is_number, note_view, put, replaced, root_of
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, View, root_of
+from ttnn_jit.frontend.tensors.views import is_number, note_view, put, replaced
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import (
@@ -37,12 +38,8 @@ from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
 from ttnn_jit.runtime.families import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
-if TYPE_CHECKING:
-    from ttnn_jit.frontend.tensors.emitter import Emitter
-    from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
-
-def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
+def item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
     """``tensor[index]``; an index that takes everything is a copy.
 
     Raises:
@@ -56,13 +53,13 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     return part
 
 
-def _names_one(index: object, part: ProxyTensor) -> bool:
+def _names_one(index: object, part: ProgramTensor) -> bool:
     """Whether an index has a whole number for every dimension and no more: numpy gives a number of its own for it."""
     parts = index if isinstance(index, tuple) else (index,)
     return not part.shape and not any(each is ... for each in parts)
 
 
-def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
+def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
     """Whether `index` says of every element if it is meant: what compares tensors, or one of torch's of bools.
 
     A tensor of integers would name elements.
@@ -73,7 +70,7 @@ def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
     return dtype in FLOATS | TRUTHS
 
 
-def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
+def _filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
     """`target` with `value` where the mask, of its first dimensions, says so."""
     extents = tuple(mask.shape)
     if extents != tuple(target.shape)[: len(extents)]:
@@ -90,7 +87,7 @@ def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any
     return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
 
 
-def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spelling, ...]:
+def _spelled(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> tuple[Spelling, ...]:
     if is_mask(index, emitter):
         tensor.refuse(
             "how many elements a mask takes is not known before the call",
@@ -104,15 +101,15 @@ def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spel
         raise CompileError(error.message, location=emitter.location(), help=error.help) from None
 
 
-def _part(emitter: Emitter, tensor: ProxyTensor, spelled: Iterable[Spelling]) -> ProxyTensor:
+def _part(emitter: AbstractEmitter, tensor: ProgramTensor, spelled: Iterable[Spelling]) -> ProgramTensor:
     for operation, statics in spelled:
         tensor = emitter.emit((operation,), (tensor, *statics), {})
     return tensor
 
 
 def write(
-    emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str, *, in_place: bool = True
-) -> ProxyTensor:
+    emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, what: str, *, in_place: bool = True
+) -> ProgramTensor:
     """Have `target` hold `value`, of its shape, in its own dtype and memory; `what` is called so in errors.
 
     Raises:
@@ -131,7 +128,7 @@ def write(
     return target
 
 
-def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
+def refuse_unseen(emitter: AbstractEmitter, target: ProgramTensor) -> None:
     """Refuse what a trace would not see: that numpy writes into an array of its own.
 
     Raises:
@@ -146,7 +143,7 @@ def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
         )
 
 
-def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -> None:
+def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, value: Any) -> None:
     """``target[index] = value``: a number, or a tensor that broadcasts to the part.
 
     Raises:
@@ -174,7 +171,7 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
     put(emitter, target, new, location)
 
 
-def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand:
+def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> TensorOperand:
     """`value` in the shape and the dtype of `part`."""
     location = emitter.location()
     if is_proxy(value):
@@ -200,7 +197,7 @@ def is_proxy(value: Any) -> bool:
 
 
 def update(
-    emitter: Emitter,
+    emitter: AbstractEmitter,
     name: str,
     overloads: Sequence[Operation],
     args: Sequence[Any],
@@ -227,7 +224,7 @@ def update(
 
 
 def into(
-    emitter: Emitter,
+    emitter: AbstractEmitter,
     overloads: Sequence[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
@@ -243,7 +240,7 @@ def into(
 
 
 def into_several(
-    emitter: Emitter,
+    emitter: AbstractEmitter,
     outputs: Outputs,
     overloads: Sequence[Operation],
     args: Sequence[Any],
@@ -257,7 +254,7 @@ def into_several(
     """
     name = f"`{overloads[0].name}`"
 
-    def written(target: ProxyTensor, each: ProxyTensor) -> ProxyTensor:
+    def written(target: ProgramTensor, each: ProgramTensor) -> ProgramTensor:
         if target.spec.dtype is not each.spec.dtype:
             target.refuse(f"{name} has a gradient of {each.spec.dtype}, and writes into one of {target.spec.dtype}")
         return write(emitter, target, each.operand, name, in_place=False)
@@ -266,14 +263,14 @@ def into_several(
     return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
 
 
-def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
+def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
     """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound.
 
     So it is where numpy has a number, and no array.
     """
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
-    def method(self: ProxyTensor, other: Any) -> Any:
+    def method(self: ProgramTensor, other: Any) -> Any:
         if self.emitter.family not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
         refuse_unseen(self.emitter, self)
@@ -282,7 +279,7 @@ def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
     return method
 
 
-def masked_fill_(self: ProxyTensor, mask: Any, value: Any) -> Any:
+def masked_fill_(self: ProgramTensor, mask: Any, value: Any) -> Any:
     """The method of torch's tensors that fills elements of its own."""
     filled = self.emitter.emit((MASKED_FILL,), (self, mask, value), {})
     return write(self.emitter, self, filled.operand, "`masked_fill_`")
@@ -291,7 +288,7 @@ def masked_fill_(self: ProxyTensor, mask: Any, value: Any) -> Any:
 def in_place(name: str) -> Callable[..., Any]:
     """The method of torch's tensors that writes into its tensor."""
 
-    def method(self: ProxyTensor, *args: Any, **kwargs: Any) -> Any:
+    def method(self: ProgramTensor, *args: Any, **kwargs: Any) -> Any:
         return update(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
 
     return method

@@ -28,15 +28,15 @@ class KernelOperand:
     Attributes:
         spec: What it is.
         name: The argument's; empty if a kernel made it.
-        place: Which of the operation's operands it is, from 0.
+        index: Which of the operation's operands it is, from 0.
     """
 
     spec: TensorSpec
     name: str
-    place: int
+    index: int
 
     def __str__(self) -> str:
-        return f"`{self.name}`" if self.name else f"its {('first', 'second')[self.place]} operand"
+        return f"`{self.name}`" if self.name else f"its {('first', 'second')[self.index]} operand"
 
 
 def check_kernel_operand(
@@ -63,7 +63,7 @@ def _check_product(name: str, operand: KernelOperand, target: SystemDesc, locati
     tensor = operand.name or "x"
     raise OperandError(
         f"`{name}` takes tensors that are block sharded in L1 or interleaved in DRAM, and {operand} is "
-        f"{_place_of(operand.spec.memory_config)}, on target {target.name}",
+        f"{_memory_text(operand.spec.memory_config)}, on target {target.name}",
         location=location,
         help=f"`ttnn.to_memory_config({tensor}, ttnn.DRAM_MEMORY_CONFIG)` brings it there, before the call or in it",
     )
@@ -84,14 +84,14 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
         return
     raise OperandError(
         f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and {operand} is "
-        f"{_place_of(spec.memory_config)}, on target {target.name}",
+        f"{_memory_text(spec.memory_config)}, on target {target.name}",
         location=location,
         help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` brings it there, before the call "
         "or in it",
     )
 
 
-def _place_of(config: MemoryConfig) -> str:
+def _memory_text(config: MemoryConfig) -> str:
     return f"{config.memory_layout.name.lower().replace('_', ' ')} in {config.buffer_type.name}"
 
 

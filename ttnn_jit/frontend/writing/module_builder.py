@@ -1,4 +1,4 @@
-"""Writes the module that a frontend leaves: one function of TTNN ops, every op with the user's place.
+"""Writes the module that a frontend leaves: one function of TTNN ops, every op with the user's location.
 
 The forms are those of the ttnn.jit document, step 1: one `ttnn.get_device`, first, if a number needs one; a
 `ttnn.full` for each number, right before the op that uses it; compute ops tagged for D2M, the others not.
@@ -129,12 +129,12 @@ class ModuleBuilder(FunctionBuilder):
         location: Location | None,
         marks: Mapping[str, Attribute] = HOISTED,
     ) -> tuple[TensorOperand, ...]:
-        """As `FunctionBuilder.write`; the target places results, and `marks` are those of an op that kernels run."""
-        results = self._placed(operation, operands, attributes, results)
+        """As `FunctionBuilder.write`; the target lays results out, and `marks` are those of an op that kernels run."""
+        results = self._with_memory_configs(operation, operands, attributes, results)
         own = marks if self._is_hoisted(operation, operands) else NO_ATTRIBUTES
         return super().write(operation, operands, attributes, results, location, own)
 
-    def _placed(
+    def _with_memory_configs(
         self,
         operation: Operation,
         operands: Sequence[Operand],
@@ -222,10 +222,10 @@ class ModuleBuilder(FunctionBuilder):
         """
         updates = updates or {}
         if layout is not None:
-            returned = [value for place, value in enumerate(results) if place not in updates.values()]
+            returned = [value for index, value in enumerate(results) if index not in updates.values()]
             copies = {value: self._copied(value, layout) for value in returned}
             laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
-            results = [value if place in updates.values() else next(laid_out) for place, value in enumerate(results)]
+            results = [value if index in updates.values() else next(laid_out) for index, value in enumerate(results)]
         return module_of((self.function(results, updates),), self.target, self.location)
 
     def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
@@ -244,9 +244,9 @@ class ModuleBuilder(FunctionBuilder):
             return
         if isinstance(operation, Elementwise):
             self._check_kernel(operation, tensors, location)
-        for place, (value, spec) in enumerate(tensors):
+        for index, (value, spec) in enumerate(tensors):
             if value in self._names or _is_hoisted(value):
-                operand = KernelOperand(spec, self._names.get(value, ""), place)
+                operand = KernelOperand(spec, self._names.get(value, ""), index)
                 check_kernel_operand(operation, operand, self.target, location)
 
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
@@ -299,7 +299,7 @@ class SpecBuilder(ModuleBuilder):
         *_: Any,
     ) -> Any:
         """What results are; nothing stands for their values."""
-        return tuple((None, each) for each in self._placed(operation, operands, attributes, results))
+        return tuple((None, each) for each in self._with_memory_configs(operation, operands, attributes, results))
 
 
 def _is_hoisted(value: SSAValue | None) -> bool:

@@ -110,9 +110,9 @@ def _pages_loop(write: Any) -> Any:
 
 def _pages_loops(cache: Extents, x: Extents, _: Extents, table: Extents) -> RoutineLoops:
     extents = (cache[1], x[1], cache[0], table[1], cache[2], cache[3])
-    head, user, page, place, row, channel = map(Dim, range(6))
+    head, user, page, entry, row, channel = map(Dim, range(6))
     return RoutineLoops.over(
-        extents, 5, (Const(0), user, head, channel), (user,), (user, place), (page, head, row, channel)
+        extents, 5, (Const(0), user, head, channel), (user,), (user, entry), (page, head, row, channel)
     )
 
 
@@ -168,8 +168,8 @@ def _fill_loop(write: Any) -> Any:
 
 def _fill_loops(cache: Extents, x: Extents, table: Extents) -> RoutineLoops:
     extents = (x[1], x[0], x[2], cache[0], table[1], cache[2], cache[3])
-    head, user, position, page, place, row, channel = map(Dim, range(7))
-    return RoutineLoops.over(extents, 6, (user, head, position, channel), (user, place), (page, head, row, channel))
+    head, user, position, page, entry, row, channel = map(Dim, range(7))
+    return RoutineLoops.over(extents, 6, (user, head, position, channel), (user, entry), (page, head, row, channel))
 
 
 def _check_fill(cache: Extents, x: Extents, table: Extents) -> None:
@@ -186,9 +186,9 @@ def filled_pages_in_torch(_: Any, cache: Any, x: Any, table: Any) -> Any:
     """What `paged_fill_cache` is in torch."""
     filled, rows = cache.clone(), cache.shape[2]
     for user, pages in enumerate(table.tolist()):
-        for place in range(x.shape[2]):
-            if 0 <= (page := pages[place // rows]) < len(cache):
-                filled[page, :, place % rows] = x[user, :, place]
+        for position in range(x.shape[2]):
+            if 0 <= (page := pages[position // rows]) < len(cache):
+                filled[page, :, position % rows] = x[user, :, position]
     return filled
 
 
@@ -224,7 +224,7 @@ def _placing_loops(cache: Extents, x: Extents, *_: Any) -> RoutineLoops:
     return RoutineLoops.over(extents, 5, (user, head, row, channel), (part, head, position, channel))
 
 
-def _spelled_places(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
+def _spelled_begins(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
     wanted = "[users, heads, positions, channels], and fits into the cache from `begins` on"
     check_ranks(cache, x, wanted)
     user, position = begins
@@ -247,7 +247,7 @@ PLACE_ROWS = Routine(
     source="ttnn.update_cache",
     loop=_placing_loop,
     loops=_placing_loops,
-    spelled=_spelled_places,
+    spelled=_spelled_begins,
     constants=tuple,
     operand_dtypes=(FLOATS, FLOATS),
     updates=True,
@@ -276,9 +276,9 @@ def _gathering_loop(_load: Any, _store: Any) -> Any:
 
 def _gathering_loops(cache: Extents, table: Extents) -> RoutineLoops:
     extents = (table[0], cache[1], table[1], cache[0], cache[2], cache[3])
-    user, head, place, page, row, channel = map(Dim, range(6))
-    position = total((times(place, cache[2]), row))
-    return RoutineLoops.over(extents, 3, (page, head, row, channel), (user, place), (user, head, position, channel))
+    user, head, entry, page, row, channel = map(Dim, range(6))
+    position = total((times(entry, cache[2]), row))
+    return RoutineLoops.over(extents, 3, (page, head, row, channel), (user, entry), (user, head, position, channel))
 
 
 def gathered_in_torch(torch: Any, cache: Any, table: Any) -> Any:
@@ -306,4 +306,4 @@ GATHER_PAGES = Routine(
 
 
 OPERATIONS = (UPDATE_ROWS, UPDATE_PAGES, FILL_PAGES, PLACE_ROWS, GATHER_PAGES)
-"""Operations that programs have in the place of those that ttnn names."""
+"""Operations that programs have in place of those that ttnn names."""

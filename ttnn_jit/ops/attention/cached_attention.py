@@ -83,10 +83,10 @@ def _spelled_decode(
 
 def _listed(ops: Ops, numbers: Sequence[int], like: Any) -> Any:
     """A tensor of these numbers."""
-    places = arange(ops, len(numbers), like)
-    found = places * 0.0
-    for place, number in enumerate(numbers):
-        found = ops.where(ops.eq(places, float(place)), float(number), found)
+    indices = arange(ops, len(numbers), like)
+    found = indices * 0.0
+    for index, number in enumerate(numbers):
+        found = ops.where(ops.eq(indices, float(index)), float(number), found)
     return found
 
 
@@ -251,8 +251,8 @@ def _chunk(
 ) -> Any:
     keys, values = (ops.call(GATHER_PAGES, [each, table]) for each in (key, value))
     begin = float(first or 0) if start is None else ops.reshape(ops.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
-    places = ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1))
-    seen = Seen(places + begin, True, None)
+    positions = ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1))
+    seen = Seen(positions + begin, True, None)
     return attended(ops, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 
 

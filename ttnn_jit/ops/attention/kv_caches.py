@@ -38,8 +38,8 @@ from ttnn_jit.ops.selection.routines import EMBEDDING
 Extents = tuple[int, ...]
 
 
-def _placed(ops: Ops, cache: Value, x: Value, *begins: int) -> Value:
-    """The cache with `x` from these places on; of block floats, whose groups are parts of rows, row by row."""
+def _with_rows(ops: Ops, cache: Value, x: Value, *begins: int) -> Value:
+    """The cache with `x` from these positions on; of block floats, whose groups are parts of rows, row by row."""
     if cache.spec.dtype.is_block_float and not x.spec.dtype.is_integer:
         return ops.call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
     ends = tuple(begin + extent for begin, extent in zip(begins, x.shape, strict=True))
@@ -56,7 +56,7 @@ def _filled(ops: Ops, cache: Value, x: Value, user: int) -> Value:
         raise refusal(cache.shape, x.shape, wanted)
     if not 0 <= user < cache.shape[0]:
         raise ShapeError(f"there is no user {user} in a cache of {cache.shape[0]}")
-    return _placed(ops, cache, x, user, 0, 0, 0)
+    return _with_rows(ops, cache, x, user, 0, 0, 0)
 
 
 def _filled_in_torch(_: Any, cache: Any, x: Any, user: int) -> Any:
@@ -90,7 +90,7 @@ def _updated(ops: Ops, cache: Value, x: Value, index: Value | None, position: in
     rows = ops.part(x, 2, offset, offset + users)
     if position is not None and index is None:
         _check_position(cache.shape, position)
-        return _placed(ops, cache, ops.call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
+        return _with_rows(ops, cache, ops.call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
     if position is not None or index is None:
         raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
     if index.shape != (1,):
@@ -147,7 +147,7 @@ def _updated_by_index(
     for user, position in enumerate(positions):
         _check_position(cache.shape, position)
         row = ops.call(PERMUTE, [ops.part(ops.part(x, 1, user, user + 1), 2, 0, cache.shape[1])], (0, 2, 1, 3))
-        cache = _placed(ops, cache, row, user if cache.shape[0] > 1 else 0, 0, position, 0)
+        cache = _with_rows(ops, cache, row, user if cache.shape[0] > 1 else 0, 0, position, 0)
     return cache
 
 

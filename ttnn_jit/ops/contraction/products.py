@@ -168,7 +168,7 @@ OUTER = Composite(
 Shape = Sequence[int]
 
 _SWAPPED = (2, 1, 0, 3)
-"""Positions and users change places."""
+"""Positions and users are swapped."""
 
 
 def _check_groups(a: Shape, b: Shape) -> None:

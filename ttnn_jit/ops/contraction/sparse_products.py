@@ -27,16 +27,16 @@ Shape = Sequence[int]
 
 
 def _matrices_loop(load: Any, _store: Any) -> Any:
-    """The matrix of each group whose element is not zero, in order; places that are left name the first one."""
+    """The matrix of each group whose element is not zero, in order; indices that are left name the first one."""
 
-    def loop(wanted, ws, places, ps, groups, count, step, matrices):  # type: ignore[no-untyped-def]
+    def loop(wanted, ws, indices, ps, groups, count, step, matrices):  # type: ignore[no-untyped-def]
         held = 0
         for group in range(groups):
             if held < count and load(wanted[group * ws]) != 0.0:
-                places[held * ps] = (group // step) % matrices
+                indices[held * ps] = (group // step) % matrices
                 held += 1
-        for place in range(held, count):
-            places[place * ps] = 0
+        for index in range(held, count):
+            indices[index * ps] = 0
 
     return loop
 
@@ -58,7 +58,7 @@ WANTED_MATRICES = Routine(
     source="ttnn.sparse_matmul",
     loop=_matrices_loop,
     loops=_matrices_loops,
-    result=lambda wanted, count, *_: (_places(wanted, count),),
+    result=lambda wanted, count, *_: (_index_spec(wanted, count),),
     operand_dtypes=(FLOATS,),
     constants=lambda _, step, matrices: (step, matrices),
     golden=lambda torch, wanted, count, step, matrices: torch.nn.functional.pad(
@@ -85,17 +85,17 @@ RANK = Routine(
     source="ttnn.sparse_matmul",
     loop=_rank_loop,
     loops=lambda wanted: RoutineLoops(tuple(wanted), 1, (Access.identity(tuple(wanted)),) * 2),
-    result=lambda wanted: (_places(wanted, wanted.shape[0]),),
+    result=lambda wanted: (_index_spec(wanted, wanted.shape[0]),),
     operand_dtypes=(FLOATS,),
     golden=lambda torch, wanted: torch.cumsum(wanted != 0, 0) - (wanted != 0).long(),
 )
 
 
 def _chosen_loop(load: Any, _store: Any) -> Any:
-    """One matrix of several; a place beyond them is taken for the nearest."""
+    """One matrix of several; an index beyond them is taken for the nearest."""
 
-    def loop(places, tensor, ts, tr, tc, result, rr, rc, count, rows, columns):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        first = min(max(int(load(places[0])), 0), count - 1) * ts
+    def loop(indices, tensor, ts, tr, tc, result, rr, rc, count, rows, columns):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        first = min(max(int(load(indices[0])), 0), count - 1) * ts
         for i in range(rows):
             if tc == rc == 1:  # a loop of its own, for it becomes a copy of memory
                 for j in range(columns):
@@ -107,8 +107,8 @@ def _chosen_loop(load: Any, _store: Any) -> Any:
     return loop
 
 
-def _chosen_loops(places: Shape, tensor: Shape) -> RoutineLoops:
-    extents = (*places, *tensor[-3:])
+def _chosen_loops(indices: Shape, tensor: Shape) -> RoutineLoops:
+    extents = (*indices, *tensor[-3:])
     ones = (Const(0),) * (len(tensor) - 3)
     matrix = Access(extents, (*ones, Dim(1), Dim(2), Dim(3)))
     return RoutineLoops(extents, 3, (Access(extents, (Dim(0),)), matrix, Access(extents, (Dim(0), Dim(2), Dim(3)))))
@@ -116,18 +116,18 @@ def _chosen_loops(places: Shape, tensor: Shape) -> RoutineLoops:
 
 CHOSEN = Routine(
     name="chosen_matrices",
-    parameters=(Parameter("places", TENSOR), Parameter("tensor", TENSOR)),
-    summary="The matrices at these places, of a tensor that has one dimension of matrices.",
+    parameters=(Parameter("indices", TENSOR), Parameter("tensor", TENSOR)),
+    summary="The matrices at these indices, of a tensor that has one dimension of matrices.",
     source="ttnn.sparse_matmul",
     loop=_chosen_loop,
     loops=_chosen_loops,
-    result=lambda places, tensor: (tensor.interleaved.with_(shape=(*places.shape, *tuple(tensor.shape)[-2:])),),
+    result=lambda indices, tensor: (tensor.interleaved.with_(shape=(*indices.shape, *tuple(tensor.shape)[-2:])),),
     operand_dtypes=(INDICES, FLOATS),
-    golden=lambda torch, places, tensor: tensor.reshape(-1, *tensor.shape[-2:]).index_select(0, places.long()),  # noqa: ARG005 - goldens are given torch
+    golden=lambda torch, indices, tensor: tensor.reshape(-1, *tensor.shape[-2:]).index_select(0, indices.long()),  # noqa: ARG005 - goldens are given torch
 )
 
 
-def _places(wanted: TensorSpec, count: int) -> TensorSpec:
+def _index_spec(wanted: TensorSpec, count: int) -> TensorSpec:
     return wanted.interleaved.with_(shape=(count,), dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
 
 
@@ -189,20 +189,20 @@ def _result(a: TensorSpec, b: TensorSpec, _: Any, indices: TensorSpec | None, *s
     return a.interleaved.with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
 
 
-def _chosen(ops: Ops, tensor: Any, places: Any) -> Any:
-    """The matrices at these places of all of a tensor's."""
+def _chosen(ops: Ops, tensor: Any, indices: Any) -> Any:
+    """The matrices at these indices of all of a tensor's."""
     *batch, rows, columns = tensor.shape
     if len(batch) < 1 or math.prod(batch[:-1]) != 1:
         tensor = ops.reshape(tensor, (math.prod(batch), rows, columns))
-    return ops.call(CHOSEN, [places, tensor])
+    return ops.call(CHOSEN, [indices, tensor])
 
 
 def _sparse_matmul(
     ops: Ops, a: Any, b: Any, sparsity: Any, indices: Any, nnz: int | None, a_is_sparse: bool, _: bool
 ) -> Any:
     if indices is not None:
-        places = ops.reshaped(indices, (math.prod(indices.shape),))
-        chosen = _chosen(ops, b, places)
+        chosen_indices = ops.reshaped(indices, (math.prod(indices.shape),))
+        chosen = _chosen(ops, b, chosen_indices)
         return _product(ops, a, ops.reshaped(chosen, (*b.shape[:-3], *chosen.shape)), a_is_sparse)
     left, right, batch = _batches(a.shape, b.shape, None, a_is_sparse)
     wanted = ops.reshaped(sparsity, (math.prod(batch),))
@@ -231,16 +231,16 @@ def _steps(left: Shape, right: Shape, batch: Shape, a_is_sparse: bool) -> tuple[
     if not a_is_sparse:
         return (math.prod(right), math.prod(left)), (1, math.prod(right))
     for own in (left, right):
-        inner = [extent for place, extent in enumerate(own) if any(each != 1 for each in own[: place + 1])]
+        inner = [extent for axis, extent in enumerate(own) if any(each != 1 for each in own[: axis + 1])]
         if inner and tuple(batch[-len(inner) :]) != tuple(inner):
             return None
     return (1, math.prod(left)), (1, math.prod(right))
 
 
 def _of_wanted(ops: Ops, operands: Sequence[Any], wanted: Any, nnz: int, steps: Sequence[tuple[int, int]]) -> Any:
-    """The products of wanted groups, each where its group is; what is at other places is any product."""
-    places = [ops.call(WANTED_MATRICES, [wanted], nnz, *each) for each in steps]
-    a, b = (_chosen(ops, *each) for each in zip(operands, places, strict=True))
+    """The products of wanted groups, each where its group is; what is at other indices is any product."""
+    indices = [ops.call(WANTED_MATRICES, [wanted], nnz, *each) for each in steps]
+    a, b = (_chosen(ops, *each) for each in zip(operands, indices, strict=True))
     return _chosen(ops, ops.matmul(a, b, False, False), ops.call(RANK, [wanted]))
 
 

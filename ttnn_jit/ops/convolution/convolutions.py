@@ -115,11 +115,11 @@ class Convolution:
         Raises:
             ShapeError: The text says which.
         """
-        places = self.batch * math.prod(self.extents)
-        if not x or math.prod(x[:-1]) != places or x[-1] < self.inputs:
+        positions = self.batch * math.prod(self.extents)
+        if not x or math.prod(x[:-1]) != positions or x[-1] < self.inputs:
             sizes = "x".join(map(str, (self.batch, *self.extents)))
             raise ShapeError(
-                f"the input has shape {list(x)}, and {sizes} places of {self.inputs} channels are said",
+                f"the input has shape {list(x)}, and {sizes} positions of {self.inputs} channels are said",
                 help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
             )
         if tuple(weight) != self.weights and not self.are_prepared(weight):
@@ -181,14 +181,14 @@ def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
     for axis, _ in enumerate(counts, start=1):
         taps = [part for each in taps for part in taps_of(ops, each, sizes.windows, counts, axis)]
     total = None
-    for place, tap in enumerate(taps):
-        row = ops.reshape(ops.sliced(matrix, 0, place, place + 1), (sizes.outputs,))
+    for index, tap in enumerate(taps):
+        row = ops.reshape(ops.sliced(matrix, 0, index, index + 1), (sizes.outputs,))
         total = tap * row if total is None else ops.mac(tap, row, total)
     return total
 
 
-def placed(ops: Ops, x: Any, sizes: Convolution) -> Any:
-    """The input by batch, places and channels."""
+def unflattened(ops: Ops, x: Any, sizes: Convolution) -> Any:
+    """The input by batch, positions and channels."""
     channels = x.shape[-1]
     x = ops.reshaped(x, (sizes.batch, *sizes.extents, channels))
     return x if channels == sizes.inputs else ops.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
@@ -264,7 +264,7 @@ def _window_numbers(sizes: Convolution) -> tuple[Any, ...]:
 
 
 def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
-    """A result as ttnn has it: all places in one dimension."""
+    """A result as ttnn has it: all positions in one dimension."""
     return laid_out(x, (1, 1, rows, columns), dtype, layout)
 
 
@@ -287,7 +287,7 @@ def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attri
 
 def _conv2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_2d(*attributes)
-    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
+    total = convolved(ops, unflattened(ops, x, sizes), weight, bias, sizes, *attributes[len(SIZES_2D) :])
     return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))
 
 
@@ -334,7 +334,7 @@ def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *at
 
 def _conv3d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_3d(*attributes)
-    total = convolved(ops, placed(ops, x, sizes), weight, bias, sizes, *attributes[9:])
+    total = convolved(ops, unflattened(ops, x, sizes), weight, bias, sizes, *attributes[9:])
     return ops.reshaped(total, (sizes.batch, *sizes.counts, sizes.outputs))
 
 

@@ -34,7 +34,7 @@ MAX_TAPS_TOGETHER = 12
 """Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
 columns give in memory, so that windows which overlap share them (benchmarks/kernels/convolution.py)."""
 MAX_TAPS_ALONE = 25
-"""The same of windows that do not overlap, which share nothing; the places of more taps do not fit in registers."""
+"""The same of windows that do not overlap, which share nothing; the indices of more taps do not fit in registers."""
 
 Shape = Sequence[int]
 Reduce = Callable[[Any, int], Any]
@@ -83,16 +83,16 @@ class Pool:
                 f"{list(self.windows.spans)}"
             )
         _ = self.counts
-        places = self.batch * math.prod(self.extents)
-        if shape is not None and (not shape or shape[-1] != self.channels or math.prod(shape[:-1]) != places):
+        positions = self.batch * math.prod(self.extents)
+        if shape is not None and (not shape or shape[-1] != self.channels or math.prod(shape[:-1]) != positions):
             sizes = "x".join(map(str, (self.batch, *self.extents)))
             raise ShapeError(
-                f"the input has shape {list(shape)}, and {sizes} places of {self.channels} channels are said",
+                f"the input has shape {list(shape)}, and {sizes} positions of {self.channels} channels are said",
                 help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
             )
 
-    def placed(self, ops: Ops, x: Any) -> Any:
-        """The input by batch, places and channels."""
+    def unflattened(self, ops: Ops, x: Any) -> Any:
+        """The input by batch, positions and channels."""
         return ops.reshaped(x, (self.batch, *self.extents, self.channels))
 
     def elements(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
@@ -131,7 +131,7 @@ def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], re
             x = _folded(combine, taps_of(ops, x, windows, counts, axis))
             continue
         alone = [
-            tuple(each if place == axis - 1 else 1 for place, each in enumerate(own))
+            tuple(each if dim == axis - 1 else 1 for dim, each in enumerate(own))
             for own in (windows.kernel, windows.stride, windows.dilation)
         ]
         found = ops.call(WINDOWS, [x], *alone)
@@ -179,7 +179,7 @@ def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
 
 def _max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, -math.inf)
+    x = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, -math.inf)
     found = _pooled(ops, x, pool, ops.maximum, ops.max)
     return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
@@ -199,7 +199,7 @@ def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
 
 
 def rows_of(y: Any) -> Any:
-    """Images with channels in front as one row for each place."""
+    """Images with channels in front as one row for each position."""
     return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
 
 
@@ -225,7 +225,7 @@ MAX_POOL2D = Composite(
 
 def _avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
-    x = padded(ops, pool.placed(ops, x), pool.windows, pool.counts, 0.0)
+    x = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, 0.0)
     found = _pooled(ops, x, pool, ops.add, ops.sum)
     found = divided(ops, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
     return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
@@ -296,7 +296,7 @@ def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tup
 def _check_adaptive(x: Shape, *attributes: Any) -> None:
     batch, extents, channels, counts = _adaptive(attributes)
     if min(batch, *extents, channels, *counts) < 1:
-        raise ShapeError(f"{list(counts)} results of {list(extents)} places: all are at least 1")
+        raise ShapeError(f"{list(counts)} results of {list(extents)} positions: all are at least 1")
     whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
     Pool(batch, extents, channels, whole, ceil=False).check(x)
 

@@ -57,15 +57,15 @@ def _interpolated(ops: Ops, x: Any, axis: int, factor: int) -> Any:
     apart = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
     phases = []
     for phase in range(factor):
-        place = (phase + 0.5) / factor - 0.5
-        phases.append(ops.reshape(_between(ops, x, behind if place > 0 else before, abs(place)), apart))
+        offset = (phase + 0.5) / factor - 0.5
+        phases.append(ops.reshape(_between(ops, x, behind if offset > 0 else before, abs(offset)), apart))
     return ops.reshape(ops.concat(phases, axis + 1), (*x.shape[:axis], extent * factor, *x.shape[axis + 1 :]))
 
 
-def _between(ops: Ops, x: Any, other: Any, place: float) -> Any:
-    if place == 0:
+def _between(ops: Ops, x: Any, other: Any, offset: float) -> Any:
+    if offset == 0:
         return x * 1.0
-    return ops.mac(other, place, x * (1.0 - place))
+    return ops.mac(other, offset, x * (1.0 - offset))
 
 
 def interpolated_in_torch(torch: Any, x: Any, height: float | str, width: float | str, mode: str) -> Any:
@@ -111,7 +111,7 @@ def _sample_loop(load: Any, store: Any) -> Any:  # noqa: C901 - one loop for num
             across, down = ((across + 1.0) * width - 1.0) * 0.5, ((down + 1.0) * height - 1.0) * 0.5
         if nearest:
             across, down = rint(across), rint(down)
-        # A place that is not beside an element, or is NaN, has none of them.
+        # A point that is not beside an element, or is NaN, has none of them.
         inside = across > -1.0 and across < width and down > -1.0 and down < height
         if not inside:
             for c in range(channels):
@@ -140,7 +140,7 @@ def _check_grid(x: Shape, grid: Shape, numbers: int) -> None:
     if len(x) != 4 or len(grid) != 4 or x[0] != grid[0] or grid[3] % numbers or not grid[3]:
         raise ShapeError(
             f"an input of shape {list(x)} is not sampled by a grid of shape {list(grid)}",
-            help=f"the input has batch, height, width, channels; the grid batch, rows, columns, {numbers} for a place",
+            help=f"the input has batch, height, width, channels; the grid batch, rows, columns, {numbers} for a point",
         )
     if min(x[1:3]) < 1:
         raise ShapeError(f"an input of shape {list(x)} has no elements")
@@ -157,27 +157,27 @@ def _check_precomputed(x: Shape, grid: Shape, _batched: bool, mode: str) -> None
 
 
 def _sample_loops(x: Shape, grid: Shape, batched: bool, numbers: int = 2) -> RoutineLoops:
-    """Those over a grid of so many numbers for a place, and an image, its channels and these numbers."""
-    batch, rows, columns, places = grid[0], grid[1], grid[2], grid[3] // numbers
-    extents = (batch, rows, columns, places, x[1], x[2], x[3], numbers)
+    """Those over a grid of so many numbers for a point, and an image, its channels and these numbers."""
+    batch, rows, columns, points = grid[0], grid[1], grid[2], grid[3] // numbers
+    extents = (batch, rows, columns, points, x[1], x[2], x[3], numbers)
     image = Access(extents, (Dim(0), Dim(4), Dim(5), Dim(6)))
     read = Access(extents, (Dim(0), Dim(1), Dim(2), total((times(Dim(3), numbers), Dim(7)))))
-    column = Dim(2) if batched else total((times(Dim(2), places), Dim(3)))
+    column = Dim(2) if batched else total((times(Dim(2), points), Dim(3)))
     channel = total((times(Dim(3), x[3]), Dim(6))) if batched else Dim(6)
     return RoutineLoops(extents, 4, (image, read, Access(extents, (Dim(0), Dim(1), column, channel))))
 
 
 def _sample_result(x: TensorSpec, grid: TensorSpec, batched: bool, numbers: int = 2) -> tuple[TensorSpec, ...]:
     (batch, rows, columns, last), channels = tuple(grid.shape), tuple(x.shape)[3]
-    places = last // numbers
-    shape = (batch, rows, columns, channels * places) if batched else (batch, rows, columns * places, channels)
+    points = last // numbers
+    shape = (batch, rows, columns, channels * points) if batched else (batch, rows, columns * points, channels)
     return (x.interleaved.with_(shape=shape),)
 
 
 def _sample_golden(torch: Any, x: Any, grid: Any, align_corners: bool, batched: bool, mode: str) -> Any:
     batch, rows, columns, pairs = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // 2
-    places = grid.reshape(batch, rows, columns * pairs, 2)
-    y = torch.nn.functional.grid_sample(x.permute(0, 3, 1, 2), places, mode=mode, align_corners=align_corners)
+    points = grid.reshape(batch, rows, columns * pairs, 2)
+    y = torch.nn.functional.grid_sample(x.permute(0, 3, 1, 2), points, mode=mode, align_corners=align_corners)
     y = y.permute(0, 2, 3, 1)
     return y.reshape(batch, rows, columns, -1) if batched else y
 
@@ -191,7 +191,7 @@ GRID_SAMPLE = Routine(
         Parameter("batch_output_channels", FLAG),
         Parameter("mode", NAME),
     ),
-    summary="Images at places from -1 to 1, interpolated or the nearest element; zeros are around them.",
+    summary="Images at points from -1 to 1, interpolated or the nearest element; zeros are around them.",
     loop=_sample_loop,
     loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
     spelled=_check_sample,
@@ -204,7 +204,7 @@ GRID_SAMPLE = Routine(
 )
 
 PRECOMPUTED = {"nearest": 2, "bilinear": 6}
-"""Numbers for a place of a grid that was computed before, by mode: row and column of an element, as the bits of int16;
+"""Numbers for a point of a grid that was computed before, by mode: row and column of an element, as the bits of int16;
 between elements that is the one above and to the left, and the weights of the four around it follow, row by row."""
 
 
@@ -228,8 +228,8 @@ def _precomputed_loop(load: Any, store: Any) -> Any:
 
 def _precomputed_golden(torch: Any, x: Any, grid: Any, batched: bool, mode: str) -> Any:
     count = PRECOMPUTED[mode]
-    batch, rows, columns, places = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // count
-    numbers = grid.reshape(batch, rows, columns * places, count)
+    batch, rows, columns, points = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // count
+    numbers = grid.reshape(batch, rows, columns * points, count)
     corner = numbers[..., :2].contiguous().view(torch.int16).long()
     padded = torch.nn.functional.pad(x, (0, 0, 1, 1, 1, 1))
     images = torch.arange(batch)[:, None, None]
@@ -249,7 +249,7 @@ GRID_SAMPLE_PRECOMPUTED = Routine(
         Parameter("batch_output_channels", FLAG),
         Parameter("mode", NAME),
     ),
-    summary="Images at the places of a grid that names elements, and the weights of four where it is between them.",
+    summary="Images at the points of a grid that names elements, and the weights of four where it is between them.",
     source="ttnn.grid_sample",
     loop=_precomputed_loop,
     loops=lambda x, grid, batched, mode: _sample_loops(x, grid, batched, PRECOMPUTED[mode]),

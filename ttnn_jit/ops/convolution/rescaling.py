@@ -24,7 +24,7 @@ def _resized(extent: int, factor: str) -> int:
 
 
 def _loop(load: Any, store: Any) -> Any:
-    """A result's place is a number of the image's by the inverse of the factor, as torch has it.
+    """A result's index becomes one of the image's by the inverse of the factor, as torch has it.
 
     In an extent that stays it is the same, and for the nearest elements half of it in one that is doubled.
     """
@@ -64,7 +64,7 @@ def _loop(load: Any, store: Any) -> Any:
 
 
 def _inverse(factor: str, mode: str) -> float:
-    """What a place is multiplied with: as torch has it, rounded to float32 for the nearest elements."""
+    """What an index is multiplied with: as torch has it, rounded to float32 for the nearest elements."""
     inverse = 1.0 / float(factor)
     return float(struct.unpack("f", struct.pack("f", inverse))[0]) if mode == MODES[0] else inverse
 

@@ -17,8 +17,8 @@ from ttnn_jit.ops.convolution.convolutions import (
     Convolution,
     convolved,
     flattened,
-    placed,
     sizes_2d,
+    unflattened,
 )
 from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, check_activation
 from ttnn_jit.ops.families.decomposition import Composite, Ops
@@ -125,7 +125,7 @@ def _stuffed(ops: Ops, x: Any, transposed: Transposed) -> Any:
 
 
 _PADDING = len(SIZES_2D)
-"""The place of the output padding among the attributes: the mirror follows, and then those of the result."""
+"""The index of the output padding among the attributes: the mirror follows, and then those of the result."""
 
 
 def transposed_2d(*attributes: Any) -> Transposed:
@@ -148,7 +148,7 @@ def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | N
 def _conv_transpose2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     transposed, mirror = transposed_2d(*attributes), attributes[_PADDING + 1]
     matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
-    x = _stuffed(ops, placed(ops, x, transposed.sizes), transposed)
+    x = _stuffed(ops, unflattened(ops, x, transposed.sizes), transposed)
     sizes = transposed.convolution
     total = convolved(ops, x, matrix, bias, sizes, *attributes[_PADDING + 2 :])
     return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))

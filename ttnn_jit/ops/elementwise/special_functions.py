@@ -59,7 +59,7 @@ def _coefficients_in_cotangents(k: int) -> list[float]:
     """Those of the derivative number k of cot, a polynomial in cot: that of cot is -(1 + cot**2)."""
     powers = [0.0, 1.0]
     for _ in range(k):
-        slopes = [place * factor for place, factor in enumerate(powers)][1:]
+        slopes = [index * factor for index, factor in enumerate(powers)][1:]
         powers = [-(a + b) for a, b in zip([*slopes, 0.0, 0.0], [0.0, 0.0, *slopes], strict=True)]
     return powers
 
@@ -69,16 +69,16 @@ def _polygamma_above_zero(b: Any, x: Any, k: int) -> Any:
     s, one = k + 1, b.const(1.0)
     far = b.div(one, b.add(x, b.const(float(_TERMS))))
     square, series = b.mul(far, far), b.const(0.0)
-    for place in reversed(range(len(_BERNOULLI))):
-        j = 2 * (place + 1)
-        factor = _BERNOULLI[place] * math.prod(range(s, s + j - 1)) / math.factorial(j)
+    for index in reversed(range(len(_BERNOULLI))):
+        j = 2 * (index + 1)
+        factor = _BERNOULLI[index] * math.prod(range(s, s + j - 1)) / math.factorial(j)
         series = b.mul(b.add(series, b.const(factor)), square)
     # What comes behind the terms that are added up is far to the power of s - 1, times this.
     tail = b.add(b.add(series, b.mul(far, b.const(0.5))), b.const(1.0 / (s - 1)))
     scale = math.factorial(s - 1)
     total = b.mul(_scaled_power(b, far, s - 1, scale), tail)
-    for place in reversed(range(_TERMS)):
-        total = b.add(total, _scaled_power(b, b.div(one, b.add(x, b.const(float(place)))), s, scale))
+    for index in reversed(range(_TERMS)):
+        total = b.add(total, _scaled_power(b, b.div(one, b.add(x, b.const(float(index)))), s, scale))
     return b.neg(total) if s % 2 else total
 
 
@@ -112,8 +112,8 @@ POLYGAMMA = unary(
 
 def _multigammaln(b: Any, x: Any) -> Any:
     total = b.lgamma(x)
-    for place in range(1, 4):
-        total = b.add(total, b.lgamma(b.sub(x, b.const(place / 2))))
+    for index in range(1, 4):
+        total = b.add(total, b.lgamma(b.sub(x, b.const(index / 2))))
     total = b.add(total, b.const(3.0 * math.log(math.pi)))
     return b.select(b.gt(x, b.const(1.5)), total, b.const(math.nan))
 
@@ -123,7 +123,7 @@ MULTIGAMMALN = unary(
     summary="The logarithm of the gamma function of 4 dimensions; NaN where x is not above 1.5.",
     emit=_multigammaln,
     golden=lambda torch, x: torch.where(
-        x > 1.5, sum(torch.lgamma(x - place / 2) for place in range(4)) + 3.0 * math.log(math.pi), math.nan
+        x > 1.5, sum(torch.lgamma(x - index / 2) for index in range(4)) + 3.0 * math.log(math.pi), math.nan
     ),
     probe=Probe((1.6, 50.0), 4.0, ROUNDED_TWICE, max_absolute=1e-5),
     aten="",

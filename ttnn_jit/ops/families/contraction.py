@@ -137,7 +137,7 @@ class Contraction(Operation):
 
     def precision(self, statics: Sequence[Any]) -> str | None:
         """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""
-        return None if self.precision_place is None else statics[self.precision_place]
+        return None if self.precision_index is None else statics[self.precision_index]
 
     def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> ShapeError:
         left, right = (list(shape) for shape in shapes)

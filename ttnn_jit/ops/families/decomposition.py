@@ -278,10 +278,10 @@ class MacroOperation(Decomposed):
             CompileError: The operands do not fit the operation or each other.
         """
         given, dtypes = [*operands], self._dtypes_of_results(operands, statics)
-        for place in sorted(range(len(given)), key=lambda place: place < self.dtype_from) if dtypes else ():
-            each = given[place]
+        for index in sorted(range(len(given)), key=lambda index: index < self.dtype_from) if dtypes else ():
+            each = given[index]
             if isinstance(each, Value) and (self.in_float32 or each.spec.dtype.is_block_float):
-                given[place] = ops.rounded(each, COMPUTE_TYPE)
+                given[index] = ops.rounded(each, COMPUTE_TYPE)
         called = self._called(ops, given, statics)
         found = [ops.rounded(*each) for each in zip(called, dtypes, strict=True)] if dtypes else [*called]
         return [ops.reshape(each, each.shape) if each in operands else each for each in found]

@@ -40,7 +40,7 @@ class Laws:
 
     Attributes:
         neutral: The number that, as the second operand, gives back the first bit for bit (any NaN equals any NaN).
-        commutative: The operands may change places.
+        commutative: The operands may be swapped.
         associative: Of several operands any two may meet first, and the result is the same bit for bit.
         copies: The result is the operand.
         negates: The result is the operand with its sign bit flipped.

@@ -113,8 +113,8 @@ class Routine(Operation):
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
         self.check_operands(tensors, self.operand_dtypes)
-        if len({tensors[place].dtype for place in self.same_dtype}) > 1:
-            named = " and ".join(f"`{self.operands[place].name}`" for place in self.same_dtype)
+        if len({tensors[index].dtype for index in self.same_dtype}) > 1:
+            named = " and ".join(f"`{self.operands[index].name}`" for index in self.same_dtype)
             raise OperandDTypeError(
                 f"{named} of `{self.name}` have different element types", help="cast one of them first"
             )

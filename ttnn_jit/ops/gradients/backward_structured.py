@@ -44,7 +44,7 @@ def _product(f: Ops, g: Value, x: Value, dim: int | None) -> Value:
         flat = f.reshape(x, (math.prod(x.shape),))
         return f.reshape(_product(f, f.reshape(g, (1,)), flat, 0), x.shape)
     axis = axis_of(dim, len(x.shape))
-    kept = tuple(1 if place == axis else extent for place, extent in enumerate(x.shape))
+    kept = tuple(1 if index == axis else extent for index, extent in enumerate(x.shape))
     if math.prod(g.shape) != math.prod(kept):
         raise ShapeError(
             f"a gradient of shape {list(g.shape)} is none of products along dimension {axis} of {list(x.shape)}"
@@ -60,8 +60,8 @@ _GAMMAS = (-9.0, 9.0)
 
 def _multigammaln(f: Ops, g: Value, x: Value) -> Value:
     total = f.digamma(x)
-    for place in range(1, 4):
-        total += f.digamma(x - place / 2)
+    for index in range(1, 4):
+        total += f.digamma(x - index / 2)
     return g * f.where(x >= 1.5, total, math.nan)
 
 

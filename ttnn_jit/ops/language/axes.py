@@ -44,7 +44,7 @@ def axes_of(dims: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tuple[int, ...]:
-    """The extents of a tensor after its `axes` were reduced; `keep` leaves extents of 1 in their places."""
+    """The extents of a tensor after its `axes` were reduced; `keep` leaves an extent of 1 for each."""
     kept = ((1 if axis in axes else extent) for axis, extent in enumerate(shape) if keep or axis not in axes)
     return tuple(kept)
 

@@ -40,11 +40,11 @@ class BoundCall:
 
 def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:
     """`bound` with another precision, if its operation has one: what `precision` makes of the caller's."""
-    place = bound.operation.precision_place
-    if place is None:
+    index = bound.operation.precision_index
+    if index is None:
         return bound
     attributes = [*bound.attributes]
-    attributes[place] = precision(attributes[place])
+    attributes[index] = precision(attributes[index])
     return replace(bound, attributes=tuple(attributes))
 
 
@@ -85,7 +85,7 @@ def bind(
             return bound
         of_dtypes.append(bound)
     if of_dtypes:
-        return of_dtypes[0]  # whoever writes the operation refuses it, at its place
+        return of_dtypes[0]  # whoever writes the operation refuses it, at its location
     signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
     fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # The declaration whose keywords fit is the one that was meant.
@@ -151,8 +151,8 @@ def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]
     if not isinstance(value, (list, tuple)) or not value:
         got = "an empty one" if isinstance(value, (list, tuple)) else type_name(value)
         raise ArgumentError(f"{what} must be a list or tuple of tensors, got {got}")
-    for place, each in enumerate(value):
-        yield each, f"element {place} of {what}"
+    for index, each in enumerate(value):
+        yield each, f"element {index} of {what}"
 
 
 def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[Any, ...]:

@@ -229,7 +229,7 @@ class OptionalIndexKind(IndexKind):
 
 @dataclass(frozen=True)
 class IndicesKind(ExactKind):
-    """Whole numbers: extents, dimensions or places."""
+    """Whole numbers: extents, dimensions or indices."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[int, ...]:  # noqa: ARG002 - numbers have none
         """The ints as a tuple."""

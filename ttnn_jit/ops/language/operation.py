@@ -115,10 +115,10 @@ class Declaration:
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
     @cached_property
-    def precision_place(self) -> int | None:
+    def precision_index(self) -> int | None:
         """Which attribute says how exactly a chip multiplies; None if none does."""
         kinds = (attribute.kind for attribute in self.attributes)
-        return next((place for place, kind in enumerate(kinds) if isinstance(kind, PrecisionKind)), None)
+        return next((index for index, kind in enumerate(kinds) if isinstance(kind, PrecisionKind)), None)
 
     @cached_property
     def has_default_precision(self) -> bool:
@@ -218,9 +218,9 @@ class Operation(Declaration):
         check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
             can be read before it runs: eagerly (`ttnn_jit.runtime.elements.elements`). A kernel takes them for the
             nearest that it can, or for none.
-        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names places of
-            elements, what its results are judged by, for of equal elements any place is right: in place of places the
-            elements there. Raises ShapeError where a place names none, or one twice that it may name once.
+        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names indices of
+            elements, what its results are judged by, for of equal elements any index is right: in place of indices the
+            elements there. Raises ShapeError where an index names none, or one twice that it may name once.
     """
 
     golden: Callable[..., Any]
@@ -335,9 +335,9 @@ class Operation(Declaration):
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a call gives for the operand that is written; None if nothing."""
         written = self.operands[self.written_operand].name
-        place = self.parameter_names.index(written)
-        if place < len(args):
-            return args[place]
+        index = self.parameter_names.index(written)
+        if index < len(args):
+            return args[index]
         keywords = (keyword for keyword, meant in self.named_by.items() if meant[0] == written)
         return next((kwargs[keyword] for keyword in keywords if keyword in kwargs), None)
 
@@ -370,7 +370,7 @@ class Operation(Declaration):
     def signature(self) -> str:
         """The call as it is written, ``clamp(input, min=..., max=...)``."""
         required = [parameter.is_required for parameter in self.parameters]
-        by_name = next((place for place, needed in enumerate(required) if needed and not all(required[:place])), None)
+        by_name = next((index for index, needed in enumerate(required) if needed and not all(required[:index])), None)
         written = [*map(str, self.parameters)]
         if by_name is not None:
             written.insert(by_name, "*")

@@ -30,8 +30,8 @@ def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
 
 def _permuted(shape: Extents, dims: Sequence[int]) -> Access:
     coordinates: list[Expr] = [Const(0)] * len(shape)
-    for place, dim in enumerate(dims):
-        coordinates[dim] = Dim(place)
+    for index, dim in enumerate(dims):
+        coordinates[dim] = Dim(index)
     return Access(tuple(shape[dim] for dim in dims), tuple(coordinates))
 
 
@@ -237,12 +237,12 @@ def indexed(shape: Extents, index: object) -> Iterator[Spelling]:
         ShapeError: The index is of another kind, or of more dimensions, or names an element that is not there.
     """
     items = list(index) if isinstance(index, tuple) else [index]
-    places = [place for place, item in enumerate(items) if item is Ellipsis]
+    ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
     named = sum(item is not None and item is not Ellipsis for item in items)
-    if len(places) > 1 or named > len(shape):
+    if len(ellipses) > 1 or named > len(shape):
         raise ShapeError(f"{index!r} indexes {named} dimensions of a tensor of rank {len(shape)}")
-    fill = places[0] if places else len(items)
-    items[fill : fill + len(places)] = [slice(None)] * (len(shape) - named)
+    fill = ellipses[0] if ellipses else len(items)
+    items[fill : fill + len(ellipses)] = [slice(None)] * (len(shape) - named)
     parts: list[range] = []
     extents: list[int] = []
     for item in items:
@@ -312,8 +312,8 @@ def _spelled_repeat_interleave(shape: Extents, repeats: int, dim: int) -> Spelli
 
 
 def _interleaved(shape: Extents, repeats: int, axis: int) -> Access:
-    extents = tuple(extent * repeats if place == axis else extent for place, extent in enumerate(shape))
-    every = (Dim(place) for place in range(len(shape)))
+    extents = tuple(extent * repeats if index == axis else extent for index, extent in enumerate(shape))
+    every = (Dim(index) for index in range(len(shape)))
     return Access(extents, tuple(divided(dim, max(1, repeats)) if dim.position == axis else dim for dim in every))
 
 
@@ -360,7 +360,7 @@ def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
     axis = axis_of(dim, len(first))
     for shape in shapes[1:]:
         if len(shape) != len(first) or any(
-            extent != other for place, (extent, other) in enumerate(zip(shape, first, strict=True)) if place != axis
+            extent != other for index, (extent, other) in enumerate(zip(shape, first, strict=True)) if index != axis
         ):
             raise ShapeError(
                 f"tensors of shapes {list(first)} and {list(shape)} differ in more than dimension {axis}",
@@ -372,7 +372,7 @@ def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
 def _concatenated(shapes: Sequence[Extents], axis: int) -> tuple[Part, ...]:
     starts = itertools.accumulate((shape[axis] for shape in shapes), initial=0)
     return tuple(
-        Part(tuple(start if place == axis else 0 for place in range(len(shape))), Access.identity(shape))
+        Part(tuple(start if dim == axis else 0 for dim in range(len(shape))), Access.identity(shape))
         for start, shape in zip(starts, shapes, strict=False)
     )
 

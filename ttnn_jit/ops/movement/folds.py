@@ -1,4 +1,4 @@
-"""Blocks of places as the channels of one: a convolution with strides becomes one without."""
+"""Blocks of positions as the channels of one: a convolution with strides becomes one without."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
 FOLD = MacroOperation(
     name="fold",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
-    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
+    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one position.",
     decompose=_fold,
     golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
     examples=(

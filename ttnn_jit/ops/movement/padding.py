@@ -99,9 +99,9 @@ def _replicated(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple
     if extent == 0:
         raise ShapeError(f"dimension {axis} has no element to repeat")
 
-    def repeated(place: int, times: int) -> list[Value]:
+    def repeated(index: int, times: int) -> list[Value]:
         repetitions = tuple(times if dim == axis else 1 for dim in range(len(x.shape)))
-        return [ops.call(REPEAT, [ops.sliced(x, axis, place, place + 1)], repetitions)] if times else []
+        return [ops.call(REPEAT, [ops.sliced(x, axis, index, index + 1)], repetitions)] if times else []
 
     return repeated(0, before), repeated(extent - 1, after)
 
@@ -127,8 +127,8 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation
         import numpy
 
         for axis, pair in enumerate(padding, -len(padding)):
-            places = numpy.pad(numpy.arange(x.shape[axis]), pair, mode=in_numpy)
-            x = torch.index_select(x, axis, torch.from_numpy(places))
+            indices = numpy.pad(numpy.arange(x.shape[axis]), pair, mode=in_numpy)
+            x = torch.index_select(x, axis, torch.from_numpy(indices))
         return x
 
     return MacroOperation(

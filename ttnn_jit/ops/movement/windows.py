@@ -1,7 +1,7 @@
-"""Windows of a tensor: the places that a kernel takes along its spatial dimensions, of convolutions and pools.
+"""Windows of a tensor: the positions that a kernel takes along its spatial dimensions, of convolutions and pools.
 
 A tensor has a batch, spatial dimensions, and channels last. Nothing moves for its own sake: which element a tap of a
-window is, is affine in the window's place and the tap's.
+window is, is affine in the window's index and the tap's.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Windows:
 
     @property
     def are_single_elements(self) -> bool:
-        """Whether every window is the element at its place."""
+        """Whether every window is the element at its index."""
         return math.prod(self.kernel) == math.prod(self.stride) == 1
 
 
@@ -113,8 +113,8 @@ def _spelled_windows(shape: Extents, kernel: Extents, stride: Extents, dilation:
 def _windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents) -> Access:
     rank = len(kernel)
     counts = Windows(kernel, stride, ((0, 0),) * rank, dilation).count(shape[1:-1])
-    places = zip(range(1, rank + 1), stride, dilation, strict=True)
-    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), apart))) for dim, step, apart in places)
+    dims = zip(range(1, rank + 1), stride, dilation, strict=True)
+    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), apart))) for dim, step, apart in dims)
     return Access((shape[0], *counts, *kernel, shape[-1]), (Dim(0), *taps, Dim(2 * rank + 1)))
 
 
@@ -130,7 +130,7 @@ WINDOWS = movement(
     Parameter("kernel_size", EXTENTS),
     Parameter("stride", EXTENTS),
     Parameter("dilation", EXTENTS),
-    summary="The elements of every window, by tap: batch, places of windows, taps, channels.",
+    summary="The elements of every window, by tap: batch, positions of windows, taps, channels.",
     spelled=_spelled_windows,
     access=_windows,
     golden=_golden,
@@ -161,10 +161,10 @@ def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: fl
 
 def taps_of(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
     """The elements of every window along one spatial dimension of a padded tensor, one tensor for each tap."""
-    place = axis - 1
-    step, apart, count = windows.stride[place], windows.dilation[place], counts[place]
+    dim = axis - 1
+    step, apart, count = windows.stride[dim], windows.dilation[dim], counts[dim]
     found = []
-    for tap in range(windows.kernel[place]):
+    for tap in range(windows.kernel[dim]):
         begins, ends, steps = [0] * len(x.shape), list(x.shape), [1] * len(x.shape)
         begins[axis], ends[axis], steps[axis] = tap * apart, tap * apart + (count - 1) * step + 1, step
         found.append(ops.slice(x, begins, ends, steps))

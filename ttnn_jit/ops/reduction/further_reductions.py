@@ -11,7 +11,7 @@ from ttnn_jit.ops.elementwise.binary import NE
 from ttnn_jit.ops.families.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.language.axes import axes_of, axis_of
-from ttnn_jit.ops.language.named_places import with_named
+from ttnn_jit.ops.language.named_indices import with_named
 from ttnn_jit.ops.language.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction.moments import over_axes
 from ttnn_jit.ops.reduction.reductions import MAX, MIN, PROD, SUM, over
@@ -93,17 +93,17 @@ ANY = _question("any", MAX, SUM, "1 where an element along the dimensions is not
 ALL = _question("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
 
 
-def _topk_of(ops: Ops, x: Value, places: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
+def _topk_of(ops: Ops, x: Value, indices: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
-    if places.shape != x.shape:
-        raise ShapeError(f"`indices_tensor` has shape {list(places.shape)}, and the tensor {list(x.shape)}")
+    if indices.shape != x.shape:
+        raise ShapeError(f"`indices_tensor` has shape {list(indices.shape)}, and the tensor {list(x.shape)}")
     values, found = ops.results(TOPK, [x], k, axis, largest, ordered)
-    return [values, ops.call(GATHER, [places, found], axis)]
+    return [values, ops.call(GATHER, [indices, found], axis)]
 
 
-def _topk_of_golden(torch: Any, x: Any, places: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
+def _topk_of_golden(torch: Any, x: Any, indices: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
     values, found = torch.topk(x, k, dim, largest, ordered)
-    return values, torch.gather(places, dim, found)
+    return values, torch.gather(indices, dim, found)
 
 
 TOPK_OF = MacroOperation(
@@ -114,7 +114,7 @@ TOPK_OF = MacroOperation(
     decompose=_topk_of,
     result_count=2,
     golden=_topk_of_golden,
-    by_elements=lambda torch, results, x, places, _, dim, *__: with_named(torch, results, x, places, dim),
+    by_elements=lambda torch, results, x, indices, _, dim, *__: with_named(torch, results, x, indices, dim),
     examples=((((3, 40), (3, 40)), (5, -1, True, True)), (((7, 33), (7, 33)), (3, 0, False, True))),
 )
 

@@ -20,7 +20,7 @@ def reducing_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routin
     """The loops of what makes one element of those along a dimension."""
     (axis,) = axes
     extents, access = loops_along(shape, axis)
-    others: list[Expr] = [Dim(place) for place in range(len(shape) - 1)]
+    others: list[Expr] = [Dim(dim) for dim in range(len(shape) - 1)]
     found = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
     return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(found))))
 
@@ -71,9 +71,9 @@ def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routine
     others = [dim for dim in range(rank - 1) if dim != axis]
     order = (*others, axis, rank - 1)
     extents = tuple(shape[dim] for dim in order)
-    places = {dim: place for place, dim in enumerate(order)}
-    kept = [Const(0) if dim == axis else Dim(places[dim]) for dim in range(rank) if keepdim or dim != axis]
-    return RoutineLoops.over(extents, 2, tuple(Dim(places[dim]) for dim in range(rank)), tuple(kept))
+    positions = {dim: position for position, dim in enumerate(order)}
+    kept = [Const(0) if dim == axis else Dim(positions[dim]) for dim in range(rank) if keepdim or dim != axis]
+    return RoutineLoops.over(extents, 2, tuple(Dim(positions[dim]) for dim in range(rank)), tuple(kept))
 
 
 def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:

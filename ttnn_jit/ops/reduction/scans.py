@@ -1,4 +1,4 @@
-"""Operations that go along a dimension element by element: running sums and products, and the place of the largest."""
+"""Operations that go along a dimension element by element: running sums and products, and the index of the largest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axes_of, axis_within, without_axes
-from ttnn_jit.ops.language.named_places import farthest
+from ttnn_jit.ops.language.named_indices import farthest
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.movement.data_movement import RESHAPE
@@ -88,38 +88,38 @@ CUMPROD = _scan(
 )
 
 
-def _place_loop(load: Any, _store: Any) -> Any:
-    """The place of the first largest element, or of the first smallest; NaN is both."""
+def _index_loop(load: Any, _store: Any) -> Any:
+    """The index of the first largest element, or of the first smallest; NaN is both."""
 
-    def loop(x, xs, place, extent, largest):  # type: ignore[no-untyped-def]
+    def loop(x, xs, index, extent, largest):  # type: ignore[no-untyped-def]
         best, at = load(x[0]), 0
         for i in range(1, extent):
             value = load(x[i * xs])
             further = value > best if largest else value < best
             if further or (value != value and best == best):  # noqa: PLR0124 - NaN
                 best, at = value, i
-        place[0] = at
+        index[0] = at
 
     return loop
 
 
-def _places(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec, ...]:
+def _index_specs(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec, ...]:
     shape = without_axes(x.shape, axes, keep=keepdim)
     return (x.interleaved.with_(shape=shape, dtype=DataType.UINT32),)
 
 
-def _place_along(name: str, *, largest: bool) -> Routine:
+def _index_along(name: str, *, largest: bool) -> Routine:
     kind = "largest" if largest else "smallest"
     return Routine(
         name=f"{name}_along",
         ttnn_name=name,
         parameters=REDUCED,
-        summary=f"The place of the {kind} element along one dimension.",
+        summary=f"The index of the {kind} element along one dimension.",
         source=f"ttnn.{name}",
-        loop=_place_loop,
+        loop=_index_loop,
         loops=reducing_loops,
-        spelled=_spelled_place,
-        result=_places,
+        spelled=_spelled_index,
+        result=_index_specs,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
         native=NativeLoop.PLACES_FOUND,
@@ -128,14 +128,14 @@ def _place_along(name: str, *, largest: bool) -> Routine:
     )
 
 
-def _spelled_place(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+def _spelled_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
     axes = axes_of(dims, len(shape))
     if len(axes) != 1:
         raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
     return axes, keepdim
 
 
-def _place(routine: Routine) -> Callable[..., Value]:
+def _index_of(routine: Routine) -> Callable[..., Value]:
     """Calls of `routine`, along one dimension, or over the elements in a row."""
 
     def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
@@ -144,23 +144,23 @@ def _place(routine: Routine) -> Callable[..., Value]:
         if dims and len(axes) > 1:
             raise ShapeError(f"{list(dims)} are several dimensions", help="give one, or none for all elements")
         if any(shape[axis] == 0 for axis in axes):
-            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no place of one")
+            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no index of one")
         if len(axes) == 1:
             return ops.call(routine, [x], axes, keepdim)
-        place = ops.call(routine, [ops.call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
-        return ops.call(RESHAPE, [place], without_axes(shape, axes, keep=keepdim))
+        index = ops.call(routine, [ops.call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
+        return ops.call(RESHAPE, [index], without_axes(shape, axes, keep=keepdim))
 
     return decompose
 
 
-def _place_operation(routine: Routine, *, largest: bool) -> MacroOperation:
+def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     name, kind = routine.ttnn_name, "largest" if largest else "smallest"
     return MacroOperation(
         name=name,
         parameters=REDUCED,
-        summary=f"The place of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
+        summary=f"The index of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
         f"is the {kind}.",
-        decompose=_place(routine),
+        decompose=_index_of(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
         by_elements=farthest,
         aten=name,
@@ -173,10 +173,10 @@ def _place_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     )
 
 
-ARGMAX_ALONG = _place_along("argmax", largest=True)
-ARGMIN_ALONG = _place_along("argmin", largest=False)
-ARGMAX = _place_operation(ARGMAX_ALONG, largest=True)
-ARGMIN = _place_operation(ARGMIN_ALONG, largest=False)
+ARGMAX_ALONG = _index_along("argmax", largest=True)
+ARGMIN_ALONG = _index_along("argmin", largest=False)
+ARGMAX = _index_operation(ARGMAX_ALONG, largest=True)
+ARGMIN = _index_operation(ARGMIN_ALONG, largest=False)
 
 OPERATIONS = (CUMSUM, CUMPROD, ARGMAX, ARGMIN)
 

@@ -1,1 +1,1 @@
-"""Operations whose places depend on elements, and random elements."""
+"""Operations whose indices depend on elements, and random elements."""

@@ -38,8 +38,8 @@ def _rows_loop(load: Any, store: Any) -> Any:
 
 def _rows_loops(grad: Shape, _: Shape, rows: int) -> RoutineLoops:
     extents = (grad[0], rows, grad[1])
-    places = ((0, 2), (0,), (1, 2))
-    return RoutineLoops.over(extents, 3, *(tuple(map(Dim, each)) for each in places))
+    dims = ((0, 2), (0,), (1, 2))
+    return RoutineLoops.over(extents, 3, *(tuple(map(Dim, each)) for each in dims))
 
 
 SUMMED_ROWS = Routine(

@@ -1,4 +1,4 @@
-"""Random elements, from a generator whose state is a count: every element is a function of its place, and of the draw.
+"""Random elements, from a generator whose state is a count: every element is a function of its index, and of the draw.
 
 A draw reads two tensors: `draw`, a number that each draw of a generator has for its own, with the number behind it, and
 `key`, two words that a seed gives. So elements are made where they are used, in any order, and a call is repeated by
@@ -32,7 +32,7 @@ NUMBERS_OF_A_DRAW = 2
 """By how much a generator counts up for each draw."""
 WORD = 1 << 32
 MOST_ELEMENTS = 1 << 30
-"""Of one draw: all places, and as many behind them, are numbers that `arange` counts to."""
+"""Of one draw: all indices, and as many behind them, are numbers that `arange` counts to."""
 RESOLUTION = 24
 """Bits of a uniform element, the upper ones of its word: float32 has all multiples of 2**-24 below 1."""
 
@@ -47,9 +47,9 @@ def _rotated(b: Any, x: Any, count: int) -> Any:
     return b.bitwise_or(b.shift_left(x, b.const(count)), b.shift_right_zero(x, b.const(32 - count)))
 
 
-def _random_word(b: Any, place: Any, low: Any, high: Any) -> Any:
+def _random_word(b: Any, index: Any, low: Any, high: Any) -> Any:
     keys = (low, high, b.bitwise_xor(b.bitwise_xor(low, high), b.const(_PARITY)))
-    x, y = b.add(place, low), high
+    x, y = b.add(index, low), high
     for group in range(5):
         for count in _ROTATIONS[group % 2]:
             x = b.add(x, y)
@@ -74,15 +74,15 @@ def threefry(counter: tuple[Any, Any], low: Any, high: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _word_golden(torch: Any, place: Any, low: Any, high: Any) -> Any:
-    place, low, high = (each.to(torch.int64) % WORD for each in (place, low, high))
-    return threefry((place, 0), low, high)[0]
+def _word_golden(torch: Any, index: Any, low: Any, high: Any) -> Any:
+    index, low, high = (each.to(torch.int64) % WORD for each in (index, low, high))
+    return threefry((index, 0), low, high)[0]
 
 
 RANDOM_WORD = Elementwise(
     name="random_word",
-    parameters=tuple(Parameter(name, TENSOR) for name in ("place", "low", "high")),
-    summary="The first word of Threefry-2x32-20, of the counter (place, 0) under the key (low, high).",
+    parameters=tuple(Parameter(name, TENSOR) for name in ("index", "low", "high")),
+    summary="The first word of Threefry-2x32-20, of the counter (index, 0) under the key (low, high).",
     source="Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011)",
     emit=_random_word,
     golden=_word_golden,
@@ -95,22 +95,22 @@ _NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter
 
 
 def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
-    """Numbers from 0 to before 1, those of the places from `behind` on; the draw has a key of its own."""
+    """Numbers from 0 to before 1, those of the indices from `behind` on; the draw has a key of its own."""
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
     row = ops.reshape(arange(ops, rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
-    place = row + arange(ops, columns, draw, dtype=STATE_TYPE)
+    index = row + arange(ops, columns, draw, dtype=STATE_TYPE)
     words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
     own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
-    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [place, *own]), 32 - RESOLUTION])
+    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [index, *own]), 32 - RESOLUTION])
     return ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE) * 2.0 ** (-RESOLUTION)
 
 
 def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
-    places = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
+    indices = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
     low, high = (key.to(torch.int64) % WORD).tolist()
     (number,) = (draw.to(torch.int64) % WORD).tolist()
     own = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
-    return (threefry((places, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
+    return (threefry((indices, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
 
 
 def check_count(shape: Shape) -> None:

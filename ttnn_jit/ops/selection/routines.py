@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.reduction import laid_out
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axis_of
-from ttnn_jit.ops.language.named_places import in_order
+from ttnn_jit.ops.language.named_indices import in_order
 from ttnn_jit.ops.language.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim
@@ -18,39 +18,39 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 Extents = tuple[int, ...]
 
 MOST_UINT16 = 1 << 16
-"""Elements along a dimension whose places uint16 holds."""
+"""Elements along a dimension whose indices uint16 holds."""
 
 
-def dtype_of_places(extent: int) -> DataType:
-    """The element type of places along a dimension: the narrowest that ttnn has for them."""
+def index_dtype(extent: int) -> DataType:
+    """The element type of indices along a dimension: the narrowest that ttnn has for them."""
     return DataType.UINT16 if extent <= MOST_UINT16 else DataType.UINT32
 
 
 def _topk_loop(load: Any, _store: Any) -> Any:
     """The first elements in the order of torch.topk; of equal ones those that come first."""
 
-    def loop(x, xs, values, vs, places, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, xs, values, vs, indices, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         held = 0
         for i in range(extent):
             value = load(x[i * xs])
-            place = held
-            while place > 0:
-                other = load(values[(place - 1) * vs])
+            slot = held
+            while slot > 0:
+                other = load(values[(slot - 1) * vs])
                 if largest:
                     before = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
                 else:
                     before = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
                 if not before:
                     break
-                place -= 1
-            if place == count:
+                slot -= 1
+            if slot == count:
                 continue
             held = min(held + 1, count)
-            for j in range(held - 1, place, -1):
+            for j in range(held - 1, slot, -1):
                 values[j * vs] = values[(j - 1) * vs]
-                places[j * ps] = places[(j - 1) * ps]
-            values[place * vs] = x[i * xs]
-            places[place * ps] = i
+                indices[j * ps] = indices[(j - 1) * ps]
+            values[slot * vs] = x[i * xs]
+            indices[slot * ps] = i
 
     return loop
 
@@ -72,9 +72,9 @@ def _topk_loops(shape: Extents, k: int, axis: int, *_: Any) -> RoutineLoops:
 def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
     extents = tuple(x.shape)
     shape = (*extents[:axis], k, *extents[axis + 1 :])
-    places = dtype_of_places(extents[axis])
+    indices = index_dtype(extents[axis])
     values = x.interleaved.with_(shape=shape)
-    return values, values.with_(dtype=places)
+    return values, values.with_(dtype=indices)
 
 
 TOPK = Routine(
@@ -86,7 +86,7 @@ TOPK = Routine(
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
     ),
-    summary="The `k` largest elements along `dim`, or the smallest, in order, and their places there, "
+    summary="The `k` largest elements along `dim`, or the smallest, in order, and their indices there, "
     "UINT16 or else UINT32; NaN is the largest.",
     loop=_topk_loop,
     loops=_topk_loops,

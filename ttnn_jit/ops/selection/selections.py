@@ -1,4 +1,4 @@
-"""Operations whose places depend on elements: gathered, scattered, sorted; and triangles, whose loops have corners."""
+"""Operations whose indices depend on elements: gathered, scattered, sorted; and triangles, whose loops have corners."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.movement import OPERAND
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axis_of, axis_within
-from ttnn_jit.ops.language.named_places import in_order
+from ttnn_jit.ops.language.named_indices import in_order
 from ttnn_jit.ops.language.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
-from ttnn_jit.ops.selection.routines import dtype_of_places
+from ttnn_jit.ops.selection.routines import index_dtype
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Dim
 from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS
@@ -27,13 +27,13 @@ def _gather_loop(_load: Any, _store: Any) -> Any:
 
     def loop(x, xs, index, ps, result, rs, count, extent):  # type: ignore[no-untyped-def]
         for i in range(count):
-            place = min(max(int(index[i * ps]), 0), extent - 1)
-            result[i * rs] = x[place * xs]
+            at = min(max(int(index[i * ps]), 0), extent - 1)
+            result[i * rs] = x[at * xs]
 
     return loop
 
 
-def _check_places(x: Any, index: Any, dim: int) -> None:
+def _check_index(x: Any, index: Any, dim: int) -> None:
     """Refuses an index that names no element along the dimension."""
     axis, shape = axis_within(dim, len(x.shape)), tuple(x.shape) or (1,)
     if (found := index.outside(shape[axis])) is not None:
@@ -43,7 +43,7 @@ def _check_places(x: Any, index: Any, dim: int) -> None:
 def _spelled_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     fits = len(index) == len(shape) and all(
-        own <= extent or place == axis for place, (own, extent) in enumerate(zip(index, shape, strict=True))
+        own <= extent or position == axis for position, (own, extent) in enumerate(zip(index, shape, strict=True))
     )
     if not fits:
         raise ShapeError(
@@ -77,7 +77,7 @@ GATHER = Routine(
     result=lambda x, index, _: (x.interleaved.with_(shape=index.shape),),
     operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
-    check=_check_places,
+    check=_check_index,
     aten="gather",
     examples=((((3, 40), (3, 7)), (1,)), (((5, 33), (9, 20)), (0,)), (((2, 3, 4), (2, 3, 4)), (-1,))),
 )
@@ -88,19 +88,19 @@ def _scatter_loop(load: Any, store: Any) -> Any:
 
     def loop(index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(count):
-            place = int(index[i * ps])
-            if place < 0 or place >= extent:
+            at = int(index[i * ps])
+            if at < 0 or at >= extent:
                 continue
             if way == 0:
-                result[place * rs] = source[i * ss]
+                result[at * rs] = source[i * ss]
                 continue
-            old, new = load(result[place * rs]), load(source[i * ss])
+            old, new = load(result[at * rs]), load(source[i * ss])
             if way == 1:
-                result[place * rs] = store(old + new)
+                result[at * rs] = store(old + new)
             elif way == 2:
-                result[place * rs] = store(old * new)
+                result[at * rs] = store(old * new)
             elif new != new or (way == 3 and new > old) or (way == 4 and new < old):  # noqa: PLR0124 - NaN
-                result[place * rs] = source[i * ss]
+                result[at * rs] = source[i * ss]
 
     return loop
 
@@ -109,8 +109,8 @@ def _spelled_scatter(shape: Extents, index: Extents, source: Extents, dim: int) 
     axis = axis_of(dim, len(shape))
     ranks = {len(shape), len(index), len(source)}
     fits = len(ranks) == 1 and all(
-        own <= other and (place == axis or own <= extent)
-        for place, (own, extent, other) in enumerate(zip(index, shape, source, strict=True))
+        own <= other and (position == axis or own <= extent)
+        for position, (own, extent, other) in enumerate(zip(index, shape, source, strict=True))
     )
     if not fits:
         raise ShapeError(
@@ -143,8 +143,8 @@ _SCATTERED = (
 )
 
 
-def _check_places_of_scatter(x: Any, index: Any, _: Any, dim: int) -> None:
-    _check_places(x, index, dim)
+def _check_index_of_scatter(x: Any, index: Any, _: Any, dim: int) -> None:
+    _check_index(x, index, dim)
 
 
 def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices: Parameter) -> Routine:
@@ -153,7 +153,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         name=name,
         ttnn_name=ttnn_name,
         parameters=(*_SCATTERED, *choices),
-        summary=f"The tensor with elements of `src` {said} the places along `dim` that `index` names.",
+        summary=f"The tensor with elements of `src` {said} the indices along `dim` that `index` names.",
         loop=_scatter_loop,
         loops=_scatter_loops,
         spelled=_spelled_scatter,
@@ -164,7 +164,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         same_dtype=(0, 2),
         constants=lambda _: (way,),
         golden=_scattered_in_torch(in_torch),
-        check=_check_places_of_scatter,
+        check=_check_index_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
         rounds_steps=True,
         examples=(
@@ -192,9 +192,9 @@ def _index_fill_loop(_load: Any, store: Any) -> Any:
         for i in range(extent):
             result[i * rs] = x[i * xs]
         for i in range(count):
-            place = int(index[i * ps])
-            if 0 <= place < extent:
-                result[place * rs] = store(value)
+            at = int(index[i * ps])
+            if 0 <= at < extent:
+                result[at * rs] = store(value)
 
     return loop
 
@@ -219,14 +219,14 @@ INDEX_FILL = Routine(
         Parameter("index", TENSOR),
         Parameter("value", NUMBER),
     ),
-    summary="The tensor with `value` in all places along `dim` that `index` names.",
+    summary="The tensor with `value` at all indices along `dim` that `index` names.",
     loop=_index_fill_loop,
     loops=_index_fill_loops,
     spelled=_spelled_index_fill,
     operand_dtypes=(SCALARS, INDICES),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
-    check=lambda x, index, dim, _: _check_places(x, index, dim),
+    check=lambda x, index, dim, _: _check_index(x, index, dim),
     aten="index_fill.int_Scalar",
     examples=((((3, 40), (7,)), (1, 1.5)), (((5, 33), (2,)), (0, -2)), (((2, 3, 4), (1,)), (-2, 0))),
 )
@@ -236,9 +236,9 @@ INDEX_FILL = Routine(
 
 
 def _sort_loop(load: Any, _store: Any) -> Any:  # noqa: C901 - one loop, as numba takes it
-    """A heap sort of places by element, then by place, so that it is stable; NaN is the largest element."""
+    """A heap sort of indices by element, then by index, so that it is stable; NaN is the largest element."""
 
-    def loop(x, xs, values, vs, places, ps, extent, descending):  # type: ignore[no-untyped-def]
+    def loop(x, xs, values, vs, indices, ps, extent, descending):  # type: ignore[no-untyped-def]
         def before(i: Any, j: Any) -> Any:
             a, b = load(x[i * xs]), load(x[j * xs])
             if a == b or (a != a and b != b):  # noqa: PLR0124 - NaN
@@ -247,29 +247,29 @@ def _sort_loop(load: Any, _store: Any) -> Any:  # noqa: C901 - one loop, as numb
             return less != descending
 
         for i in range(extent):
-            places[i * ps] = i
+            indices[i * ps] = i
         start, end = extent // 2, extent
         while end > 1:
             if start > 0:
                 start -= 1
             else:
                 end -= 1
-                last = places[end * ps]
-                places[end * ps] = places[0]
-                places[0] = last
+                last = indices[end * ps]
+                indices[end * ps] = indices[0]
+                indices[0] = last
             root = start
             while 2 * root + 1 < end:
                 child = 2 * root + 1
-                if child + 1 < end and before(int(places[child * ps]), int(places[(child + 1) * ps])):
+                if child + 1 < end and before(int(indices[child * ps]), int(indices[(child + 1) * ps])):
                     child += 1
-                if not before(int(places[root * ps]), int(places[child * ps])):
+                if not before(int(indices[root * ps]), int(indices[child * ps])):
                     break
-                last = places[root * ps]
-                places[root * ps] = places[child * ps]
-                places[child * ps] = last
+                last = indices[root * ps]
+                indices[root * ps] = indices[child * ps]
+                indices[child * ps] = last
                 root = child
         for i in range(extent):
-            values[i * vs] = x[int(places[i * ps]) * xs]
+            values[i * vs] = x[int(indices[i * ps]) * xs]
 
     return loop
 
@@ -280,8 +280,8 @@ def _sort_loops(shape: Extents, axis: int, *_: Any) -> RoutineLoops:
 
 
 def _sort_results(x: TensorSpec, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
-    places = dtype_of_places(tuple(x.shape)[axis])
-    return x.interleaved, x.interleaved.with_(dtype=places)
+    indices = index_dtype(tuple(x.shape)[axis])
+    return x.interleaved, x.interleaved.with_(dtype=indices)
 
 
 SORT = Routine(
@@ -292,7 +292,7 @@ SORT = Routine(
         Parameter("descending", FLAG, default=False),
         Parameter("stable", FLAG, default=False),
     ),
-    summary="The elements along `dim` in order, and the places that they had; always stable, NaN is the largest.",
+    summary="The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest.",
     loop=_sort_loop,
     loops=_sort_loops,
     spelled=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.diagnostics.tracebacks import place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.native.entry import replay_entry
@@ -62,7 +62,7 @@ class TracePool(BufferPool):
         def refuse(_: Buffer) -> NoReturn:
             raise TraceError(
                 f"a tensor that {trace_id} makes holds no numbers before the first `ttnn.execute_trace`",
-                location=place_of_the_user(),
+                location=user_location(),
                 help="nothing runs while a trace is captured; execute it first",
             )
 
@@ -144,7 +144,7 @@ class Recorder:
     pool: BufferPool
 
     def __init__(self) -> None:
-        self.began: Location | None = place_of_the_user()
+        self.began: Location | None = user_location()
         self._thread = threading.get_ident()
 
     def require_own_thread(self, operation: str, device: object) -> None:
@@ -156,7 +156,7 @@ class Recorder:
         if threading.get_ident() != self._thread:
             raise TraceError(
                 f"{operation}: another thread captures what is called on {device}, since {self.began}",
-                location=place_of_the_user(),
+                location=user_location(),
                 help="wait until its capture ends, for example by a lock around it; or open a device for each thread",
             )
 
@@ -250,7 +250,7 @@ class TraceRecorder(Recorder):
         raise TraceError(
             f"{operation}: a trace, which is captured since {self.began}, holds nothing but operations on "
             "tensors of its device",
-            location=place_of_the_user(),
+            location=user_location(),
             help="do this before `ttnn.begin_trace_capture` or after `ttnn.end_trace_capture`; what a trace reads anew "
             "at each run lies in tensors that `ttnn.copy_host_to_device_tensor` writes",
         )
@@ -264,7 +264,7 @@ class TraceRecorder(Recorder):
         address = address_of(buffer)
         if buffer.pool is self.pool or address in self.captured:
             return
-        self.captured[int(address)] = CapturedTensor(spec, place_of_the_user())
+        self.captured[int(address)] = CapturedTensor(spec, user_location())
         self.memory.capture(self.trace_id, buffer, spec)
 
 

@@ -48,7 +48,7 @@ class ConvertTTNNToTTIR(FunctionPass):
 
     def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
         """The attributes of `op`, with the precision of a product."""
-        index = op.operation.precision_place
+        index = op.operation.precision_index
         if index is None or (op.statics[index] is None and not op.operation.has_default_precision):
             return op.statics
         statics = [*op.statics]
@@ -76,7 +76,7 @@ def _to_ttir(
     statics: Callable[[ttnn.TensorOp], Sequence[Any]], op: Operation, values: ValueMap
 ) -> Iterable[Operation] | None:
     if isinstance(op, ttnn.TensorOp):
-        properties = properties_of(op.operation, statics(op), op.placed)
+        properties = properties_of(op.operation, statics(op), op.declared_operands)
         return values.replaced(op, counterpart(ttir.OP_OF[op.operation], op, values.operands(op), properties))
     _require_no_device(op)
     return without_device(op, values)

@@ -50,7 +50,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
     builder = DecompositionBuilder(op)
-    operands = [None if each is None else (values[each], _as_read(spec_of(each.type))) for each in op.placed]
+    operands = [None if each is None else (values[each], _as_read(spec_of(each.type))) for each in op.declared_operands]
     if isinstance(op, ReductionOp):
         results = [builder.reduced(op.operation, operands, op.statics, spec_of(op.results[0].type).dtype)]
     else:
@@ -80,7 +80,7 @@ class DecompositionBuilder(FunctionBuilder):
         super().__init__(TTIR, "", Numerics.IEEE, None)
         self._location = op.location
 
-    def place(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
+    def location_attribute(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
         """That of the op which is written out."""
         return self._location
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ttnn_jit.ops.host_ops import OPS
 from ttnn_jit.ops.traced_calls import TRACERS
@@ -16,11 +16,40 @@ from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.ttnn.calling.eager_ops import EAGER
 from ttnn_jit.ttnn.calling.shared_parameters import OF_ANY, made_of
 
-if TYPE_CHECKING:
-    from ttnn_jit.ttnn.calling.host_function import HostFunction
+
+class CalledFunction(Protocol):
+    """What the text of a call depends on, of the declaration of its function."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """Its body."""
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+
+    @property
+    def in_programs(self) -> bool:
+        """Whether jitted functions may call it."""
+
+    @property
+    def takes_ops(self) -> bool:
+        """Whether the body has a first parameter that users do not see."""
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """As users see it."""
+
+    @property
+    def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
+        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The parameters that may be several whole numbers."""
 
 
-def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
     """The text of `call`, whose globals are `scope`, as long as nobody observes."""
     function: Any = declared.function
     arguments = vars(function).get("__ttnn_arguments__")  # of a body that takes them as one dataclass
@@ -31,14 +60,14 @@ def write(declared: HostFunction, call: Callable[..., Any], scope: dict[str, Any
     scope.update(_type=type, _list=list, _are_whole=_are_whole)
     own = [each for each in declared.signature.parameters.values() if each.kind not in OF_ANY]
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
-    places = [each.name for each in own if each.name not in by_name]
-    heads = ", ".join([*map(_omissible, places), "*_rest", *map(_omissible, by_name), "**_others"])
+    positional = [each.name for each in own if each.name not in by_name]
+    heads = ", ".join([*map(_omissible, positional), "*_rest", *map(_omissible, by_name), "**_others"])
     stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
     before = [OPS] if declared.takes_ops else []
-    passed = ", ".join([*before, *places, *(f"{name}={name}" for name in by_name)])
+    passed = ", ".join([*before, *positional, *(f"{name}={name}" for name in by_name)])
     if arguments is not None:
-        passed = f"_made_of(_arguments, {_dict_of(*before, *places, *by_name)})"
-    given = f"_given(_declared, {_dict_of(*places, *by_name)}, _rest, _others)"
+        passed = f"_made_of(_arguments, {_dict_of(*before, *positional, *by_name)})"
+    given = f"_given(_declared, {_dict_of(*positional, *by_name)}, _rest, _others)"
     in_tuples = [
         line for name in declared.listed for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
     ]
@@ -65,7 +94,7 @@ def _omissible(name: str) -> str:
     return f"{name}=_default_{name}"
 
 
-def _stale(declared: HostFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
+def _stale(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
     """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]
@@ -97,13 +126,13 @@ def _are_whole(value: Any) -> bool:
 
 
 def _given(
-    declared: HostFunction, values: Mapping[str, Any], rest: tuple[Any, ...], others: dict[str, Any]
+    declared: CalledFunction, values: Mapping[str, Any], rest: tuple[Any, ...], others: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call by what its parameters have: those that are as they are when omitted are left out."""
     parameters = declared.signature.parameters
     own = {name: value for name, value in values.items() if value is not parameters[name].default}
     if not rest:
         return (), {**own, **others}
-    places = [values[name] for name in values if parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    positional = [values[name] for name in values if parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     by_name = {name: own[name] for name in own if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY}
-    return (*places, *rest), {**by_name, **others}
+    return (*positional, *rest), {**by_name, **others}

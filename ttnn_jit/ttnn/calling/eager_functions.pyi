@@ -346,7 +346,7 @@ class _Any(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Argmax(TtnnOperation):
-    """The place of the largest element along `dim`, or among all in a row; of equal ones the first, NaN is the largest."""
+    """The index of the largest element along `dim`, or among all in a row; of equal ones the first, NaN is the largest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -354,7 +354,7 @@ class _Argmax(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Argmin(TtnnOperation):
-    """The place of the smallest element along `dim`, or among all in a row; of equal ones the first, NaN is the smallest."""
+    """The index of the smallest element along `dim`, or among all in a row; of equal ones the first, NaN is the smallest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -811,7 +811,7 @@ class _Fmod(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fold(TtnnOperation):
-    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.
+    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one position.
 
     Or: The same of images whose channels stand before rows and columns; those of the result stand last."""
 
@@ -958,7 +958,7 @@ class _Identity(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _IndexFill(TtnnOperation):
-    """The tensor with `value` in all places along `dim` that `index` names."""
+    """The tensor with `value` at all indices along `dim` that `index` names."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1595,15 +1595,15 @@ class _ScaleMaskSoftmax(TtnnOperation):
     def __call__(self, input: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Scatter(TtnnOperation):
-    """The tensor with elements of `src` in the places along `dim` that `index` names.
+    """The tensor with elements of `src` in the indices along `dim` that `index` names.
 
-    Or: The tensor with elements of `src` added to the places along `dim` that `index` names.
+    Or: The tensor with elements of `src` added to the indices along `dim` that `index` names.
 
-    Or: The tensor with elements of `src` multiplied into the places along `dim` that `index` names.
+    Or: The tensor with elements of `src` multiplied into the indices along `dim` that `index` names.
 
-    Or: The tensor with elements of `src` that are larger in the places along `dim` that `index` names.
+    Or: The tensor with elements of `src` that are larger in the indices along `dim` that `index` names.
 
-    Or: The tensor with elements of `src` that are smaller in the places along `dim` that `index` names."""
+    Or: The tensor with elements of `src` that are smaller in the indices along `dim` that `index` names."""
 
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1627,7 +1627,7 @@ class _Scatter(TtnnOperation):
     def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ScatterAdd(TtnnOperation):
-    """The tensor with elements of `src` added to the places along `dim` that `index` names."""
+    """The tensor with elements of `src` added to the indices along `dim` that `index` names."""
 
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1711,7 +1711,7 @@ class _Softsign(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sort(TtnnOperation):
-    """The elements along `dim` in order, and the places that they had; always stable, NaN is the largest."""
+    """The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
@@ -1846,7 +1846,7 @@ class _Threshold(TtnnOperation):
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Topk(TtnnOperation):
-    """The `k` largest elements along `dim`, or the smallest, in order, and their places there, UINT16 or else UINT32; NaN is the largest.
+    """The `k` largest elements along `dim`, or the smallest, in order, and their indices there, UINT16 or else UINT32; NaN is the largest.
 
     Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 

@@ -133,8 +133,8 @@ class TtnnOperation(WarmCalls):
         return views_of(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        for place, value in enumerate(args):
-            flatten(value, f"argument {place} of {self.__name__}")
+        for index, value in enumerate(args):
+            flatten(value, f"argument {index} of {self.__name__}")
         for name, value in kwargs.items():
             flatten(value, f"`{name}` of {self.__name__}")
 
@@ -198,7 +198,7 @@ class TtnnOperation(WarmCalls):
             bound = with_numbers_in_tensors(bound, device)
         if not options.change_nothing:
             if options.output_tensor is not None:
-                _check_place(self.__name__, options.output_tensor, device)
+                _check_device(self.__name__, options.output_tensor, device)
             options = options.settled(self.__name__, bound, _is_tensor)
         bound = precisely(bound, device.target, options)
         return bound, replace(options, in_place=True) if _is_alone(target, bound) else options
@@ -252,10 +252,10 @@ class TtnnOperation(WarmCalls):
                 f"{self.__name__}: `output_tensor` lies on {output.device()}, the operands on the host",
                 help="move these to it: `tensor.to(device)`",
             )
-        placed = map_leaves(
+        on_device = map_leaves(
             (tuple(args), dict(kwargs)), lambda leaf: leaf.to(device) if isinstance(leaf, Tensor) else leaf
         )
-        result = self._run(*placed)
+        result = self._run(*on_device)
         if output is None:
             return map_leaves(result, partial(_on_host, self.__name__))
         write_elements(result, output, self.__name__)
@@ -343,7 +343,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
-def _check_place(name: str, output: Any, device: Device) -> None:
+def _check_device(name: str, output: Any, device: Device) -> None:
     check_tensor(output, f"{name}: `output_tensor`")
     if output.device() is not device:
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
@@ -362,7 +362,7 @@ def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
 def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
     """Whether `target` is the operand that is written, and lies in the memory of no other."""
     written = bound.operation.written_operand
-    others = [each for place, each in enumerate(bound.operands) if place != written and isinstance(each, Tensor)]
+    others = [each for index, each in enumerate(bound.operands) if index != written and isinstance(each, Tensor)]
     if target is None or bound.operands[written] is not target:
         return False
     return not any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
@@ -411,8 +411,8 @@ def _on_host(name: str, tensor: Tensor) -> Tensor:
 
 
 def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
-    operands, place = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
-    return f"element {place} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[place].name}`"
+    operands, index = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
+    return f"element {index} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[index].name}`"
 
 
 _OF_EVERY_OPERATION = """Block floats are taken where BFLOAT16 is.

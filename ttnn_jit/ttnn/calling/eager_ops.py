@@ -69,8 +69,10 @@ EAGER = EagerOps()
 """What calls outside programs are written over."""
 
 
-def placed(result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None) -> Tensor:
-    """What several operations give, in the place or the tensor that the call names; itself where it names none."""
+def in_requested_memory(
+    result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None
+) -> Tensor:
+    """What several operations give, in the memory or the tensor that the call names; itself where it names none."""
     if memory_config is None and output_tensor is None:
         return result
     return eager_functions.identity(result, memory_config=memory_config, output_tensor=output_tensor)

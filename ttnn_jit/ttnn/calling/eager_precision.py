@@ -16,7 +16,7 @@ def precisely(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> B
         target: Where numerics are IEEE, none.
         options: What is asked of the result; cores that a chip is to use change the default.
     """
-    if bound.operation.precision_place is None:
+    if bound.operation.precision_index is None:
         return bound
     from ttnn_jit.specs.product_precision import ProductPrecision, eager_precision
 

@@ -48,8 +48,8 @@ class GoldenCall:
         import torch
 
         operands = list(self.operands)
-        for place, applied in enumerate(self.of_operands):
-            operands[place] = _activated(torch, operands[place], applied)
+        for index, applied in enumerate(self.of_operands):
+            operands[index] = _activated(torch, operands[index], applied)
         return _activated(torch, self.golden(torch, *operands, *self.attributes), self.of_result)
 
     def on(self, target: SystemDesc, dtype: DataType) -> GoldenCall:

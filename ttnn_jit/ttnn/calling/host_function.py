@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, user_location
 from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
@@ -153,7 +153,7 @@ class HostFunction:
         """A call in a program, on whose device lies what is made on none that the call names."""
         try:
             kwargs = self._own_keywords(args, kwargs)
-            given = {each.name for each, _ in zip(self._places, args, strict=False)} | kwargs.keys()
+            given = {each.name for each, _ in zip(self._positional, args, strict=False)} | kwargs.keys()
             if "device" in self._named.keys() - given and not self._named["device"].is_required:
                 kwargs["device"] = None
             return self._bound(ops, *args, **kwargs)
@@ -206,8 +206,8 @@ class HostFunction:
         return self._bound(EAGER, *args, **kwargs)
 
     @cached_property
-    def _places(self) -> tuple[Any, ...]:
-        """The parameters that a call may give by their place."""
+    def _positional(self) -> tuple[Any, ...]:
+        """The parameters that a call may give by their position."""
         return tuple(each for each in self.parameters if each.is_positional)
 
     @cached_property
@@ -221,7 +221,7 @@ class HostFunction:
         return next((each for each in self.parameters if each.takes_other_names), None)
 
     def _bound(self, ops: HostOps[Any], *args: Any, **kwargs: Any) -> Any:
-        """The call with every argument as its kind binds it; what the signature has no place for, Python refuses."""
+        """The call with every argument as its kind binds it; what fits no parameter, Python refuses."""
         body = functools.partial(self.function, ops) if self.takes_ops else self.function
         try:
             own, by_name = self.arguments(ops, self.function.__name__, args, kwargs)
@@ -250,7 +250,9 @@ class HostFunction:
             ArgumentError: A value is of another kind.
         """
         named, rest = self._named, self._rest
-        own = [self._value(ops, called, one.name, one, value) for one, value in zip(self._places, args, strict=False)]
+        own = [
+            self._value(ops, called, one.name, one, value) for one, value in zip(self._positional, args, strict=False)
+        ]
         by_name = {name: self._value(ops, called, name, named.get(name, rest), value) for name, value in kwargs.items()}
         return [*own, *args[len(own) :]], by_name
 
@@ -299,7 +301,7 @@ class HostFunction:
             return
         known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
-        raise CallError(refusal, location=place_of_the_user(), help=help_) from None
+        raise CallError(refusal, location=user_location(), help=help_) from None
 
 
 _MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
@@ -439,7 +441,7 @@ def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any]
     """What the first of several forms gives that takes the arguments of a call of `called`.
 
     Raises:
-        ArgumentError: None does; it is told of the form that takes most of what is given by place.
+        ArgumentError: None does; it is told of the form that takes most of what is given by position.
     """
     refused: list[tuple[int, ArgumentError]] = []
     for each in forms:
@@ -458,7 +460,7 @@ def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any]
 
 
 def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
-    """How many arguments by place its parameters take, one after the other."""
+    """How many arguments by position its parameters take, one after the other."""
     for count in range(len(args)):
         try:
             declared.arguments(EAGER, "", args[: count + 1], {})

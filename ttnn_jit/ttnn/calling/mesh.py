@@ -166,9 +166,11 @@ class MeshTensor(Tensor):
         """The tensors on the host."""
         return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
 
-    def to(self, place: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
+    def to(self, device_or_layout: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
         """Copies on the devices of a mesh, or in another layout."""
-        return on_every_device(self.mesh, Tensor.to, (self, place, memory_config, cq_id), {"mem_config": mem_config})
+        return on_every_device(
+            self.mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
+        )
 
     def __copy__(self) -> MeshTensor:
         """Another name for the same memory."""

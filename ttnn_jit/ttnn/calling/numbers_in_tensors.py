@@ -21,21 +21,21 @@ def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
     attributes = bound.operation.attributes
     held = [(k, each) for k, each in enumerate(attributes) if each.tensor and bound.attributes[k] != each.default]
     names = [operand.name for operand in bound.operation.operands]
-    for place, parameter in held:
+    for index, parameter in held:
         operand = names.index(parameter.tensor)
         if bound.operands[operand] is None:
             bound.operation.results(specs_of(bound.operands), bound.attributes)
-            numbers = bound.attributes[place]
+            numbers = bound.attributes[index]
             bound = replace(
                 bound,
                 operands=_with(bound.operands, operand, _tensor_of(numbers, device)),
-                attributes=_with(bound.attributes, place, parameter.default),
+                attributes=_with(bound.attributes, index, parameter.default),
             )
     return bound
 
 
-def _with(values: tuple[object, ...], place: int, value: object) -> tuple[object, ...]:
-    return (*values[:place], value, *values[place + 1 :])
+def _with(values: tuple[object, ...], index: int, value: object) -> tuple[object, ...]:
+    return (*values[:index], value, *values[index + 1 :])
 
 
 def _tensor_of(given: int | Sequence[int], device: Device) -> Tensor:

@@ -120,10 +120,10 @@ def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> 
 
 
 def _parts(tensor: Any) -> Iterator[Any]:
-    """What lies along the first dimension, place by place, as Python takes it from a `__getitem__`."""
+    """What lies along the first dimension, index by index, as Python takes it from a `__getitem__`."""
     if not tuple(tensor.shape):
         raise ArgumentError("a tensor of no dimensions has no parts", help="write `ttnn.to_torch(x).item()`")
-    return (tensor[place] for place in range(tensor.shape[0]))
+    return (tensor[index] for index in range(tensor.shape[0]))
 
 
 def truth_of_objects() -> Callable[[object], bool]:

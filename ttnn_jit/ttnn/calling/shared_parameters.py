@@ -44,11 +44,11 @@ def takes(arguments: Callable[P, A]) -> Callable[[Callable[[A], T]], Callable[P,
 def _function(arguments: Any, body: Any) -> Any:
     """Made of a code object and not of text, which takes 20 times as long, in every process that imports the body."""
     fields = dataclasses.fields(arguments)
-    places, keywords = [each for each in fields if not each.kw_only], [each for each in fields if each.kw_only]
-    names = [each.name for each in (*places, *keywords)]
+    positional, keywords = [each for each in fields if not each.kw_only], [each for each in fields if each.kw_only]
+    names = [each.name for each in (*positional, *keywords)]
     before = (OPS,) if issubclass(arguments, OverOps) else ()
     code = _call.__code__.replace(
-        co_argcount=len(before) + len(places),
+        co_argcount=len(before) + len(positional),
         co_kwonlyargcount=len(keywords),
         co_nlocals=len(before) + len(fields),
         co_varnames=(*before, *names),
@@ -61,7 +61,7 @@ def _function(arguments: Any, body: Any) -> Any:
         scope |= vars(sys.modules[cls.__module__])
     scope |= body.__globals__ | {"_body": body, "_arguments": arguments, "made_of": made_of}
     function: Any = FunctionType(code, scope, body.__name__)
-    function.__defaults__ = tuple(_defaults(places).values())
+    function.__defaults__ = tuple(_defaults(positional).values())
     function.__kwdefaults__ = _defaults(keywords)
     function.__annotations__ = {each.name: each.type for each in fields} | {"return": body.__annotations__["return"]}
     function.__module__, function.__qualname__, function.__doc__ = body.__module__, body.__qualname__, body.__doc__
@@ -103,6 +103,6 @@ def _documentation(doc: str, arguments: Any, names: Sequence[str]) -> str:
             texts.update(_ATTRIBUTE.findall(block))
     if not texts:
         return doc
-    place = _SECTION.search(doc).start()  # type: ignore[union-attr]  # every text ends
+    section = _SECTION.search(doc).start()  # type: ignore[union-attr]  # every text ends
     said = (f"    {name}: {texts[name]}" for name in names if name in texts)
-    return doc[:place] + "\n".join(["\n\nArgs:", *said]) + doc[place:]
+    return doc[:section] + "\n".join(["\n\nArgs:", *said]) + doc[section:]

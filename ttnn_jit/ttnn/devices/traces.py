@@ -10,7 +10,7 @@ from itertools import count
 
 from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.diagnostics.tracebacks import place_of_the_user
+from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.native.recorder import Trace, TraceRecorder
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -36,7 +36,7 @@ class MeshTraceId:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.number = next(_NUMBERS)
-        self.began = place_of_the_user()
+        self.began = user_location()
 
     @property
     def traces(self) -> list[Trace]:
@@ -57,7 +57,7 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
     """Capture what is called on a device up to `end_trace_capture`, without running it (ttnn.begin_trace_capture).
 
     Captured are operations, jitted functions, writes into tensors, copies between layouts and memory configs, as far as
-    this thread calls them; another thread is refused. Tensors of the device that are read keep their place, and their
+    this thread calls them; another thread is refused. Tensors of the device that are read keep their address, and their
     memory lives as long as the trace: nobody else gets it but a tensor like one that was freed.
 
     Raises:
@@ -93,7 +93,7 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
     _check(mesh_device, trace_id, "end_trace_capture", cq_id)
     if trace_id.ended is not None:
         raise TraceError(f"end_trace_capture: the capture of {trace_id} ended at {trace_id.ended}")
-    trace_id.ended = place_of_the_user()
+    trace_id.ended = user_location()
     captured = [(member, _stopped(member)) for member in mesh_device.members()]
     for member, trace in captured:
         taken = sum(other.nbytes for other in member.traces.values())
@@ -117,7 +117,7 @@ def execute_trace(
 ) -> None:
     """Run what was captured, on the tensors as they are now (ttnn.execute_trace).
 
-    Warns of tensors that it uses and that were freed, and of those that took the place of one, once each.
+    Warns of tensors that it uses and that were freed, and of those that took the memory of one, once each.
 
     Threads take turns: replays of one device, and what the host reads of it or writes to it, happen one after the
     other. Each replay makes its results anew where they lie, in memory that holds other values on the way; a program
@@ -150,14 +150,14 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     """
     _check(mesh_device, trace_id, "release_trace", None)
     _check_unreleased(trace_id, "release_trace")
-    place = place_of_the_user()
+    location = user_location()
     for member in mesh_device.members():
         if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
             _stopped(member)
         with member.order:
             if trace := member.traces.pop(trace_id, None):
                 trace.release()
-    trace_id.ended, trace_id.released = trace_id.ended or place, trace_id.released or place
+    trace_id.ended, trace_id.released = trace_id.ended or location, trace_id.released or location
 
 
 def _check(device: Device, trace_id: MeshTraceId, name: str, cq_id: int | None) -> None:

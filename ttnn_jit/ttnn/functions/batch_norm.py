@@ -7,7 +7,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling.eager_functions import identity
 from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation, function_of
-from ttnn_jit.ttnn.calling.eager_ops import placed
+from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 _INFERENCE = function_of(BATCH_NORM_INFERENCE)
@@ -60,4 +60,4 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
     for statistic, new in ((running_mean, mean), (running_var, variance)):
         if statistic is not None:
             identity(new, output_tensor=statistic)
-    return placed(result, memory_config, output)
+    return in_requested_memory(result, memory_config, output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as ttnn
-from ttnn_jit.ttnn.calling.eager_ops import placed
+from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.complex_tensors import ComplexTensor
 
@@ -17,7 +17,7 @@ def real_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `real`, in a list (ttnn.real_bw)."""
-    return _placed((ttnn.identity(grad_tensor), ttnn.fill(grad_tensor, 0.0)), memory_config)
+    return _in_requested_memory((ttnn.identity(grad_tensor), ttnn.fill(grad_tensor, 0.0)), memory_config)
 
 
 @host_function(observed=False, without_effect=_ALIKE)
@@ -25,7 +25,7 @@ def imag_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `imag`, in a list (ttnn.imag_bw)."""
-    return _placed((ttnn.fill(grad_tensor, 0.0), ttnn.identity(grad_tensor)), memory_config)
+    return _in_requested_memory((ttnn.fill(grad_tensor, 0.0), ttnn.identity(grad_tensor)), memory_config)
 
 
 @host_function(observed=False, without_effect=_ALIKE)
@@ -33,7 +33,7 @@ def conj_bw(
     grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
     """The gradient of `conj`, in a list (ttnn.conj_bw)."""
-    return _placed((ttnn.identity(grad_tensor.real), ttnn.neg(grad_tensor.imag)), memory_config)
+    return _in_requested_memory((ttnn.identity(grad_tensor.real), ttnn.neg(grad_tensor.imag)), memory_config)
 
 
 @host_function(observed=False)
@@ -43,7 +43,7 @@ def angle_bw(
     """The gradient of `angle`, in a list (ttnn.angle_bw)."""
     z = input_tensor
     scaled = ttnn.divide(grad_tensor, ttnn.add(ttnn.square(z.real), ttnn.square(z.imag)))
-    return _placed((ttnn.neg(ttnn.multiply(scaled, z.imag)), ttnn.multiply(scaled, z.real)), memory_config)
+    return _in_requested_memory((ttnn.neg(ttnn.multiply(scaled, z.imag)), ttnn.multiply(scaled, z.real)), memory_config)
 
 
 @host_function(observed=False)
@@ -58,8 +58,8 @@ def polar_bw(
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)
     length = ttnn.add(ttnn.multiply(g.real, cosine), ttnn.multiply(g.imag, sine))
     turned = ttnn.subtract(ttnn.multiply(g.imag, cosine), ttnn.multiply(g.real, sine))
-    return _placed((length, ttnn.multiply(z.real, turned)), memory_config)
+    return _in_requested_memory((length, ttnn.multiply(z.real, turned)), memory_config)
 
 
-def _placed(parts: tuple[Tensor, Tensor], memory_config: MemoryConfig | None) -> list[ComplexTensor]:
-    return [ComplexTensor(*(placed(part, memory_config) for part in parts))]
+def _in_requested_memory(parts: tuple[Tensor, Tensor], memory_config: MemoryConfig | None) -> list[ComplexTensor]:
+    return [ComplexTensor(*(in_requested_memory(part, memory_config) for part in parts))]

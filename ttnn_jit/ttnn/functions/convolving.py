@@ -57,8 +57,8 @@ def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, size
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(given, x))
-    place = _place(given, x, sizes, given.slice_config)
-    value = _placed(given, _CONV2D, replace(tensors, input=x), attributes, place)
+    memory_config = _memory_config(given, x, sizes, given.slice_config)
+    value = _requested(given, _CONV2D, replace(tensors, input=x), attributes, memory_config)
     if config.deallocate_activation and given.input_tensor is tensors.input and tensors.input.memory_config().is_l1():
         given.ops.free(tensors.input)  # what lies in DRAM stays
     return value, tensors
@@ -88,7 +88,7 @@ def _of_result(given: ConvolvingArguments, x: Any) -> tuple[Any, ...]:
     return activation, result_dtype(config.dtype if given.dtype is None else given.dtype, x), config.output_layout
 
 
-def _place(
+def _memory_config(
     given: ConvolvingArguments, x: Any, sizes: Convolution, slices: Conv2dSliceConfig | None
 ) -> MemoryConfig | None:
     """Where the result lies in L1; None: in DRAM, as slices along it do, where the call says, or on torch's side."""
@@ -104,18 +104,18 @@ def _place(
     )
 
 
-def _placed(
+def _requested(
     given: ConvolvingArguments,
     operation: TtnnOperation,
     tensors: Operands,
     attributes: Sequence[Any],
-    place: MemoryConfig | None,
+    memory_config: MemoryConfig | None,
 ) -> Any:
-    """The result of `operation`, in `place` where that is given."""
+    """The result of `operation`, in `memory_config` where that is given."""
     operands = tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config
-    if place is None:
+    if memory_config is None:
         return operation(*operands, memory_config=given.memory_config)
-    return given.ops.requested(operation, operands, place)
+    return given.ops.requested(operation, operands, memory_config)
 
 
 def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, extents: Any) -> Any:
@@ -190,6 +190,6 @@ def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
         given, tensors, sizes, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror)
     )
     attributes = (*numbers_2d(sizes), more, mirror, *_of_result(given, tensors.input))
-    place = _place(given, tensors.input, transposed.convolution, given.dram_slice_config)
-    value = _placed(given, _CONV_TRANSPOSE2D, tensors, attributes, place)
+    memory_config = _memory_config(given, tensors.input, transposed.convolution, given.dram_slice_config)
+    value = _requested(given, _CONV_TRANSPOSE2D, tensors, attributes, memory_config)
     return _with_others(given, value, tensors, transposed.convolution.counts)

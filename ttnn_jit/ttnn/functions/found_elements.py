@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @host_function(over_meshes=True)
 def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
-    """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
+    """How many elements are not 0, and their indices in front of a tensor of the operand's shape (ttnn.nonzero).
 
     Args:
         input_tensor: All extents but the last one are 1.
@@ -38,11 +38,11 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
     require_torch("nonzero", "give `numpy.nonzero` to a jitted function")
     import torch
 
-    places = torch.nonzero(_elements(input_tensor).reshape(-1)).reshape(-1)
+    indices = torch.nonzero(_elements(input_tensor).reshape(-1)).reshape(-1)
     padded = torch.zeros(shape, dtype=torch.int64)
-    padded.view(-1)[: len(places)] = places
+    padded.view(-1)[: len(indices)] = indices
     spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, memory_config=memory_config)
-    counted = torch.full((1, 1, 1, 1), len(places))
+    counted = torch.full((1, 1, 1, 1), len(indices))
     return [
         storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
         storage.from_torch(padded, spec, input_tensor.device()),

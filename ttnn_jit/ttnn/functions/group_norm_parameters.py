@@ -61,7 +61,7 @@ def _mask(channels: int, groups: int, cores: int, dtype: DataType, *, inside: fl
     import torch
 
     size = channels // groups
-    starts = [place % (groups // cores) * size % TILE_WIDTH for place in range(groups)]
+    starts = [group % (groups // cores) * size % TILE_WIDTH for group in range(groups)]
     tiles = max(-(-(start + size) // TILE_WIDTH) for start in [*starts, *range(0, channels, size)][: 2 * groups])
     mask = torch.full((1, groups, TILE_HEIGHT, tiles * TILE_WIDTH), 1.0 - inside)
     for group, start in enumerate(starts):

@@ -77,16 +77,16 @@ def grid_sample(
     batch_output_channels: bool = False,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Images at the places of a grid (ttnn.grid_sample).
+    """Images at the points of a grid (ttnn.grid_sample).
 
     Args:
         input_tensor: Batch x height x width x channels.
-        grid: Batch x rows x columns x pairs of x and y, from -1 to 1; several pairs are places beside each other.
+        grid: Batch x rows x columns x pairs of x and y, from -1 to 1; several pairs are points beside each other.
         mode: "bilinear", between four elements, or "nearest".
         padding_mode: "zeros", which are around the images.
         align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
         use_precomputed_grid: Whether `prepare_grid_sample_grid` made the grid; it and the input are BFLOAT16 then.
-        batch_output_channels: Whether the places of one column are channels of the result, and not columns.
+        batch_output_channels: Whether the points of one column are channels of the result, and not columns.
         memory_config: Where the result lies.
 
     Returns:

@@ -14,7 +14,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as ttnn
-from ttnn_jit.ttnn.calling.eager_ops import placed
+from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.shared_parameters import takes
 from ttnn_jit.ttnn.namespace.names_on_demand import names_of
@@ -46,9 +46,9 @@ class _Arguments:
             return {}
         return {"output_tensor": self.output, "memory_config": self.memory_config}
 
-    def placed(self, result: Tensor) -> Tensor:
+    def in_requested_memory(self, result: Tensor) -> Tensor:
         """A result as it is asked for."""
-        return placed(result, self.memory_config, self.output)
+        return in_requested_memory(result, self.memory_config, self.output)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _PowerArguments(_Arguments):
 @takes(_PowerArguments)
 def abs_pow(given: _PowerArguments) -> Tensor:
     """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
-    return given.placed(in_float32(lambda x: ttnn.pow(ttnn.abs(x), given.p), given.input))
+    return given.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), given.p), given.input))
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def logsoftmax(given: _SoftmaxArguments) -> Tensor:
         x = ttnn.subtract(x, ttnn.max(x, given.dim, keepdim=True))
         return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), given.dim, keepdim=True)))
 
-    return given.placed(in_float32(computed, given.input))
+    return given.in_requested_memory(in_float32(computed, given.input))
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,11 @@ def layer_norm(given: _LayerNormArguments) -> list[Tensor]:
         return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), given.eps))
 
     means = ttnn.mean(flat, -1, output_tensor=given.mean)
-    return [given.placed(result), means, placed(in_float32(reciprocal, flat), None, given.rstd)]
+    return [
+        given.in_requested_memory(result),
+        means,
+        in_requested_memory(in_float32(reciprocal, flat), None, given.rstd),
+    ]
 
 
 __getattr__ = names_of("operations.moreh", __all__)

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.convolution.pool_places import MAX_POOL2D_INDICES
+from ttnn_jit.ops.convolution.pool_indices import MAX_POOL2D_INDICES
 from ttnn_jit.ops.convolution.pools import (
     ADAPTIVE_AVG_POOL2D,
     ADAPTIVE_MAX_POOL2D,
@@ -117,7 +117,7 @@ class _MaxPool2dArguments(_WindowArguments):
 
     Attributes:
         dilation: From one tap of a window to the next.
-        return_indices: Give the places of these elements too.
+        return_indices: Give the indices of these elements too.
     """
 
     dilation: int | Sequence[int] = (1, 1)
@@ -132,7 +132,7 @@ def max_pool2d(given: _MaxPool2dArguments) -> Any:
     """The largest element of every window, NaN where one is (ttnn.max_pool2d).
 
     Returns:
-        (1, 1, batch * height * width, channels); with it, if they are asked for, the places in the image, row by row,
+        (1, 1, batch * height * width, channels); with it, if they are asked for, the indices in the image, row by row,
         as UINT16, or as UINT32 where that is too narrow.
 
     Raises:

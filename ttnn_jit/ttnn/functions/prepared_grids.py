@@ -27,7 +27,7 @@ def prepare_grid_sample_grid(
     align_corners: bool = False,
     output_dtype: DataType | None = None,
 ) -> Tensor:
-    """What `grid_sample` needs to know of every place of a grid (ttnn.prepare_grid_sample_grid).
+    """What `grid_sample` needs to know of every point of a grid (ttnn.prepare_grid_sample_grid).
 
     Args:
         grid: On the host: batch x rows x columns x 2, x and y from -1 to 1.
@@ -55,18 +55,18 @@ def prepare_grid_sample_grid(
     if len(grid.shape) != 4 or grid.shape[-1] != 2 or len(input_shape) != 4:
         raise ShapeError(f"a grid of shape {list(grid.shape)} does not sample images of shape {list(input_shape)}")
     require_torch("prepare_grid_sample_grid", "give the grid itself to `grid_sample`")
-    places = grid.to_torch().float()
-    y, x = (_place(places[..., 1 - axis], input_shape[1 + axis], align_corners) for axis in range(2))
+    points = grid.to_torch().float()
+    y, x = (_coordinate(points[..., 1 - axis], input_shape[1 + axis], align_corners) for axis in range(2))
     if mode == MODES[0]:
         return from_torch(_bits(y.round(), x.round()))
     return from_torch(_precomputed(y, x, input_shape[1], input_shape[2]))
 
 
-def _place(numbers: torch.Tensor, extent: int, align_corners: bool) -> torch.Tensor:
-    """Places among elements, of numbers from -1 to 1; those far outside are near ones outside."""
+def _coordinate(numbers: torch.Tensor, extent: int, align_corners: bool) -> torch.Tensor:
+    """Coordinates among elements, of numbers from -1 to 1; those far outside are near ones outside."""
     scale = (extent - 1) / 2 if align_corners else extent / 2
-    place = (numbers + 1) * scale - (0.0 if align_corners else 0.5)
-    return place.nan_to_num(-2.0).clamp(-2.0, extent + 1.0)
+    coordinate = (numbers + 1) * scale - (0.0 if align_corners else 0.5)
+    return coordinate.nan_to_num(-2.0).clamp(-2.0, extent + 1.0)
 
 
 def _bits(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

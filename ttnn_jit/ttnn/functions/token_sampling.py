@@ -7,7 +7,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn.calling import eager_functions as ttnn
-from ttnn_jit.ttnn.calling.eager_ops import placed
+from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.random_tensors import rand
 from ttnn_jit.ttnn.tensors.tensor_creation import arange
@@ -58,14 +58,16 @@ def sampling(
             raise ShapeError(f"`{name}` of sampling is {list(wanted)} beside such values, not {list(tensor.shape)}")
     chosen = _drawn(_column(k), _column(p), _column(temp), input_values_tensor, seed)
     tokens = typecast(ttnn.gather(_tiled(typecast(input_indices_tensor, DataType.INT32)), 3, chosen), DataType.UINT32)
-    return placed(to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR), None, output_tensor)
+    return in_requested_memory(
+        to_layout(ttnn.reshape(tokens, (1, 1, 1, shape[2])), Layout.ROW_MAJOR), None, output_tensor
+    )
 
 
 def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None) -> Tensor:
-    """The place that is drawn for each user, in a column."""
+    """The index that is drawn for each user, in a column."""
     users, width = tuple(values.shape)[2:]
     scaled = ttnn.multiply(_tiled(typecast(values, COMPUTE_TYPE)), temp)
-    probabilities, places = ttnn.sort(ttnn.softmax(scaled, 3), 3, True)
+    probabilities, indices = ttnn.sort(ttnn.softmax(scaled, 3), 3, True)
     before = ttnn.subtract(ttnn.cumsum(probabilities, 3), probabilities)
     numbers = arange(0, width, dtype=COMPUTE_TYPE, device=values.device())
     rank = _tiled(ttnn.reshape(numbers, (1, 1, 1, width)))
@@ -76,7 +78,7 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     # from 0 to 1, which it is not, for each user, in a column
     uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=values.device(), seed=seed)
     passed = ttnn.le(masses, ttnn.multiply(uniform, whole))
-    return ttnn.gather(places, 3, typecast(ttnn.sum(passed, 3, True), places.dtype))
+    return ttnn.gather(indices, 3, typecast(ttnn.sum(passed, 3, True), indices.dtype))
 
 
 def _column(numbers: Tensor) -> Tensor:

@@ -140,7 +140,7 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
     Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
-    how chips pass data on, also by place, are checked and change nothing.
+    how chips pass data on, also by position, are checked and change nothing.
 
     Raises:
         ArgumentError: There are several devices along the axis; an argument is of another kind.
@@ -266,10 +266,10 @@ def neighbor_pad_async(
     return operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
 
 
-def _part(tensor: Tensor, axis: int, place: int) -> Tensor:
-    """The elements at one place along an axis."""
-    begins = [place if each == axis else 0 for each in range(len(tensor.shape))]
-    ends = [place + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
+def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
+    """The elements at one index along an axis."""
+    begins = [index if each == axis else 0 for each in range(len(tensor.shape))]
+    ends = [index + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
     return operations.slice(tensor, begins, ends)
 
 

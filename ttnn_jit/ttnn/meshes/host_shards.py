@@ -16,15 +16,15 @@ from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
 
 
 class MeshCoordinate(tuple[int, ...]):
-    """The place of a device in a mesh, counted from 0 along each axis (ttnn.MeshCoordinate)."""
+    """The position of a device in a mesh, counted from 0 along each axis (ttnn.MeshCoordinate)."""
 
     __slots__ = ()
 
-    def __new__(cls, *places: int | Iterable[int]) -> MeshCoordinate:
+    def __new__(cls, *coordinates: int | Iterable[int]) -> MeshCoordinate:
         """``MeshCoordinate(0, 1)`` or ``MeshCoordinate((0, 1))``."""
-        given = places[0] if len(places) == 1 and not isinstance(places[0], int) else places
+        given = coordinates[0] if len(coordinates) == 1 and not isinstance(coordinates[0], int) else coordinates
         flat: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else ()
-        if not flat or not all(type(place) is int and place >= 0 for place in flat):
+        if not flat or not all(type(coordinate) is int and coordinate >= 0 for coordinate in flat):
             raise ArgumentError(f"a mesh coordinate is whole numbers of at least 0, got {flat}")
         return super().__new__(cls, flat)
 

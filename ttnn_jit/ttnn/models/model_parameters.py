@@ -12,7 +12,7 @@ from ttnn_jit.ttnn.dot_access import DotAccessDict
 
 
 class ParameterList(list[Any]):
-    """Parameters of a `torch.nn.ModuleList`; ``in`` asks for a place."""
+    """Parameters of a `torch.nn.ModuleList`; ``in`` asks for an index."""
 
     def __contains__(self, index: object) -> bool:
         return isinstance(index, int) and index < len(self)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ttnn_jit.dispatch.observers import start, stop
-from ttnn_jit.golden.comparison_records import PAGE, ComparisonRecord, RecordFile
+from ttnn_jit.golden.comparison_records import ComparisonRecord
+from ttnn_jit.golden.comparison_report import PAGE, RecordFile
 from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode
 from ttnn_jit.ttnn.observing.session_config import CONFIG
 

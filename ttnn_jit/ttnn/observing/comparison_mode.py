@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import place_of_the_user, warn_the_user
+from ttnn_jit.diagnostics.tracebacks import user_location, warn_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_records import ComparisonRecord
@@ -179,7 +179,7 @@ class ComparisonMode(Observer):
                 tolerance = call.globally(output, relative)
             else:
                 tolerance = call.locally(tensor.dtype, output, relative)
-            elements = partial(call.by_elements, output, compared.results, goldens) if call.names_places else None
+            elements = partial(call.by_elements, output, compared.results, goldens) if call.names_indices else None
             self._record(operation, number, level, output, (tensor, golden), tolerance, elements)
 
     def _step(self, operation: Any, again: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int) -> None:
@@ -223,7 +223,7 @@ class ComparisonMode(Observer):
             return
         record = ComparisonRecord(
             number, name_of(operation), level, output, verdict.matches, verdict.pcc, verdict.max_ulp,
-            verdict.differing_nans, str(place_of_the_user()), verdict.reason, verdict.first_nan, verdict.allclose,
+            verdict.differing_nans, str(user_location()), verdict.reason, verdict.first_nan, verdict.allclose,
             os.getpid(), self._running_test(),
         )  # fmt: skip
         self.records.append(record)
@@ -234,7 +234,7 @@ class ComparisonMode(Observer):
     def _note(self, operation: Any, number: int, note: str) -> None:
         """Say that something was not compared."""
         record = ComparisonRecord(
-            number, name_of(operation), "locally", 0, None, place=str(place_of_the_user()), reason=note,
+            number, name_of(operation), "locally", 0, None, location=str(user_location()), reason=note,
             process=os.getpid(), test=self._running_test(),
         )  # fmt: skip
         self.records.append(record)
@@ -294,7 +294,7 @@ def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
         pcc = "" if record.pcc is None else f" (correlation {record.pcc!r})"
         text = f"{record.operation}: output {record.output} is not its golden {record.level}: {record.reason}{pcc}"
         if raises():
-            raise ComparisonError(text, location=place_of_the_user())
+            raise ComparisonError(text, location=user_location())
     warn_the_user(text, ComparisonWarning)
 
 

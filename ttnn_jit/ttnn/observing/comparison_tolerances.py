@@ -38,7 +38,7 @@ _SMALLEST = 2.0**-126  # what is smaller may be flushed
 
 
 Elements = tuple[Any, Any, DataType]
-"""What a result and its golden are judged by in their place, the elements that places name, and their type."""
+"""What a result and its golden are judged by in their place, the elements that indices name, and their type."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,19 @@ class JudgedCall:
         return in_a_chain(relative, partial(self.noise, output, relative))
 
     @property
-    def names_places(self) -> bool:
-        """Whether its results may be other ones than the golden's and right: of equal elements any place is."""
+    def names_indices(self) -> bool:
+        """Whether its results may be other ones than the golden's and right: of equal elements any index is."""
         return self.bound.operation.by_elements is not None
 
     def by_elements(self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]) -> Elements:
-        """What it is judged by where it names places.
+        """What it is judged by where it names indices.
 
         Raises:
-            ShapeError: A place of `results` names no element, or one twice.
+            ShapeError: An index of `results` names no element, or one twice.
         """
         import torch
 
-        assert self.bound.operation.by_elements is not None, "it names places"
+        assert self.bound.operation.by_elements is not None, "it names indices"
         given = *self.golden.operands, *self.golden.attributes
         named, right = (
             self.bound.operation.by_elements(torch, [as_torch(each) for each in found], *given)
@@ -100,11 +100,11 @@ class JudgedCall:
         return named[output], right[output], dtypes[0]
 
     def _error(self) -> float:
-        place = self.bound.operation.precision_place
+        index = self.bound.operation.precision_index
         if self.bound.operation.rounds_steps:
             dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
             return max([_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
-        if place is None or (text := self.bound.attributes[place]) is None:
+        if index is None or (text := self.bound.attributes[index]) is None:
             return _SUMMED
         dtypes = [spec.dtype for spec in self.specs[:2] if isinstance(spec, TensorSpec)]
         found = multiplication(text, dtypes[0], dtypes[-1])

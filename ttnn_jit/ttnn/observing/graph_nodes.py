@@ -14,7 +14,7 @@ class Node:
     """An operation, or a tensor that none made.
 
     Attributes:
-        number: Its place in the graph.
+        number: Its index in the graph.
         name: Of the operation, or of the tensor's class.
         inputs: Per tensor that it was given: the number of the node that made it, and which of its outputs it is.
         outputs: What is known of each tensor that it gave.
@@ -91,8 +91,8 @@ def _alike(nodes: Sequence[Node], at: int, length: int) -> bool:
     """Whether what a node is given comes from as far as of the one `length` further on, or from the same node."""
     own, other = nodes[at].inputs, nodes[at + length].inputs
     return len(own) == len(other) and all(
-        output == place and source - origin in {0, length}
-        for (origin, output), (source, place) in zip(own, other, strict=True)
+        output == other_output and source - origin in {0, length}
+        for (origin, output), (source, other_output) in zip(own, other, strict=True)
     )
 
 
@@ -112,7 +112,7 @@ def _without(nodes: Sequence[Node], found: Repetition) -> list[Node]:
     """The nodes with `found` once, numbered anew."""
     start, length, times = found
     beyond = start + length * times
-    place = [
+    renumbered = [
         at if at < start else start + (at - start) % length if at < beyond else at - found.saved
         for at in range(len(nodes))
     ]
@@ -121,6 +121,6 @@ def _without(nodes: Sequence[Node], found: Repetition) -> list[Node]:
     for at, node in enumerate(nodes):
         if start + length <= at < beyond:
             continue
-        inputs = tuple((place[source], output) for source, output in node.inputs)
-        left.append(replace(node, number=place[at], inputs=inputs, remark=once.get(at, node.remark)))
+        inputs = tuple((renumbered[source], output) for source, output in node.inputs)
+        left.append(replace(node, number=renumbered[at], inputs=inputs, remark=once.get(at, node.remark)))
     return left

@@ -43,7 +43,7 @@ def picture(nodes: Sequence[Node]) -> str:
     """
     nodes = folded(nodes) if len(nodes) > _MANY else list(nodes)
     depth = _depths(nodes)
-    boxes, columns = _placed(_rows(nodes, depth), depth)
+    boxes, columns = _arranged(_rows(nodes, depth), depth)
     ways = {(source, node.number) for node in nodes for source, _ in node.inputs}
     parts = [
         _edge([boxes[s, row] for row in range(depth[s], depth[n])], boxes[n, depth[n]], columns)
@@ -67,7 +67,7 @@ class _Column(NamedTuple):
     bottom: float
 
 
-def _placed(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
+def _arranged(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
     """The box per node, or lane of what it gave, and row; and the columns in which the rows stand."""
     boxes: dict[tuple[int, int], Box] = {}
     columns: list[_Column] = []
@@ -117,7 +117,7 @@ def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
 
 
 def _above(node: Node, row: int, depth: Sequence[int]) -> list[int]:
-    """What a node's place in a row follows: its inputs, or its own place in the row before."""
+    """What a node's position in a row follows: its inputs, or its own position in the row before."""
     return [source for source, _ in node.inputs] if depth[node.number] == row else [node.number]
 
 
@@ -130,8 +130,8 @@ def _box(node: Node, left: float, top: float, width: float, height: float) -> st
     fill = "#e4f0e4" if node.remark else "#f4f4f8"
     rect = f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="{fill}" stroke="#556"/>'
     texts = [
-        f'<text x="{left + 8:.0f}" y="{top + _LINE * (place + 1):.0f}" font-size="11">{escape(line)}</text>'
-        for place, line in enumerate(lines_of(node))
+        f'<text x="{left + 8:.0f}" y="{top + _LINE * (index + 1):.0f}" font-size="11">{escape(line)}</text>'
+        for index, line in enumerate(lines_of(node))
     ]
     return "\n".join([rect, *texts])
 

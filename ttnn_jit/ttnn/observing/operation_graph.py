@@ -88,8 +88,8 @@ class OperationGraph:
     ) -> None:
         number = len(self.nodes)
         self.nodes.append(Node(number, name, inputs, tuple(map(_described, outputs)), arguments))
-        for place, tensor in enumerate(outputs):
-            self._made[id(tensor)] = weakref.ref(tensor), (number, place)
+        for index, tensor in enumerate(outputs):
+            self._made[id(tensor)] = weakref.ref(tensor), (number, index)
 
     def of(self, values: Any) -> OperationGraph:
         """The part that `values`, tensors in any containers, were made by.
@@ -107,12 +107,12 @@ class OperationGraph:
         for node in reversed(self.nodes):
             if node.number in needed:
                 needed |= {number for number, _ in node.inputs}
-        renumbered = {number: place for place, number in enumerate(sorted(needed))}
+        renumbered = {number: index for index, number in enumerate(sorted(needed))}
         part = OperationGraph()
-        for number, place in renumbered.items():
+        for number, index in renumbered.items():
             node = self.nodes[number]
             inputs = tuple((renumbered[source], output) for source, output in node.inputs)
-            part.nodes.append(Node(place, node.name, inputs, node.outputs, node.arguments))
+            part.nodes.append(Node(index, node.name, inputs, node.outputs, node.arguments))
         return part
 
     # --- Forms --------------------------------------------------------------------------------------------------------

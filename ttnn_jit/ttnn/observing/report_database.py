@@ -167,11 +167,11 @@ class _Report:
         """Write what a call is given; its number."""
         number, self._operations = self._operations, self._operations + 1
         self._insert("operations", [(number, name, None)])
-        named = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
+        named = [*((str(index), value) for index, value in enumerate(args)), *kwargs.items()]
         self._insert("operation_arguments", [(number, key, text_of_argument(value)) for key, value in named])
         self._insert("stack_traces", [(number, stack_of_the_user())])
         inputs = [self._number(tensor) for tensor in own_tensors_in([*args, *kwargs.values()])]
-        self._insert("input_tensors", [(number, place, tensor) for place, tensor in enumerate(inputs)])
+        self._insert("input_tensors", [(number, index, tensor) for index, tensor in enumerate(inputs)])
         if graph:
             self._write_graph(number, name, inputs)
         self._connection.commit()
@@ -180,10 +180,10 @@ class _Report:
     def end(self, number: int, duration: float, result: Any, *, pages: bool) -> None:
         """Write what it gave, and what lies in memory behind it."""
         self._connection.execute("UPDATE operations SET duration = ? WHERE operation_id = ?", (duration, number))
-        for place, tensor in enumerate(own_tensors_in([result])):
+        for index, tensor in enumerate(own_tensors_in([result])):
             known = self._number(tensor)
-            self._insert("output_tensors", [(number, place, known)])
-            self._made_by[known] = number, place
+            self._insert("output_tensors", [(number, index, known)])
+            self._made_by[known] = number, index
         self._tensors = {key: each for key, each in self._tensors.items() if each[0]() is not None}
         live = (reference() for reference, _ in self._tensors.values())
         held = {tensor.buffer_address(): tensor for tensor in live if tensor is not None and _is_in_memory(tensor)}
@@ -217,12 +217,12 @@ class _Report:
         self._connection.close()
 
     def _write_graph(self, number: int, name: str, inputs: Sequence[int]) -> None:
-        made = [(place, *self._made_by[tensor]) for place, tensor in enumerate(inputs) if tensor in self._made_by]
+        made = [(index, *self._made_by[tensor]) for index, tensor in enumerate(inputs) if tensor in self._made_by]
         names = self._connection.execute("SELECT operation_id, name FROM operations WHERE duration IS NOT NULL")
         known = dict(names.fetchall()) if made else {}
         sources = dict.fromkeys(source for _, source, _ in made)
         self._insert("nodes", [(number, number, number, name), *((number, s, s, known[s]) for s in sources)])
-        self._insert("edges", [(number, source, number, output, place, 0) for place, source, output in made])
+        self._insert("edges", [(number, source, number, output, index, 0) for index, source, output in made])
 
     def _number(self, tensor: Tensor) -> int:
         """The number of a tensor, which is written where it is not known."""

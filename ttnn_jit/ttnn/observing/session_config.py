@@ -132,7 +132,7 @@ def _compare_no_more(config: Config) -> None:
 
 def _write_records() -> None:
     """Records to this process's file in the report's folder."""
-    from ttnn_jit.golden.comparison_records import record_file
+    from ttnn_jit.golden.comparison_report import record_file
 
     for folder in _COMPARED_FOR:
         record_file(folder).write(_UNWRITTEN)
@@ -141,7 +141,7 @@ def _write_records() -> None:
 
 def _write_comparisons() -> None:
     """The report of comparisons, when the mode ends, or the process in it."""
-    from ttnn_jit.golden.comparison_records import record_file
+    from ttnn_jit.golden.comparison_report import record_file
 
     _write_records()
     for folder in _COMPARED_FOR:

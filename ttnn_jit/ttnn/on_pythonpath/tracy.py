@@ -2,4 +2,4 @@
 
 
 def signpost(header: str, message: str | None = None) -> None:
-    """Mark a place of the program by a text, and another one, in the profile, of which there is none."""
+    """Mark a point of the program by a text, and another one, in the profile, of which there is none."""

@@ -12,7 +12,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.unary_op_type import BcastOpDim, BcastOpMath, UnaryOpType, UnaryWithParam
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as ttnn
-from ttnn_jit.ttnn.calling.eager_ops import placed
+from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.tensor_creation import full
 from ttnn_jit.ttnn.tensors.transfers import in_float32
@@ -109,7 +109,7 @@ def unary_chain(
             x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
         return x
 
-    return placed(in_float32(chained, input_tensor), memory_config, output_tensor)
+    return in_requested_memory(in_float32(chained, input_tensor), memory_config, output_tensor)
 
 
 @host_function()

@@ -26,10 +26,10 @@ def convert_to_chw(
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
-    """Channels before places (ttnn.experimental.convert_to_chw): (1, 1, places, channels) turned around, in rows.
+    """Channels before positions (ttnn.experimental.convert_to_chw): (1, 1, positions, channels) turned around, in rows.
 
     Args:
-        input: One of places x channels.
+        input: One of positions x channels.
         memory_config: Where the result lies.
         dtype: Of the result; the input's when omitted.
 
@@ -46,5 +46,5 @@ def convert_to_hwc(
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
-    """Places before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
+    """Positions before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
     return _turned("convert_to_hwc", input, memory_config, dtype)

@@ -70,7 +70,7 @@ def sharded_to_interleaved_partial(
     memory_config: MemoryConfig | None = None,
     output_dtype: DataType | None = None,
 ) -> Tensor:
-    """Writes a slice of rows into its place in `cache_tensor`, which it returns (ttnn.sharded_to_interleaved_partial).
+    """Writes a slice of rows into its part of `cache_tensor`, which it returns (ttnn.sharded_to_interleaved_partial).
 
     Args:
         input_tensor: The slice.

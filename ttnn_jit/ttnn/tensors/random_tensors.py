@@ -58,8 +58,8 @@ def _drawn(
     name = call.__name__.removeprefix("ttnn.")
     if seed is not None:
         _check_seed(seed, f"`seed` of {name}")
-    place = implicit_cpu_device() if device is None else device
-    result = ops.drawn(seed, partial(draws, place), place, memory_config)
+    drawing_device = implicit_cpu_device() if device is None else device
+    result = ops.drawn(seed, partial(draws, drawing_device), drawing_device, memory_config)
     if device is not None:
         return result
     return stored_as(result, result.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
@@ -83,8 +83,8 @@ def _of_tensor(
     """What `call` makes of a draw and a tensor, where that lies."""
     device = tensor.device()
 
-    def draws(place: Device, draw: Tensor, key: Tensor, _: MemoryConfig | None) -> Any:
-        return call(tensor.to(place) if device is None else tensor, draw, key, *arguments, **keywords)
+    def draws(drawing_device: Device, draw: Tensor, key: Tensor, _: MemoryConfig | None) -> Any:
+        return call(tensor.to(drawing_device) if device is None else tensor, draw, key, *arguments, **keywords)
 
     return _drawn(ops, call, seed, device, draws)
 

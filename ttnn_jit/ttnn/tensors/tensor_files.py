@@ -58,7 +58,7 @@ class DamagedFileError(TensorFileError):
 def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:
     """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
 
-    The file is complete or not there: it is written beside its place and put there at once.
+    The file is complete or not there: it is written beside the path and moved there at once.
 
     Args:
         file_name: Where; what is there is replaced.

@@ -130,7 +130,7 @@ def pad_to_tile_shape(
 ) -> list[int]:
     """A shape with the extents that are asked for, of the last four, rounded up to 32 (ttnn.pad_to_tile_shape)."""
     shape = list(unpadded_shape)
-    for place, rounds in zip(reversed(range(len(shape))), (pad_w, pad_h, pad_c, pad_n), strict=False):
+    for dim, rounds in zip(reversed(range(len(shape))), (pad_w, pad_h, pad_c, pad_n), strict=False):
         if rounds:
-            shape[place] = -(-shape[place] // TILE_HEIGHT) * TILE_HEIGHT
+            shape[dim] = -(-shape[dim] // TILE_HEIGHT) * TILE_HEIGHT
     return shape

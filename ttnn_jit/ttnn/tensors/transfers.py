@@ -260,8 +260,8 @@ def typecast(
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
             return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
-    placed: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
-    return _ON_DEVICE(input_tensor, dtype, **placed)
+    options: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
+    return _ON_DEVICE(input_tensor, dtype, **options)
 
 
 def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

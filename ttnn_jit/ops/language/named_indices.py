@@ -1,4 +1,4 @@
-"""What operations that name places of elements are judged by: of equal elements any place is right."""
+"""What operations that name indices of elements are judged by: of equal elements any index is right."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.language.axes import axis_of
 
 
-def elements_at(torch: Any, x: Any, places: Any, dim: int) -> Any:
-    """The elements of `x` along `dim` that `places` names.
+def elements_at(torch: Any, x: Any, indices: Any, dim: int) -> Any:
+    """The elements of `x` along `dim` that `indices` names.
 
     Raises:
-        ShapeError: A place is beyond the dimension.
+        ShapeError: An index is beyond the dimension.
     """
-    named, extent = places.to(torch.int64), x.shape[dim]
+    named, extent = indices.to(torch.int64), x.shape[dim]
     if bool(((named < 0) | (named >= extent)).any()):
         first = named[(named < 0) | (named >= extent)][0]
-        raise ShapeError(f"a result names place {int(first)}, and dimension {dim} has {extent} elements")
+        raise ShapeError(f"a result names index {int(first)}, and dimension {dim} has {extent} elements")
     return torch.gather(x, dim, named)
 
 
 def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any, Any]:
-    """Values along `dim`, and the elements of `x` that their places name, of which each is named once.
+    """Values along `dim`, and the elements of `x` that their indices name, of which each is named once.
 
     Raises:
-        ShapeError: A place is beyond the dimension, or named twice.
+        ShapeError: An index is beyond the dimension, or named twice.
     """
-    values, places = results
+    values, indices = results
     axis = axis_of(dim, len(x.shape))
-    named = places.to(torch.int64).sort(axis).values
+    named = indices.to(torch.int64).sort(axis).values
     repeated = named.diff(dim=axis) == 0
     if bool(repeated.any()):
         first = named.narrow(axis, 1, named.shape[axis] - 1)[repeated][0]
-        raise ShapeError(f"a result names place {int(first)} of dimension {axis} twice")
-    return values, elements_at(torch, x, places, axis)
+        raise ShapeError(f"a result names index {int(first)} of dimension {axis} twice")
+    return values, elements_at(torch, x, indices, axis)
 
 
 def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
-    """The elements that places along a dimension name, or among all elements in a row."""
-    (places,) = results
+    """The elements that indices along a dimension name, or among all elements in a row."""
+    (indices,) = results
     if not dims:
-        return (elements_at(torch, x.reshape(-1), places.reshape(-1), 0),)
+        return (elements_at(torch, x.reshape(-1), indices.reshape(-1), 0),)
     axis = axis_of(dims[0], len(x.shape))
-    return (elements_at(torch, x, places if keepdim else places.unsqueeze(axis), axis),)
+    return (elements_at(torch, x, indices if keepdim else indices.unsqueeze(axis), axis),)
 
 
 def with_named(torch: Any, results: Sequence[Any], x: Any, given: Any, dim: int) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ttnn_jit.ops.convolution.pools import SIZES, pool_of, rows_of
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
-from ttnn_jit.ops.selection.routines import dtype_of_places
+from ttnn_jit.ops.selection.routines import index_dtype
 from ttnn_jit.specs.access.index_expressions import Dim, times, total
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -18,7 +18,7 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 Shape = Sequence[int]
 
 
-def _place_loop(load: Any, _store: Any) -> Any:
+def _index_loop(load: Any, _store: Any) -> Any:
     def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         x, xh, xw, xc, xkh, xkw, result, rh, rw, rc, height, width, channels, rows, columns,
         above, left, down, across, row_apart, column_apart, image_height, image_width,
@@ -49,30 +49,30 @@ def _place_loop(load: Any, _store: Any) -> Any:
     return loop
 
 
-def _place_loops(_: Shape, *attributes: Any) -> RoutineLoops:
+def _index_loops(_: Shape, *attributes: Any) -> RoutineLoops:
     pool = pool_of(*attributes)
     (height, width), windows = pool.counts, pool.windows
     extents = (pool.batch, height, width, pool.channels, *windows.kernel)
     steps = zip((1, 2), windows.stride, (4, 5), windows.dilation, strict=True)
-    taps = (total((times(Dim(place), step), times(Dim(tap), apart))) for place, step, tap, apart in steps)
+    taps = (total((times(Dim(dim), step), times(Dim(tap), apart))) for dim, step, tap, apart in steps)
     row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
     zero = total(())
     return RoutineLoops.over(extents, 5, (Dim(0), *taps, Dim(3)), (zero, zero, row, Dim(3)))
 
 
-def _place_constants(*attributes: Any) -> tuple[int, ...]:
+def _index_constants(*attributes: Any) -> tuple[int, ...]:
     pool = pool_of(*attributes)
     windows = pool.windows
     return (windows.padding[0][0], windows.padding[1][0], *windows.stride, *windows.dilation, *pool.extents)
 
 
-def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
+def _index_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
     pool = pool_of(*attributes)
-    dtype = dtype_of_places(math.prod(pool.extents))
+    dtype = index_dtype(math.prod(pool.extents))
     return (x.interleaved.with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
 
 
-def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+def _index_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
     (top, _), (left, _) = pool.windows.padding
     images = x.permute(0, 3, 1, 2)[:, :, top : top + pool.extents[0], left : left + pool.extents[1]]
@@ -86,14 +86,14 @@ def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:
 MAX_POOL2D_INDICES = Routine(
     name="max_pool2d_indices",
     parameters=SIZES,
-    summary="The place of the largest element of every window of a padded tensor, in the image without padding.",
+    summary="The index of the largest element of every window of a padded tensor, in the image without padding.",
     source="ttnn.max_pool2d",
-    loop=_place_loop,
-    loops=_place_loops,
-    result=_place_result,
+    loop=_index_loop,
+    loops=_index_loops,
+    result=_index_result,
     operand_dtypes=(FLOATS,),
-    constants=_place_constants,
-    golden=_place_golden,
+    constants=_index_constants,
+    golden=_index_golden,
 )
 
 OPERATIONS = (MAX_POOL2D_INDICES,)
