@@ -283,10 +283,10 @@ def test_elements_lie_where_a_walk_over_shards_tiles_and_faces_finds_them(layout
         np.testing.assert_array_equal(buffers[core], np.float32(expected))
         for number, (index, tile, offset) in enumerate(elements):
             if index is not None:
-                place = layout.address(*index)
-                assert (place.core, place.offset) == (core, offset)
-                assert place.tile == (tile if layout.tile else ())
-                assert place.byte == number * layout.element.itemsize
+                address = layout.address(*index)
+                assert (address.core, address.offset) == (core, offset)
+                assert address.tile == (tile if layout.tile else ())
+                assert address.byte == number * layout.element.itemsize
 
 
 @given(layouts())

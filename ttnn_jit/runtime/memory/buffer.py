@@ -420,7 +420,7 @@ def host_memory_bytes() -> int:
 
 
 def _pitch(nbytes: int) -> int:
-    """Bytes from one small block to the next: more than its own where neighbours would begin at one offset of a page."""
+    """Bytes from one small block to the next: more than its own where neighbours would begin at one page offset."""
     return nbytes + SPREAD if nbytes % 4096 == 0 else nbytes
 
 
