@@ -11,7 +11,7 @@ EXACTLY = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4
 """What a chip's products are asked for where a test is not about their precision; of float32 it takes TF32 yet."""
 TF32 = 2e-3
 """How far, relatively, a chip's products of float32 are from those of all bits, for some hundred terms."""
-WORDS = {f32: torch.int32, bf16: torch.int16}
+BIT_TYPES = {f32: torch.int32, bf16: torch.int16}
 
 
 def random(shape, dtype, seed, exponents=2):
@@ -22,7 +22,7 @@ def random(shape, dtype, seed, exponents=2):
 
 
 def bits(x):
-    return x.contiguous().view(WORDS[x.dtype])
+    return x.contiguous().view(BIT_TYPES[x.dtype])
 
 
 def assert_bits(got, want):
@@ -32,8 +32,8 @@ def assert_bits(got, want):
     assert bool(((bits(got) == bits(want)) | (got.isnan() & want.isnan())).all())
 
 
-def words_of(x):
-    """What the interpreter takes: the words of bfloat16."""
+def for_interpreter(x):
+    """What the interpreter takes: of bfloat16, the bits as uint16."""
     return x.view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 

@@ -205,8 +205,8 @@ def errors_of(operation: Operation, tensors: Sequence[torch.Tensor], device: Any
 
 def numbers(step: int) -> torch.Tensor:
     """Every so many-th number that bfloat16 has, in float32."""
-    words = torch.arange(-(2**15), 2**15, step, dtype=torch.int32).to(torch.int16)
-    found = words.view(torch.bfloat16).float()
+    patterns = torch.arange(-(2**15), 2**15, step, dtype=torch.int32).to(torch.int16)
+    found = patterns.view(torch.bfloat16).float()
     return found[torch.isfinite(found)]
 
 

@@ -227,8 +227,8 @@ def as_stored(got: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
 
 def _same(got: torch.Tensor, on_cpu: torch.Tensor, mode: Mode) -> torch.Tensor:
     """Equal bits, any NaN equal to any NaN; in bfloat16 on a chip, where neither rule of its stores changes them."""
-    word = torch.int32 if got.dtype == torch.float32 else torch.int16
-    same = (got.view(word) == on_cpu.view(word)) | (got.isnan() & on_cpu.isnan())
+    integer = torch.int32 if got.dtype == torch.float32 else torch.int16
+    same = (got.view(integer) == on_cpu.view(integer)) | (got.isnan() & on_cpu.isnan())
     if mode is Mode.CPU or got.dtype == torch.float32:
         return same
     return same | on_cpu.isnan() & (got == math.inf) | (on_cpu.abs() <= 2.0**-126) & (got == 0)

@@ -44,10 +44,10 @@ def derivative_of_digamma(x: Any, order: int) -> Any:
     """By the zeta functions of Riemann and Hurwitz; infinite at poles, as it is above them."""
     if x > 0:
         return mpmath.polygamma(order, x)
-    turn = x - mpmath.nint(x)
-    if turn == 0:
+    fraction = x - mpmath.nint(x)
+    if fraction == 0:
         return mpmath.inf if order % 2 else -mpmath.inf
-    ahead, behind = (turn, 1 - turn) if turn > 0 else (1 + turn, -turn)
+    ahead, behind = (fraction, 1 - fraction) if fraction > 0 else (1 + fraction, -fraction)
     back = mpmath.zeta(order + 1, behind) - mpmath.zeta(order + 1, 1 - x)
     return -mpmath.factorial(order) * ((-1) ** order * mpmath.zeta(order + 1, ahead) - back)
 

@@ -92,7 +92,7 @@ def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[lis
             operands, params, picoseconds, written, offsets, reduced, panels, steps, *more = rest
             whole, growth = (*more, [], [])[:2]
             for number, own in zip(rounds, growth, strict=False):
-                grown = [word + number * each for word, each in zip(params, own, strict=False)]
+                grown = [param + number * each for param, each in zip(params, own, strict=False)]
                 params = [*grown, *params[len(own) :]]
             starts = offsets or [0] * len(operands)
             for number, own in zip(rounds, steps, strict=True):
@@ -117,7 +117,7 @@ def _numbers_of_symbols(kernels: Iterable[str], objects: Mapping[str, bytes]) ->
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text)
+    return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), text)
 
 
 def _called_in(code: bytes) -> list[str]:

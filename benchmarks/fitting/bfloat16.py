@@ -87,7 +87,7 @@ class _RoundingDown(NumpyVector):
 
 
 class _Target:
-    """The words of a function's results, and how many of them some coefficients miss."""
+    """The bits of a function's results, and how many of them some coefficients miss."""
 
     def __init__(self, search: Search, near: float = _NEAR) -> None:
         self._search = search
@@ -98,25 +98,25 @@ class _Target:
             sides = [(exact * np.float64(1 + side)).astype(np.float32) for side in (-near, near)]
             chosen = np.zeros(len(exact), bool)
             for numerics in Numerics:
-                chosen |= self._words(sides[0], numerics) != self._words(sides[1], numerics)
+                chosen |= self._bits(sides[0], numerics) != self._bits(sides[1], numerics)
             chosen |= math.isinf(near)
             self._arguments = EVERY_BFLOAT16[chosen]
-            self._expected = [(numerics, self._words(exact[chosen], numerics)) for numerics in Numerics]
+            self._expected = [(numerics, self._bits(exact[chosen], numerics)) for numerics in Numerics]
 
     def wrong(self, constants: tuple[Numbers, ...]) -> int:
-        """The number of arguments whose result is another word."""
+        """The number of arguments whose result has other bits."""
         before = self._search.committed()
         _set(self._search.constants, constants)
         try:
             with NumpyVector.quiet():
                 results = [getattr(host, f"{self._search.name}_bfloat16")(self._arguments) for host in self._hosts]
-                return sum((self._words(y, n) != words).sum() for n, words in self._expected for y in results)
+                return sum((self._bits(y, n) != bits).sum() for n, bits in self._expected for y in results)
         finally:
             _set(self._search.constants, before)
 
-    def _words(self, values: Any, numerics: Numerics) -> np.ndarray:
-        words = self._math.store_bf16(np.asarray(values, np.float32), numerics)
-        return np.where((words & 0x7FFF) > 0x7F80, np.uint16(0x7FC0), words)
+    def _bits(self, values: Any, numerics: Numerics) -> np.ndarray:
+        bits = self._math.store_bf16(np.asarray(values, np.float32), numerics)
+        return np.where((bits & 0x7FFF) > 0x7F80, np.uint16(0x7FC0), bits)
 
 
 def _set(names: Sequence[str], values: Sequence[Numbers]) -> None:

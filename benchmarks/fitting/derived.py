@@ -62,7 +62,7 @@ def accurate_factors(within: float = 9e-4, bits: int = 16) -> tuple[float, ...]:
 
 def table(name: str) -> tuple[float, ...]:
     """The numbers of a committed table."""
-    return tuple(np.array(committed_constant(name).words, np.int32).view(np.float32).astype(float).tolist())
+    return tuple(np.array(committed_constant(name).entries, np.int32).view(np.float32).astype(float).tolist())
 
 
 def of_factors(factors: str, logarithm: Callable[[mp.mpf], mp.mpf], bits: int, part: int) -> tuple[float, ...]:
@@ -81,7 +81,7 @@ def nearest_logarithms(logarithm: Callable[[mp.mpf], mp.mpf]) -> tuple[float, ..
 
 
 def bits_of_inverse_two_pi() -> tuple[int, ...]:
-    """1 / (2 pi) in words of 32 bits after 32 zeros."""
+    """1 / (2 pi) in integers of 32 bits after 32 zeros."""
     scaled = int(mp.floor(mp.ldexp(1 / (2 * mp.pi), 224)))
     return tuple((scaled >> (32 * k)) & 0xFFFF_FFFF for k in reversed(range(8)))
 
@@ -100,8 +100,8 @@ def factor_of_powers() -> float:
 def powers_less_index(factor: float) -> tuple[float, ...]:
     """The floats whose bits are those of 2**(j / 16) / factor less j << 19."""
     powers = np.array([nearest(mp.mpf(2) ** (mp.mpf(j) / 16) / factor) for j in range(16)], np.float32)
-    words = powers.view(np.int32) - (np.arange(16, dtype=np.int32) << 19)
-    return tuple(words.view(np.float32).astype(float).tolist())
+    patterns = powers.view(np.int32) - (np.arange(16, dtype=np.int32) << 19)
+    return tuple(patterns.view(np.float32).astype(float).tolist())
 
 
 def scale_of_sigmoid() -> float:
@@ -136,9 +136,9 @@ def seeds_of_inverse_roots(samples: int = 4097) -> tuple[float, ...]:
     seeds = []
     for index in range(16):
         first = 0x3F00_0000 + (index << 20)  # from 1/2 on, whose exponent is even
-        words = np.linspace(first, first + (1 << 20) - 1, samples).astype(np.int32)
-        roots = 1 / np.sqrt(words.view(np.float32).astype(np.float64))
-        wanted = roots.astype(np.float32).view(np.int32) + (words >> 1)
+        patterns = np.linspace(first, first + (1 << 20) - 1, samples).astype(np.int32)
+        roots = 1 / np.sqrt(patterns.view(np.float32).astype(np.float64))
+        wanted = roots.astype(np.float32).view(np.int32) + (patterns >> 1)
         seeds.append((int(wanted.min()) + int(wanted.max())) // 2)
     return tuple(np.array(seeds, np.int32).view(np.float32).astype(float).tolist())
 
@@ -201,7 +201,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
     "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
     "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
-    "word_math.BITS": lambda: 32,
+    "integer_math.BITS": lambda: 32,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
     "piecewise._FROM_ONE": lambda: centres_of_pieces(0.0)[:12],

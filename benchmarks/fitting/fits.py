@@ -107,7 +107,7 @@ class PiecewiseFit:
 
     def errors(self) -> tuple[float, float]:
         """Largest relative errors of the committed tables, and of what the fit gives now."""
-        tables = [np.array(table.words, np.int32).view(np.float32) for table in committed_constant(self.constant)]
+        tables = [np.array(table.entries, np.int32).view(np.float32) for table in committed_constant(self.constant)]
         committed = refitted = 0.0
         for found, *coefficients in zip(self.polynomials(), *tables, strict=True):
             if found is not None:

@@ -1,7 +1,7 @@
 """One program for every shape of loop that codegen writes, so that a rewrite of one can be timed before and after.
 
-A loop's shape is the form of its launch (`stage="host"`). Shapes of tensors are such that the loop in question takes
-most of a call.
+A loop's shape is the schedule of its launch (`stage="host"`). Shapes of tensors are such that the loop in question
+takes most of a call.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class LoopShape:
         name: Of the figure.
         program: What is jitted, by a trace.
         shapes: Of its tensors.
-        form: What the host's text says of the loop; "" for a loop over elements, of which it says nothing.
+        schedule: What the host's text says of the loop; "" for a loop over elements, of which it says nothing.
         dtypes: Of the tensors, a figure for each: f32 and bf16 of torch's, `ON_DEVICE` of ttnn's.
     """
 
     name: str
     program: Callable[..., Any]
     shapes: tuple[tuple[int, ...], ...]
-    form: str = ""
+    schedule: str = ""
     dtypes: tuple[str, ...] = ("f32",)
 
     def tensors(self, dtype: str) -> list[Any]:
@@ -141,7 +141,7 @@ LOOP_SHAPES = (
     LoopShape("repeating copy", lambda x: ttnn.repeat_interleave(x, 2, 1), ((2048, 1024),), "repeated", BOTH),
     LoopShape("heads", lambda x: ttnn.permute(x, (0, 2, 1, 3)), ((4, 512, 16, 64),), dtypes=BOTH),
     LoopShape("rows gathered", _rows_named, ((2048,), (4096, 512)), "rows gathered"),
-    LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "places found", BOTH),
+    LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "argument reduction", BOTH),
     LoopShape("routine", lambda x: ttnn.cumsum(x, -1), (MATRIX,), "compiled by numba"),
 )
-"""Every form of loop, and products and copies of each kind."""
+"""Every schedule of a loop, and products and copies of each kind."""

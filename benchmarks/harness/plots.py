@@ -71,7 +71,7 @@ def powers_of_two(axis: Any, values: list[int], labels: list[str]) -> None:
 
 
 def plain_logarithm(axis: Any) -> None:
-    """A logarithmic axis whose numbers are written out: 0.5, 1, 2, 10."""
+    """A logarithmic axis whose numbers are in full: 0.5, 1, 2, 10."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})

@@ -50,13 +50,13 @@ class Process:
         Raises:
             ProcessFailedError: It raised, or took longer than `SECONDS_FOR_A_CALL`.
         """
-        asked = {"module": _module_of(function), "function": function.__name__, "arguments": arguments}
+        request = {"module": _module_of(function), "function": function.__name__, "arguments": arguments}
         watchdog = threading.Timer(SECONDS_FOR_A_CALL, self._popen.kill)
         watchdog.start()
         try:
             assert self._popen.stdin is not None
             assert self._popen.stdout is not None
-            self._popen.stdin.write(json.dumps(asked) + "\n")
+            self._popen.stdin.write(json.dumps(request) + "\n")
             self._popen.stdin.flush()
             line = self._popen.stdout.readline()
         except BrokenPipeError:
@@ -107,9 +107,9 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what compilers print is no answer
     for line in sys.stdin:
-        asked = json.loads(line)
-        function = getattr(importlib.import_module(asked["module"]), asked["function"])
-        print(json.dumps(function(*asked["arguments"])), file=answers, flush=True)
+        request = json.loads(line)
+        function = getattr(importlib.import_module(request["module"]), request["function"])
+        print(json.dumps(function(*request["arguments"])), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -52,9 +52,9 @@ def _text(isa: HostIsa) -> str:
     return "\n".join([fma, pairs, *copies, module.text(), ""])
 
 
-def _probe(name: str, module: ModuleText, *words: str, aliases: str = "") -> FunctionBuilder:
+def _probe(name: str, module: ModuleText, *scalars: str, aliases: str = "") -> FunctionBuilder:
     pointers = (Parameter(each, PTR, aliases) for each in ("out", "in"))
-    return FunctionBuilder(name, module, [*pointers, *(Parameter(word, I64) for word in words)], attributes="")
+    return FunctionBuilder(name, module, [*pointers, *(Parameter(scalar, I64) for scalar in scalars)], attributes="")
 
 
 def _products(isa: HostIsa, module: ModuleText, name: str) -> str:
@@ -87,7 +87,7 @@ def _copy(isa: HostIsa, module: ModuleText, name: str, *, nontemporal: bool = Fa
     return b.text
 
 
-def seconds_together(calls: Sequence[Callable[[], None]]) -> float:
+def seconds_in_parallel(calls: Sequence[Callable[[], None]]) -> float:
     """Seconds from the first start to the last end of calls that start together, a thread each, on a CPU of its own."""
     if len(calls) == 1:
         start = time.perf_counter()
@@ -122,7 +122,7 @@ def fma_gflops(threads: int, tries: int, probe: str = "fma") -> float:
         for buffer in pair:
             ctypes.memset(buffer.address, 0, 4096)
     calls = [lambda a=a, b=b: native(probe)(a.address, b.address, FMA_ITERATIONS, 0) for a, b in buffers]
-    best = min(seconds_together(calls) for _ in range(2 * tries))
+    best = min(seconds_in_parallel(calls) for _ in range(2 * tries))
     terms = 2 if probe == "pairs" else 1
     return 2 * terms * ACCUMULATORS * host_isa().lanes * FMA_ITERATIONS * threads / best / 1e9
 
@@ -146,7 +146,7 @@ class Copy:
     def seconds(self, passes: int) -> float:
         """For one copy, of so many one after the other."""
         calls = [lambda a=a, b=b: self._function(a.address, b.address, self._part, passes) for a, b in self._parts]
-        return seconds_together(calls) / passes
+        return seconds_in_parallel(calls) / passes
 
     def gigabytes_per_second(self, tries: int) -> float:
         """The best of several tries."""

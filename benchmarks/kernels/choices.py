@@ -166,11 +166,11 @@ class Compiled:
         native = Program(code.plan, objects, built_for=host_cpu()).native
         assert native is not None
         self._native = native
-        self._words = (native.table, 0, *addresses)
+        self._arguments = (native.table, 0, *addresses)
 
     def __call__(self) -> None:
         """One run on this thread."""
-        self._native.function(*self._words)
+        self._native.function(*self._arguments)
 
 
 def least(call: Callable[[], Any], tries: int = 7) -> float:

@@ -134,11 +134,13 @@ def _ours(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
     import ttnn_jit
     from ttnn_jit import ttnn
 
-    turned = product.kind == "linear"
+    transpose_b = product.kind == "linear"
     if product.gelu:
-        function = ttnn_jit.jit(lambda a, b, bias: ttnn.linear(a, b, bias=bias, transpose_b=turned, activation="gelu"))
+        function = ttnn_jit.jit(
+            lambda a, b, bias: ttnn.linear(a, b, bias=bias, transpose_b=transpose_b, activation="gelu")
+        )
         return lambda: function(a, b, bias)
-    plain = ttnn_jit.jit(lambda a, b: ttnn.matmul(a, b, transpose_b=turned))
+    plain = ttnn_jit.jit(lambda a, b: ttnn.matmul(a, b, transpose_b=transpose_b))
     return lambda: plain(a, b)
 
 

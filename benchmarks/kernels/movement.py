@@ -351,12 +351,12 @@ def nbytes_of(case: Case) -> int:
 
 def measured(running: Turns, copying: Process, case: Case, rounds: int) -> dict[str, Any]:
     """Figures of the contenders, and of the copy."""
-    asked = (seconds_of_copies, nbytes_of(case), case.threads)
-    before = copying.call(*asked)
+    arguments = (seconds_of_copies, nbytes_of(case), case.threads)
+    before = copying.call(*arguments)
     found = running.measured(CONTENDERS, prepare, asdict(case), rounds, case.threads)
     wrong = {name: figures["error"] for name, figures in found.items() if figures["error"]}
     assert not wrong, f"{case.name}: elements that are not torch's: {wrong}"
-    copied = [*before, *copying.call(*asked)]
+    copied = [*before, *copying.call(*arguments)]
     return {**found, COPIED: {"error": 0.0, "seconds": copied, "least": copied}}
 
 

@@ -140,11 +140,11 @@ class Kernel:
             tensor.copy_(numbers)
         self._pointers = (ctypes.c_void_p * len(self._tensors))(*[t.data_ptr() for t in self._tensors])
         strides = [1, 0] * len(self._tensors)
-        self._words = (ctypes.c_int64 * (2 + len(strides)))(ELEMENTS, PASSES, *strides)
+        self._params = (ctypes.c_int64 * (2 + len(strides)))(ELEMENTS, PASSES, *strides)
 
     def __call__(self) -> None:
         """All passes over the elements."""
-        self._function(self._pointers, self._words)
+        self._function(self._pointers, self._params)
 
 
 def staggered(count: int, dtype: DataType) -> list[torch.Tensor]:

@@ -2,9 +2,9 @@
 
 The programs of docs/examples/models with random weights on the cpu target, and eagerly on wormhole_b0; those of ttnn
 compute in bfloat16, torch's bf16 is its autocast, torch.compile freezes the weights. Every contender has a process of
-its own, and the contenders of a model take turns. Least time of a warm call, which of models that write words is all of
-them. Behind these stand what models hold in memory, what they take to compile, and small operations
-(benchmarks/programs/model_costs.py).
+its own, and the contenders of a model take turns. A figure is the least time of a warm call; of a model that generates
+tokens, the calls for all of them. Behind these stand what models hold in memory, what they take to compile, and small
+operations (benchmarks/programs/model_costs.py).
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ def one_round(contender: str) -> dict[str, float]:
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per contender and round."""
     yield [
-        Step(f"{contender}, round {turn}", 50 if contender == PEER else 8, partial(one_round, contender))
-        for turn in range(1 if quick else 3)
+        Step(f"{contender}, round {number}", 50 if contender == PEER else 8, partial(one_round, contender))
+        for number in range(1 if quick else 3)
         for contender in CONTENDERS
     ]
 

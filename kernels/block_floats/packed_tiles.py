@@ -25,27 +25,27 @@ def whole_bits(element: Any) -> Any:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def upper_bits(word: Any) -> Any:
-    """The bits of the float32 that a bfloat16 word is the upper half of."""
-    return i64(word) << 16
+def upper_bits(half: Any) -> Any:
+    """The bits of the float32 that a bfloat16 is the upper half of."""
+    return i64(half) << 16
 
 
 @scalar  # type: ignore[untyped-decorator]
-def whole_element(word: Any) -> Any:
+def whole_element(pattern: Any) -> Any:
     """The float32 of these bits."""
-    return from_bits(i32(u32(word)))
+    return from_bits(i32(u32(pattern)))
 
 
 @scalar  # type: ignore[untyped-decorator]
-def upper_element(word: Any) -> Any:
+def upper_element(pattern: Any) -> Any:
     """The upper half of the bits of a float32."""
-    return u16(word >> 16)
+    return u16(pattern >> 16)
 
 
 @scalar  # type: ignore[untyped-decorator]
-def without_nan(word: Any) -> Any:
+def without_nan(pattern: Any) -> Any:
     """The bits of a float32; of infinity in the place of NaN."""
-    return i64(0x7F800000) if word & 0x7FFFFFFF > 0x7F800000 else word
+    return i64(0x7F800000) if pattern & 0x7FFFFFFF > 0x7F800000 else pattern
 
 
 @scalar  # type: ignore[untyped-decorator]
@@ -91,7 +91,7 @@ def code_of(bits: int, shared: int, count: int) -> int:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def bits_of(code: int, shared: int, count: int) -> int:
+def patternof(code: int, shared: int, count: int) -> int:
     """The bits of the float32 that a sign and a magnitude are beside the exponent `shared`."""
     magnitude, exponent = code % (1 << count), shared
     if magnitude == 0:
@@ -167,7 +167,7 @@ def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
                 first, group = r * down + half * GROUP, group_index(r, half)
                 for lane in range(max(0, min(GROUP, width - half * GROUP))):
                     code = load_code(tile, group * GROUP + lane, count)
-                    dense[first + lane] = store(bits_of(code, int(tile[group]), count))
+                    dense[first + lane] = store(patternof(code, int(tile[group]), count))
 
     unpacking: Callable[..., None] = unpack_tile
     return unpacking

@@ -67,8 +67,8 @@ class DotContraction(ContractingLoops):
                 depth.step = run = p.depth.run(index, self._steps * self._terms)
                 for name, k in (("left", self.left), ("right", self.right)):
                     source = p.moved(k, starts[name], p.depth.offset(index, k))
-                    words = width, run, p.across[k], p.depth.strides[k][0]
-                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}_packed"], source, *words)
+                    scalars = width, run, p.across[k], p.depth.strides[k][0]
+                    p.call(VOID, f"ttnn_jit.pack_{name}", p.memory[f"{name}_packed"], source, *scalars)
                 packed = p.memory["left_packed"], p.memory["right_packed"], p.memory["block"]
                 p.call(VOID, "ttnn_jit.tile", *packed, p.compare("eq", depth.index, 0), self._steps_of(p, run))
             p.finish(i64(0), i64(1), column.index, width)

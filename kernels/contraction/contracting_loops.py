@@ -135,8 +135,11 @@ class ContractingLoops:
         k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
         stream, own = self.streams[k], (width, self.in_pairs, steps * width)
         if stream.dtype.is_block_float:
-            turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(rows_listed or TILE_WIDTH, TILE_HEIGHT)
-            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, turned, are_listed, kept, cut))
+            is_transposed, kept = (
+                stream.access is not InnerAccess.CONTIGUOUS,
+                min(rows_listed or TILE_WIDTH, TILE_HEIGHT),
+            )
+            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, cut))
         else:
             functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut))
         self.module.add(functions.module)
@@ -242,7 +245,7 @@ class Product(KernelFunction):
         for index, k in enumerate(self._streams_of_epilogue):
             strides: Sequence[Operand] = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
             for loop, stride in enumerate(strides):
-                self._epilogue.set_word(2 + 2 * index + loop, stride)
+                self._epilogue.set_param(2 + 2 * index + loop, stride)
 
     def list_rows(self, first: Value, height: Value, k: int) -> None:
         """Writes into ``offsets`` where stream k has the rows of a block."""
@@ -264,8 +267,8 @@ class Product(KernelFunction):
             row = segment.index
             index = self.rows.index(self.add(first, row))
             segment.step = self.rows.run(index, self.sub(height, row))
-            self._epilogue.set_word(0, width)
-            self._epilogue.set_word(1, segment.step)
+            self._epilogue.set_param(0, width)
+            self._epilogue.set_param(1, segment.step)
             self._epilogue.run(*(self._operand(k, index, row, column) for k in self._streams_of_epilogue))
 
     def _operand(self, k: int, index: Sequence[Value], row: Value, column: Value) -> Value:

@@ -79,7 +79,7 @@ class _Writer:
         self.step = b.mul(self.along, terms, "step")
         self.words = b.shift_right_zero(self.depth, terms - 1, "words")
         self.whole_depth = b.shift_left(self.words, terms - 1, "whole.depth")
-        self.turns = b.bit_and(are_terms_beside, b.compare("sge", self.words, packing.lanes // 2), "turns")
+        self.transposes = b.bit_and(are_terms_beside, b.compare("sge", self.words, packing.lanes // 2), "turns")
         self.lanes = b.new_block("lanes", (I64, "start"))  # what is left of a group, from a term on
         self.group_end = b.new_block("group.end")
 
@@ -100,7 +100,11 @@ class _Writer:
         is_whole = b.compare("sge", self.left, self.packing.width, "is.whole")
         self.last = b.sub(self.left, 1, "group.last")
         self.group_from, are_beside = self._listed() if self.packing.are_listed else self._spaced()
-        narrow, wide, turn = b.new_block("narrow"), b.new_block("wide.start", (I64, "wide.depth")), b.new_block("turn")
+        narrow, wide, transposing = (
+            b.new_block("narrow"),
+            b.new_block("wide.start", (I64, "wide.depth")),
+            b.new_block("turn"),
+        )
         b.branch_if(b.bit_and(are_beside, is_whole), wide, narrow, [self.depth])
         b.begin(narrow)
         if not self.packing.are_listed:  # of lists nobody knows how far they reach
@@ -108,10 +112,10 @@ class _Writer:
             reach, reaches = self._reach(are_beside)
             b.branch_if(reaches, wide, narrower, [reach])
             b.begin(narrower)
-        b.branch_if(self.turns, turn, self.lanes, (), [i64(0)])
+        b.branch_if(self.transposes, transposing, self.lanes, (), [i64(0)])
         self._wide(*b.begin(wide))
-        b.begin(turn)
-        self._turned()
+        b.begin(transposing)
+        self._transpose()
         self._one_by_one(*b.begin(self.lanes))
         b.begin(self.group_end)
 
@@ -168,7 +172,7 @@ class _Writer:
 
     # Groups whose terms are contiguous
 
-    def _turned(self) -> None:
+    def _transpose(self) -> None:
         b, lanes = self.b, self.packing.lanes
         with b.choose(b.compare("sge", self.words, lanes), "words.many") as many:
             self._blocks(lanes)

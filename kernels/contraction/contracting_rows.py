@@ -139,8 +139,8 @@ class FewRowsContraction(ContractingLoops):
 
     def _sweep_of_panels(self) -> str:
         """The loop over panels that came packed, over all of the depth at a time."""
-        words = (Parameter(name, I64) for name in ("width", "depth", "across"))
-        b = self._function("sweep_panels", [*_FACTORS, Parameter("block", PTR, "noalias"), _IS_FIRST, *words])
+        scalars = (Parameter(name, I64) for name in ("width", "depth", "across"))
+        b = self._function("sweep_panels", [*_FACTORS, Parameter("block", PTR, "noalias"), _IS_FIRST, *scalars])
         left, right, block, is_first, width, depth, across = b.parameters
         steps = self._steps_of(b, depth)
         with b.count("column", width, step=self._panel_width) as column:
@@ -152,8 +152,8 @@ class FewRowsContraction(ContractingLoops):
     def _sweep(self) -> str:
         """Loops over panels of a block, and over parts of its depth: outer ones but where terms are contiguous."""
         pointers = (Parameter(name, PTR, "noalias") for name in ("panel", "block"))
-        words = (Parameter(name, I64) for name in ("width", "depth", "across", "along"))
-        b = self._function("sweep", [*_FACTORS, *pointers, _IS_FIRST, *words])
+        scalars = (Parameter(name, I64) for name in ("width", "depth", "across", "along"))
+        b = self._function("sweep", [*_FACTORS, *pointers, _IS_FIRST, *scalars])
         width, depth = b.parameters[5:7]
         loops = {"term": (depth, self._steps * self._terms), "column": (width, self._panel)}
         outer, inner = loops if self._lies_in_rows or self._is_unpacked else reversed(loops)
@@ -197,8 +197,8 @@ class FewRowsContraction(ContractingLoops):
             multiply("tile", panel)
 
     def _tile_function(self, name: str, vectors: int, in_place: Type | None = None) -> str:
-        words = Parameter("steps", I64), Parameter("along", I64)
-        b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *words])
+        scalars = Parameter("steps", I64), Parameter("along", I64)
+        b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *scalars])
         self._microkernel((self.tile, vectors, self.tile, COLUMNS), in_place).over_steps(b, *b.parameters)
         return b.ended()
 

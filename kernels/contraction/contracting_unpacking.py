@@ -48,7 +48,7 @@ class Unpacking:
         width: Neighbours of a group, a power of 2.
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
-        turned: Whether the rows of a tile are neighbours, and its columns terms.
+        is_transposed: Whether the rows of a tile are neighbours, and its columns terms.
         are_listed: Whether neighbours are listed.
         kept: Of the neighbours in a tile, how many are packed: the first ones, all, or as many as `width` at least.
         cut: What is left of a word.
@@ -59,7 +59,7 @@ class Unpacking:
     width: int
     in_pairs: bool
     group_words: int
-    turned: bool
+    is_transposed: bool
     are_listed: bool = False
     kept: int = TILE_WIDTH
     cut: FactorCut | None = None
@@ -96,7 +96,7 @@ class Unpacking:
         b = FunctionBuilder(self.name, module, parameters, is_internal=True)
         to, source, count, depth, across, along = b.parameters
         extents = {"term": depth, "column": count}
-        outer, inner = reversed(extents) if self.turned else extents
+        outer, inner = reversed(extents) if self.is_transposed else extents
         with b.count(outer, extents[outer], step=TILE_WIDTH) as x, b.count(inner, extents[inner], step=TILE_WIDTH) as y:
             at = {outer: x.index, inner: y.index}
             term, column = at["term"], at["column"]
@@ -147,15 +147,15 @@ class _Tile:
     def text(self) -> str:
         """The function."""
         b, lines = self.b, None
-        if self.unpacking.turned:
+        if self.unpacking.is_transposed:
             lines = b.alloca(I32, _ELEMENTS // self.unpacking.terms, LINE, "lines")
         self._store_scales()
         self._store_numbers()
         if lines is None:
             self._rows()
         else:
-            self._turned_rows(lines)
-            self._turns(lines)
+            self._transposed_rows(lines)
+            self._transpose(lines)
         return b.ended()
 
     def _store_scales(self) -> None:
@@ -205,7 +205,7 @@ class _Tile:
                     value = b.bit_or(b.shift_right_zero(value, 16), b.bit_and(upper_half, integer(-0x1_0000, _INTS)))
                 self._store_half(face % 2, value, words[face // 2])
 
-    def _turned_rows(self, lines: Value) -> None:
+    def _transposed_rows(self, lines: Value) -> None:
         """The same of a tile whose rows are neighbours: one by one into `lines`."""
         b, line = self.b, TILE_WIDTH // self.unpacking.terms
         with b.count("row", _GROUP) as row:
@@ -225,7 +225,7 @@ class _Tile:
         upper = b.shift_right_zero(b.shuffle(first, second, range(TILE_WIDTH)), 16)
         b.store(b.narrow(upper, I16.times(TILE_WIDTH)), line, LINE)
 
-    def _turns(self, lines: Value) -> None:
+    def _transpose(self, lines: Value) -> None:
         """The loop that transposes 16 `lines` at a time."""
         b, unpacking, steps = self.b, self.unpacking, TILE_WIDTH // self.unpacking.terms
         piece = unpacking.piece
@@ -235,10 +235,10 @@ class _Tile:
             for piece_index in unpacking.pieces:
                 rows = range(piece * piece_index, piece * (piece_index + 1))
                 words = [b.load(_INTS, b.element(at, I32, row * steps), LINE) for row in rows]
-                turned = _squared(b, words) if piece == _GROUP else transposed(b, words, within=piece)
+                columns = _squared(b, words) if piece == _GROUP else transposed(b, words, within=piece)
                 for step in range(_GROUP):
                     part, k = divmod(step, piece)
-                    self._store_piece(piece_index, turned[k], part, b.add(word, step * unpacking.width))
+                    self._store_piece(piece_index, columns[k], part, b.add(word, step * unpacking.width))
 
     def _store_half(self, h: int, words: Value, moved: Value) -> None:
         """The words of half of a tile's neighbours at a step, piece by piece."""

@@ -18,7 +18,7 @@ class Builder(Blocks):
     def count(
         self, hint: str, end: Operand, *carried: tuple[str, Value], begin: Operand = 0, step: int = 1
     ) -> CountedLoop:
-        """``with b.count("i", n) as i``: a loop over signed words from `begin` to `end`, one trip at least."""
+        """``with b.count("i", n) as i``: a loop over signed i64 numbers from `begin` to `end`, one trip at least."""
         return CountedLoop(self, hint, end, carried, begin, step)
 
     def while_loop(self, hint: str, *carried: tuple[str, Value]) -> WhileLoop:

@@ -17,7 +17,7 @@ def computed(b: Instructions, stored: Value, dtype: DataType) -> Value:
     return b.convert("sext" if dtype.compute.is_signed else "zext", stored, I32.times(stored.type.lanes))
 
 
-def widened(b: Instructions, words: Value) -> Value:
-    """The float32 numbers whose upper halves are `words`."""
-    lanes = words.type.lanes
-    return b.bitcast(b.shift_left(b.zext(words, I32.times(lanes)), 16), FLOAT.times(lanes))
+def widened(b: Instructions, bits: Value) -> Value:
+    """The float32 numbers whose upper halves are `bits`."""
+    lanes = bits.type.lanes
+    return b.bitcast(b.shift_left(b.zext(bits, I32.times(lanes)), 16), FLOAT.times(lanes))

@@ -277,7 +277,7 @@ class Instructions:
 
     def element(self, base: Value, type_: Type, index: Operand, hint: str = "") -> Value:
         """The address of an element, counted in values of a type from `base`."""
-        number = _word(index)
+        number = _in_64_bits(index)
         if number.number == 0:
             return base
         return self._emit(PTR, _form("getelementptr {}, ptr %s, {} %s", type_, number.type), (base, number), hint)
@@ -328,11 +328,11 @@ class Instructions:
 
     def copy_bytes(self, target: Value, source: Value, nbytes: Operand) -> None:
         """``memcpy``."""
-        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, _word(nbytes), FALSE)
+        self.intrinsic(VOID, "llvm.memcpy.p0.p0.i64", target, source, _in_64_bits(nbytes), FALSE)
 
     def clear_bytes(self, target: Value, nbytes: Operand) -> None:
         """``memset`` to zero."""
-        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), _word(nbytes), FALSE)
+        self.intrinsic(VOID, "llvm.memset.p0.i64", target, integer(0, I8), _in_64_bits(nbytes), FALSE)
 
     def move_bytes(self, target: Value, source: Value, nbytes: Value) -> None:
         """``memmove``."""
@@ -392,7 +392,7 @@ def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
     return (integer(a, b.type), b) if isinstance(b, Value) else (integer(a, I64), integer(b, I64))
 
 
-def _word(number: Operand) -> Value:
+def _in_64_bits(number: Operand) -> Value:
     return number if isinstance(number, Value) else integer(number, I64)
 
 

@@ -1,6 +1,6 @@
 """Functions of a kernel's form, ``void name(ptr pointers, ptr params)``, and calls of them.
 
-``pointers`` are the addresses of all streams. The words of ``params``, each an i64, strides counted in elements::
+``pointers`` are the addresses of all streams. The numbers of ``params``, each an i64, strides counted in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
@@ -46,18 +46,18 @@ class KernelFunction(FunctionBuilder):
         super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, taking_in=taking_in)
         self.elements = elements
         self.rank = rank
-        self._pointers, self._words = self.parameters
+        self._pointers, self._params = self.parameters
 
     def extent(self, loop: int, hint: str = "") -> Value:
         """The extent of a loop; 0 is the innermost."""
-        return self._word(loop, hint)
+        return self._param(loop, hint)
 
     def stride(self, k: int, loop: int, hint: str = "") -> Value:
         """How many elements stream k moves on by with a loop."""
-        return self._word(1 + self.rank + k * (1 + self.rank) + loop, hint)
+        return self._param(1 + self.rank + k * (1 + self.rank) + loop, hint)
 
-    def _word(self, index: int, hint: str) -> Value:
-        return self.load(I64, self.element(self._words, I64, index, f"{hint}.at" if hint else ""), hint=hint)
+    def _param(self, index: int, hint: str) -> Value:
+        return self.load(I64, self.element(self._params, I64, index, f"{hint}.at" if hint else ""), hint=hint)
 
     def stream(self, k: int, hint: str = "") -> Value:
         """The address of stream k's first element."""
@@ -97,34 +97,34 @@ class NestedCall:
     """A function of a kernel's form, and the memory of its arguments: made in the first block, called anywhere."""
 
     def __init__(
-        self, builder: Builder, function: str, operands: int, words: Sequence[Operand] | int, hint: str = ""
+        self, builder: Builder, function: str, operands: int, params: Sequence[Operand] | int, hint: str = ""
     ) -> None:
-        """Allocates the arguments of `function`, and writes its words.
+        """Allocates the arguments of `function`, and writes its params.
 
         Args:
             builder: Of the function that calls it.
             function: Its symbol.
             operands: How many streams it has.
-            words: Its words, where they are the same in every call; or how many they are.
+            params: Its params, where they are the same in every call; or how many they are.
             hint: Names the memory, in generated text.
         """
-        first = () if isinstance(words, int) else words
-        count = words if isinstance(words, int) else len(words)
+        first = () if isinstance(params, int) else params
+        count = params if isinstance(params, int) else len(params)
         self._builder = builder
         self._function = function
         self._pointers = builder.alloca(PTR, operands, hint=f"operands{hint}")
-        self._words = builder.alloca(I64, count, hint=f"words{hint}")
-        for index, word in enumerate(first):
-            self.set_word(index, word)
+        self._params = builder.alloca(I64, count, hint=f"words{hint}")
+        for index, param in enumerate(first):
+            self.set_param(index, param)
 
-    def set_word(self, index: int, word: Operand) -> None:
-        """Writes a word for the calls that follow."""
+    def set_param(self, index: int, param: Operand) -> None:
+        """Writes one of the params for the calls that follow."""
         b = self._builder
-        b.store(word if isinstance(word, Value) else i64(word), b.element(self._words, I64, index))
+        b.store(param if isinstance(param, Value) else i64(param), b.element(self._params, I64, index))
 
     def run(self, *operands: Value) -> None:
         """Calls it, of streams at these addresses; those that are left out stay as they were."""
         b = self._builder
         for index, operand in enumerate(operands):
             b.store(operand, b.element(self._pointers, PTR, index))
-        b.call(VOID, self._function, self._pointers, self._words)
+        b.call(VOID, self._function, self._pointers, self._params)

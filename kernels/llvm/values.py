@@ -63,7 +63,7 @@ def integer(number: int, type_: Type) -> Value:
 
 
 def i64(number: int) -> Value:
-    """A word."""
+    """An integer of 64 bits."""
     return integer(number, I64)
 
 

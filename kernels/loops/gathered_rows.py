@@ -12,7 +12,7 @@ from ttnn_jit.kernels.llvm.types import I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.specs.dtypes import DataType
 
-_TOGETHER = 16  # elements of a row that are copied at a time, where both rows are dense
+_CHUNK = 16  # elements of a row that are copied at once, where both rows are dense
 
 
 def gathering_text(name: str, index: DataType, element: DataType, rank: int, module: ModuleText) -> str:
@@ -34,7 +34,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
     rows, across, step = b.stride(1, 1, "rows"), b.stride(1, 0, "across"), b.stride(2, 0, "step")
     last = b.sub(count, 1, "last")
     is_dense = b.bit_and(b.compare("eq", across, 1), b.compare("eq", step, 1), "is.dense")
-    together = b.select(is_dense, b.bit_and(width, -_TOGETHER), 0, "together")
+    in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "together")
     with b.outer_loops(streams, innermost=2) as (indices, table, result):
         number = _number(b, index, b.load(given, indices, hint="given"))
         first = b.select(b.compare("slt", number, 0), 0, number)
@@ -42,9 +42,9 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
         source = b.element(table, kind, b.mul(nearest, rows), "source")
         with b.while_loop("blocks", ("b", i64(0))) as blocks:
             (at,) = blocks.values
-            blocks.leave_unless(b.compare("slt", at, together))
-            _copy(b, kind.times(_TOGETHER), b.element(source, kind, at), b.element(result, kind, at))
-            blocks.again(b.add(at, _TOGETHER))
+            blocks.leave_unless(b.compare("slt", at, in_chunks))
+            _copy(b, kind.times(_CHUNK), b.element(source, kind, at), b.element(result, kind, at))
+            blocks.again(b.add(at, _CHUNK))
         with b.while_loop("rest", ("r", at)) as rest:
             (at,) = rest.values
             rest.leave_unless(b.compare("slt", at, width))

@@ -49,13 +49,13 @@ class Repackings:
         for (k, function), scratch in zip(functions.items(), scratches, strict=True):
             self.kept[k] = b.alloca(type_of(scratch.dtype.traits.llvm), TILE_HEIGHT * columns, 64, f"kept{k}")
             strides = (*dense, *packed) if streams[k].written else (*packed, *dense)
-            words = TILE_WIDTH, TILE_HEIGHT, tiles, 1, *strides
-            self._calls[k] = NestedCall(b, function, 2, words, hint=f".pair{k}")
+            params = TILE_WIDTH, TILE_HEIGHT, tiles, 1, *strides
+            self._calls[k] = NestedCall(b, function, 2, params, hint=f".pair{k}")
 
     def set_tiles(self, tiles: Value) -> None:
         """How many are beside each other in the calls that follow."""
         for call in self._calls.values():
-            call.set_word(2, tiles)
+            call.set_param(2, tiles)
 
     def unpack(self, at: Sequence[Value]) -> None:
         """What is read, of streams that are `at` these addresses."""

@@ -27,11 +27,11 @@ _CHAINS_AT_ONCE = 8
 
 @lru_cache(maxsize=64)
 def row_functions(
-    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, of_words: bool, isa: HostIsa
+    name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, reads_bf16: bool, isa: HostIsa
 ) -> Functions:
     """Those of `RowFold`."""
     module = ModuleText()
-    fold = RowFold(name, combine, identity, in_any_order, of_words, isa, module)
+    fold = RowFold(name, combine, identity, in_any_order, reads_bf16, isa, module)
     return Functions(fold.definitions(), module)
 
 
@@ -47,7 +47,7 @@ class RowFold:
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
         identity: What chains begin with.
         in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
-        of_words: Whether elements are bfloat16, not float32.
+        reads_bf16: Whether elements are bfloat16, not float32.
         isa: Decides the lanes of a vector.
         module: Gets the declarations that `combine` needs.
     """
@@ -56,7 +56,7 @@ class RowFold:
     combine: Callable[..., Value]
     identity: float
     in_any_order: bool
-    of_words: bool
+    reads_bf16: bool
     isa: HostIsa
     module: ModuleText
 
@@ -72,7 +72,7 @@ class RowFold:
         return max(own, _CHAINS_AT_ONCE) if self.in_any_order else own
 
     def _fold(self) -> str:
-        vectors, element = self._vectors, I16 if self.of_words else FLOAT
+        vectors, element = self._vectors, I16 if self.reads_bf16 else FLOAT
         vector, step = element.times(self.isa.lanes), vectors * self.isa.lanes
         parameters = Parameter("terms", PTR), Parameter("n", I64)
         f = FunctionBuilder(self.name, self.module, parameters, FLOAT, is_internal=True)
@@ -95,17 +95,17 @@ class RowFold:
 
     def _filling(self, start: Value) -> Value:
         """A vector of identities."""
-        if not self.of_words:
+        if not self.reads_bf16:
             return start
         return integer(float_bits(self.identity) >> 16, I16.times(self.isa.lanes))
 
     def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
         """The chains with one vector each of what lies at `source`."""
         builder = LlvmVector(self.isa, self.module, f.body)
-        element = I16 if self.of_words else FLOAT
+        element = I16 if self.reads_bf16 else FLOAT
         vector = element.times(self.isa.lanes)
         loaded = [f.load(vector, f.element(source, vector, k), element.nbytes) for k, _ in enumerate(chains)]
-        values = [builder.load_bf16(words) for words in loaded] if self.of_words else loaded
+        values = [builder.load_bf16(words) for words in loaded] if self.reads_bf16 else loaded
         return [self.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
 
 

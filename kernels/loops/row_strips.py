@@ -52,10 +52,10 @@ class RowStrips:
         tiles = b.unsigned_div(b.add(columns, TILE_WIDTH - 1), TILE_WIDTH, "tiles")
         pitch = b.mul(tiles, TILE_WIDTH, "pitch")
         repackings = Repackings(b, self.streams, self.scratches, self.repackings, MOST_COLUMNS, pitch, tiles)
-        words: list[Operand] = [columns, b.umin(b.extent(1), TILE_HEIGHT, "rows")]
+        params: list[Operand] = [columns, b.umin(b.extent(1), TILE_HEIGHT, "rows")]
         for k, _ in enumerate(self.streams):
-            words += (1, pitch) if k in self.repackings else (b.stride(k, 0), b.stride(k, 1))
-        rows = NestedCall(b, self.rows, len(self.streams), words)
+            params += (1, pitch) if k in self.repackings else (b.stride(k, 0), b.stride(k, 1))
+        rows = NestedCall(b, self.rows, len(self.streams), params)
         with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as at:
             repackings.unpack(at)
             rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(at)))

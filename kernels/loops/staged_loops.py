@@ -67,6 +67,6 @@ def staged_loops(
         addresses = [b.element(start, b.elements[k], at) if moved[k] else start for k, start in enumerate(starts)]
         addresses += buffers
         for stage, call in zip(stages, calls, strict=True):
-            call.set_word(0, count)
+            call.set_param(0, count)
             call.run(*(addresses[operand] for operand in stage.operands))
     return b.ended(fences=any(stream.nontemporal for stream in streams))

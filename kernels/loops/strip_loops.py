@@ -51,7 +51,7 @@ class StripLoops:
         units = [array(stream.dtype.stride_bytes, I8) for stream in self.streams]
         b = KernelFunction(self.name, self.module, units, 3)
         repackings = Repackings(b, self.streams, self.scratches, self.repackings, _WIDTH, _WIDTH, 0)
-        loop = NestedCall(b, self.loop.function, len(self.loop.operands), self._words(b))
+        loop = NestedCall(b, self.loop.function, len(self.loop.operands), self._params(b))
         bases, inner, tiles, rows = b.streams(), *(b.extent(loop) for loop in (0, 2, 3))
         strides = [(b.stride(k, 2, "along"), b.stride(k, 3, "down")) for k, _ in enumerate(bases)]
         with (
@@ -67,20 +67,20 @@ class StripLoops:
             at = [b.element(*each, "at") for each in zip(bases, units, moved, strict=True)]
             repackings.set_tiles(count)
             repackings.unpack(at)
-            loop.set_word(0, b.mul(count, TILE_WIDTH, "columns"))
+            loop.set_param(0, b.mul(count, TILE_WIDTH, "columns"))
             loop.run(*([*at, *repackings.kept.values()][k] for k in self.loop.operands))
             repackings.pack(at)
             strip.again_unless(is_last, b.add(first, TILES))
         return b.ended()
 
-    def _words(self, b: KernelFunction) -> list[Operand]:
+    def _params(self, b: KernelFunction) -> list[Operand]:
         """Those of the loop over a strip, whose columns are not known yet."""
-        words: list[Operand] = [0, TILE_HEIGHT]
+        params: list[Operand] = [0, TILE_HEIGHT]
         for k in self.loop.operands:
             if k >= len(self.streams):
-                words += [1, _WIDTH]
+                params += [1, _WIDTH]
             elif self.streams[k].access is InnerAccess.SCALAR:
-                words += [0, 0]
+                params += [0, 0]
             else:
-                words += [1, b.stride(k, 1, "down")]
-        return words
+                params += [1, b.stride(k, 1, "down")]
+        return params

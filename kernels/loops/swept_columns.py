@@ -156,10 +156,10 @@ class _Columns:
     def _run(self, number: int, sweep: SweepCall, loops: Sequence[Walk], row: Value | None) -> None:
         """A call over loops; from a row on, None has none."""
         f, call = self.f, self.calls[number]
-        words = [extent for extent, _ in loops]
-        words += [stride(k) for k in sweep.operands for _, stride in loops]
-        for index, word in enumerate(words):
-            call.set_word(index, word)
+        params = [extent for extent, _ in loops]
+        params += [stride(k) for k in sweep.operands for _, stride in loops]
+        for index, param in enumerate(params):
+            call.set_param(index, param)
         operands = []
         for k in sweep.operands:
             at = self.at[k]

@@ -114,10 +114,10 @@ class _Row:
         self.at: Sequence[Value] = ()
 
     def _call(self, number: int, sweep: SweepCall) -> NestedCall:
-        """A sweep's call, with the words that are the same for every row."""
-        words = [self.n if sweep.whole_row else i64(1)]
-        words += [self.strides[k] if k < len(self.strides) else i64(1) for k in sweep.operands]
-        return NestedCall(self.f, sweep.function, len(sweep.operands), words, hint=str(number))
+        """A sweep's call, with the params that are the same for every row."""
+        params = [self.n if sweep.whole_row else i64(1)]
+        params += [self.strides[k] if k < len(self.strides) else i64(1) for k in sweep.operands]
+        return NestedCall(self.f, sweep.function, len(sweep.operands), params, hint=str(number))
 
     def sweep(self, at: Sequence[Value]) -> None:
         """All sweeps, over the row that is there."""
@@ -138,7 +138,7 @@ class _Row:
             left = f.sub(self.n, at, f"{name}.left")
             last = f.compare("sle", left, BLOCK, f"{name}.last")
             count = f.select(last, left, BLOCK, f"{name}.count")
-            self.calls[number].set_word(0, count)
+            self.calls[number].set_param(0, count)
             self._run(number, sweep, at)
             sums = [self._sum(fold, at, count) for fold in sweep.folds]
             pushed = f.new_block(f"pushed{number}")

@@ -1,8 +1,8 @@
 """The loop around a vector body, as an LLVM function: rows of any number of dimensions, chunks of vectors, a tail.
 
-The caller passes the extents and strides of all loops as words, so that one text serves every shape. The text depends
-on the number of loops, on how each stream is accessed along the innermost one (`InnerAccess`), on the element types and
-on the body. The words of ``params``, each an i64, strides counted in elements::
+The caller passes the extents and strides of all loops in ``params``, so that one text serves every shape. The text
+depends on the number of loops, on how each stream is accessed along the innermost one (`InnerAccess`), on the element
+types and on the body. The numbers of ``params``, each an i64, strides counted in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 

@@ -31,7 +31,7 @@ beside each other then (benchmarks/kernels/movement.py)."""
 
 @dataclass(frozen=True)
 class TransposingLoops:
-    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/llvm/kernel_function.py.
+    """The function ``void @name(ptr pointers, ptr params)``, of the form of kernels/llvm/kernel_function.py.
 
     Stream 1 is written, contiguous along loop 0; stream 0 is read, contiguous along loop 1.
 
@@ -43,8 +43,8 @@ class TransposingLoops:
         columns: That are read at once, of which loop 1 has as many at least; a power of 2.
         module: Gets the declarations.
         nontemporal: Whether it stores past the caches; vectors are whole lines then.
-        together: Rounds of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop 0 is cut
-            into vectors. Above 1 these elements follow each other where they are written; a power of 2.
+        rows_per_vector: Iterations of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop
+            0 is cut into vectors. Above 1 these elements follow each other where they are written; a power of 2.
     """
 
     name: str
@@ -54,22 +54,22 @@ class TransposingLoops:
     columns: int
     module: ModuleText
     nontemporal: bool = False
-    together: int = 1
+    rows_per_vector: int = 1
 
     @property
     def _down(self) -> int:
         """The loop that vectors follow each other along."""
-        return 0 if self.together == 1 else 2
+        return 0 if self.rows_per_vector == 1 else 2
 
     @property
     def _around(self) -> int:
         """The innermost loop around blocks."""
-        return 2 if self.together == 1 else 3
+        return 2 if self.rows_per_vector == 1 else 3
 
     @property
     def _step(self) -> int:
-        """Rounds of the loop down in a vector."""
-        return self.lanes if self.together == 1 else self.together
+        """Iterations of the loop down in a vector."""
+        return self.lanes if self.rows_per_vector == 1 else self.rows_per_vector
 
     @property
     def _element(self) -> Type:
@@ -120,10 +120,10 @@ class TransposingLoops:
             f.prefetch(f.bytes_on(each, AHEAD))
         align = LINE if self.nontemporal else self.dtype.itemsize
         for first in range(0, self.columns, self._piece):
-            for k, column in enumerate(self._turned(f, read, first)):
+            for k, column in enumerate(self._transposed_columns(f, read, first)):
                 f.store(column, written[first + k], align, nontemporal=self.nontemporal)
 
-    def _turned(self, f: KernelFunction, read: Sequence[Value], first: int) -> Sequence[Value]:
+    def _transposed_columns(self, f: KernelFunction, read: Sequence[Value], first: int) -> Sequence[Value]:
         """The columns of a piece, from `first` on: vector m has the rows m, m + piece, m + 2 pieces ..."""
         count, joined = self._piece, []
         for m in range(count):

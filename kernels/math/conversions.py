@@ -6,8 +6,8 @@ nearest that there is; NaN becomes 0. An integer keeps its low bits in a narrowe
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, DoubleWord, Int, Primitives
-from ttnn_jit.kernels.math.word_math import IntegerMath
+from ttnn_jit.kernels.math.integer_math import IntegerMath
+from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, Int, Int64, Primitives
 from ttnn_jit.ops.language.emit import Value
 from ttnn_jit.specs.dtypes import ComputeType, Storage
 from ttnn_jit.specs.target import Numerics
@@ -19,10 +19,10 @@ class Conversions(Primitives):
 
     def typecast(self, value: Value, source: DataType, target: DataType, numerics: Numerics) -> Value:
         """`value`, which `source` holds, as a number that `target` holds exactly."""
-        if source.compute.is_double_word:
-            return self._of_double_word(value, target, numerics)
-        if target.compute.is_double_word:
-            return self._double_word_of(value, source) if source.is_integer else self._double_word_near(value)
+        if source.compute.is_int64:
+            return self._of_int64(value, target, numerics)
+        if target.compute.is_int64:
+            return self._int64_of(value, source) if source.is_integer else self._int64_near(value)
         if target.compute.is_truth and not source.is_integer:
             return self.int_select(self.ne(value, self.const(0.0)), self.int_const(1), self.int_const(0))
         if source.is_integer and not target.is_integer:
@@ -44,13 +44,13 @@ class Conversions(Primitives):
             case Storage.WHOLE:
                 return value
 
-    def _double_word_of(self, word: Int, source: DataType) -> DoubleWord:
+    def _int64_of(self, word: Int, source: DataType) -> Int64:
         """An integer of `source` with 64 bits."""
         high = self.shift_right(word, self.int_const(31)) if source.compute.is_signed else self.int_const(0)
-        return self.double_word(high, word)
+        return self.int64(high, word)
 
-    def _double_word_near(self, a: Value) -> DoubleWord:
-        """The integer of 64 bits toward zero, saturated; 0 of NaN. Both words of the magnitude are exact."""
+    def _int64_near(self, a: Value) -> Int64:
+        """The integer of 64 bits toward zero, saturated; 0 of NaN. Both halves of the magnitude are exact."""
         zero, one = self.int_const(0), self.int_const(1)
         magnitude, is_negative = self.abs(a), self.lt(a, self.const(0.0))
         upper = self.trunc(self.mul(magnitude, self.const(2.0**-32)))
@@ -62,21 +62,21 @@ class Conversions(Primitives):
         carried = self.int_select(self.int_eq(low, zero), one, zero)
         negated = self.int_add(self.int_xor(high, self.int_const(-1)), carried), self.int_sub(zero, low)
         least = self.int_const(SIGN_BIT), zero
-        words = [
+        halves = [
             self.int_select(is_negative, self.int_select(is_beyond, end, other), own)
             for own, other, end in zip((high, low), negated, least, strict=True)
         ]
-        return self.double_word(*words)
+        return self.int64(*halves)
 
-    def _of_double_word(self, wide: DoubleWord, target: DataType, numerics: Numerics) -> Value:
-        if target.compute.is_double_word:
+    def _of_int64(self, wide: Int64, target: DataType, numerics: Numerics) -> Value:
+        if target.compute.is_int64:
             return wide
-        high, low = self.words_of(wide)
+        high, low = self.int64_halves(wide)
         if target.is_integer:
             return self.round_to(self.int_or(high, low) if target.compute.is_truth else low, target, numerics)
-        return self.round_to(self._float_of_words(high, low, target), target, numerics)
+        return self.round_to(self._float_of_halves(high, low, target), target, numerics)
 
-    def _float_of_words(self, high: Int, low: Int, target: DataType) -> Value:
+    def _float_of_halves(self, high: Int, low: Int, target: DataType) -> Value:
         """A float32 that is rounded to `target`, a float, as the integer of 64 bits is: the nearest one to float32.
 
         The magnitude is shifted to the left until its first bit is among the upper 32, of which a word is made that

@@ -168,7 +168,7 @@ class Gamma(Logarithm, Trigonometry):
         value = self.select(self.lt(x, self.const(FAR)), near, far)  # of x + 1 where x is below 1
         positive = self.select(below_one, self.sub(value, inverse), value)
         next_one = self.select(below_one, value, self.add(value, inverse))
-        reflected = self.fma(self._cotangent_of_turn(x), self.const(PI_HIGH), next_one)
+        reflected = self.fma(self._cotangent_of_pi_times(x), self.const(PI_HIGH), next_one)
         reflected = self.select(self.lt(x, self.const(2.0**-60)), inverse, reflected)
         result = self.select(self.lt(a, zero), reflected, positive)
         pole = self.copysign(self.const(float("inf")), self.neg(a))
@@ -179,7 +179,7 @@ class Gamma(Logarithm, Trigonometry):
         from_root = self.sub(self.sub(bounded, self.const(DIGAMMA_ROOT_HIGH)), self.const(DIGAMMA_ROOT_LOW))
         return self.mul(from_root, self.piecewise(bounded, DIGAMMA))
 
-    def _cotangent_of_turn(self, x: Value) -> Value:
+    def _cotangent_of_pi_times(self, x: Value) -> Value:
         """cot(pi x); NaN at integers."""
         f = self.sub(x, self.round_even(x))
         fraction = self.abs(f)

@@ -34,8 +34,8 @@ class InverseTrigonometry(Primitives):
         quotient = self.select(self.eq(under, self.const(0.0)), under, quotient)
         angle = self._reflected(steep, self._atan_of_fraction(quotient))
         left = self.int_lt(self.bits(b), self.int_const(0))
-        turned = self.sub(self.const(PI_HIGH), self.sub(angle, self.const(PI_MIDDLE)))
-        angle = self.copysign(self.select(left, turned, angle), a)
+        supplement = self.sub(self.const(PI_HIGH), self.sub(angle, self.const(PI_MIDDLE)))
+        angle = self.copysign(self.select(left, supplement, angle), a)
         not_a_number = self.either(self.ne(a, a), self.ne(b, b))
         return self.select(not_a_number, self.const(float("nan")), angle)
 

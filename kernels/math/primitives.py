@@ -16,7 +16,7 @@ from ttnn_jit.ops.language.tile_body import ScalarFunction
 from ttnn_jit.process.dataclass import dataclass
 
 Int = Any  # an int32 per element, in the backend's own representation
-DoubleWord = Any  # an int64 per element, likewise
+Int64 = Any  # an int64 per element, likewise
 Self = TypeVar("Self", bound="Primitives")
 
 SIGN_BIT = -0x8000_0000
@@ -31,19 +31,19 @@ def float_bits(value: float) -> int:
 
 @dataclass(frozen=True)
 class Table:
-    """A constant table of 16 or 32 words, looked up by the low 4 or 5 bits of an integer.
+    """A constant table of 16 or 32 entries of 32 bits, looked up by the low 4 or 5 bits of an integer.
 
     Attributes:
         name: Distinguishes it in generated text.
-        words: The entries as int32; `of_floats` makes them from numbers.
+        entries: As int32; `of_floats` makes them from numbers.
     """
 
     name: str
-    words: tuple[int, ...]
+    entries: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if len(self.words) not in {16, 32}:
-            raise ValueError(f"a table has 16 or 32 entries, got {len(self.words)}")
+        if len(self.entries) not in {16, 32}:
+            raise ValueError(f"a table has 16 or 32 entries, got {len(self.entries)}")
 
     @staticmethod
     def of_floats(name: str, *values: float) -> Table:
@@ -99,16 +99,16 @@ class Primitives(Emit, Protocol):
         """By `count` in [0, 31], filling with zeros."""
 
     def int_mul(self, a: Int, b: Int) -> Int:
-        """The low word of the product."""
+        """The low half of the product."""
 
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
-        """High and low word of the 64-bit product of two unsigned words."""
+        """High and low half of the 64-bit product of two unsigned integers."""
 
-    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
-        """High and low word of an integer of 64 bits."""
+    def int64_halves(self, wide: Int64) -> tuple[Int, Int]:
+        """High and low half of an integer of 64 bits."""
 
-    def double_word(self, high: Int, low: Int) -> DoubleWord:
-        """The integer of 64 bits that has these words."""
+    def int64(self, high: Int, low: Int) -> Int64:
+        """The integer of 64 bits that has these halves."""
 
     def int_eq(self, a: Int, b: Int) -> Mask: ...
     def int_lt(self, a: Int, b: Int) -> Mask:

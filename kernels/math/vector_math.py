@@ -19,9 +19,9 @@ from ttnn_jit.kernels.math.dot_product import DotProduct
 from ttnn_jit.kernels.math.error_function import ErrorFunction
 from ttnn_jit.kernels.math.gamma import Gamma
 from ttnn_jit.kernels.math.hyperbolic import Hyperbolic
+from ttnn_jit.kernels.math.integer_math import Int64Math, IntegerMath, TruthMath
 from ttnn_jit.kernels.math.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.math.quotient import Quotient
-from ttnn_jit.kernels.math.word_math import DoubleWordMath, IntegerMath, TruthMath
 from ttnn_jit.specs.dtypes import ComputeType
 
 
@@ -42,6 +42,6 @@ class VectorMath(
         """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
         if compute.is_truth:
             return TruthMath(self)
-        if compute.is_double_word:
-            return DoubleWordMath(self)
+        if compute.is_int64:
+            return Int64Math(self)
         return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.kernels.math.primitives import DoubleWord, Int, Table
+from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
 from ttnn_jit.kernels.numba.libm import OF_ONE, OF_TWO
 from ttnn_jit.kernels.numba.scalar_call import register
@@ -157,10 +157,10 @@ class PythonScalar(VectorMath):
         product = self.assign(" * ".join(factors))
         return self._int(f"{product} >> {self._cast('u64', '32')}"), self._int(product)
 
-    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+    def int64_halves(self, wide: Int64) -> tuple[Int, Int]:
         return self._int(f"{wide} >> {self._cast('i64', '32')}"), self._int(wide)
 
-    def double_word(self, high: Int, low: Int) -> DoubleWord:
+    def int64(self, high: Int, low: Int) -> Int64:
         upper, lower = self._cast("i64", high), self._cast("i64", self._cast("u32", low))
         return self.assign(f"({upper} << {self._cast('i64', '32')}) | {lower}")
 
@@ -180,8 +180,8 @@ class PythonScalar(VectorMath):
 
     def lookup(self, table: Table, index: Int) -> Value:
         name = f"TABLE_{table.name.upper()}"
-        self.tables[name] = str(table.words)
-        return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.words) - 1}]"))
+        self.tables[name] = str(table.entries)
+        return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.entries) - 1}]"))
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         name = register(function)
@@ -192,7 +192,7 @@ class PythonScalar(VectorMath):
 
     def loaded(self, element: str, dtype: DataType) -> Value:
         """The value of the compute type of `element` as `dtype` stores it."""
-        if dtype.compute.is_double_word:
+        if dtype.compute.is_int64:
             return self.assign(self._cast("i64", element))
         if dtype.is_integer:
             return self._int(element)

@@ -123,14 +123,14 @@ def select(_: Any, mask: Any, a: Any, b: Any) -> Any:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def widen(word: Any) -> Any:
-    """The float32 of a bfloat16 word."""
-    return from_bits(i32(u32(word) << u32(16)))
+def widen(half: Any) -> Any:
+    """The float32 of a bfloat16's bits."""
+    return from_bits(i32(u32(half) << u32(16)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def narrow(a: Any) -> Any:
-    """The bfloat16 word of a float32 that bfloat16 holds exactly."""
+    """The bits of bfloat16 of a float32 that bfloat16 holds exactly."""
     return u16(u32(bits(a)) >> u32(16))
 
 
@@ -139,8 +139,8 @@ def nearest_bfloat16(a: Any) -> Any:
     """To the nearest bfloat16, ties to even; NaN stays NaN."""
     if np.isnan(a):
         return f32(math.nan)
-    word = u32(bits(a))
-    return from_bits(i32((word + u32(0x7FFF) + ((word >> u32(16)) & u32(1))) & u32(0xFFFF_0000)))
+    whole = u32(bits(a))
+    return from_bits(i32((whole + u32(0x7FFF) + ((whole >> u32(16)) & u32(1))) & u32(0xFFFF_0000)))
 
 
 @scalar  # type: ignore[untyped-decorator]

@@ -147,12 +147,12 @@ class LlvmFloat(Builder, VectorMath):
 
     def multiply_wide(self, i: Value, j: Value) -> tuple[Value, Value]:
         wide = I64.times(self.isa.lanes)
-        return self.words_of(self.mul(self.zext(i, wide), self.zext(j, wide)))
+        return self.int64_halves(self.mul(self.zext(i, wide), self.zext(j, wide)))
 
-    def words_of(self, wide: Value) -> tuple[Value, Value]:
+    def int64_halves(self, wide: Value) -> tuple[Value, Value]:
         return self.narrow(self.shift_right_zero(wide, 32), self._int), self.narrow(wide, self._int)
 
-    def double_word(self, high: Value, low: Value) -> Value:
+    def int64(self, high: Value, low: Value) -> Value:
         wide = I64.times(self.isa.lanes)
         upper, lower = self.zext(high, wide), self.zext(low, wide)
         return self.bit_or(self.shift_left(upper, 32), lower)
@@ -177,15 +177,15 @@ class LlvmFloat(Builder, VectorMath):
 
     def _lookup_avx512(self, table: Table, index: Value) -> Value:
         # vpermd and vpermt2d read the low 4 and 5 bits of each index.
-        low = integers(table.words[:16], I32)
-        if len(table.words) == 16:
+        low = integers(table.entries[:16], I32)
+        if len(table.entries) == 16:
             return self.intrinsic(self._int, "llvm.x86.avx512.permvar.si.512", low, index)
-        high = integers(table.words[16:], I32)
+        high = integers(table.entries[16:], I32)
         return self.intrinsic(self._int, "llvm.x86.avx512.vpermi2var.d.512", low, index, high)
 
     def _lookup_avx2(self, table: Table, index: Value) -> Value:
         # vpermps reads the low 3 bits; the bits above choose between eights by the sign that vblendvps reads.
-        eights = (_floats(table.words[i : i + 8]) for i in range(0, len(table.words), 8))
+        eights = (_floats(table.entries[i : i + 8]) for i in range(0, len(table.entries), 8))
         parts = [self.intrinsic(self._float, "llvm.x86.avx2.permps", eight, index) for eight in eights]
         bit = 3
         while len(parts) > 1:
@@ -199,17 +199,17 @@ class LlvmFloat(Builder, VectorMath):
 
     def _lookup_neon(self, table: Table, index: Value) -> Value:
         # Bytes 4i .. 4i+3 of a table of 64 bytes; tbx keeps what tbl found where its own index is out of range.
-        inside = self.int_and(index, self.int_const(len(table.words) - 1))
+        inside = self.int_and(index, self.int_const(len(table.entries) - 1))
         first_byte = self.int_mul(inside, self.int_const(0x0404_0404))
         byte_index = self.int_add(first_byte, self.int_const(0x0302_0100))
-        found = self._neon_table("tbl4", table.words[:16], byte_index)
-        if len(table.words) == 32:
+        found = self._neon_table("tbl4", table.entries[:16], byte_index)
+        if len(table.entries) == 32:
             beyond = self.int_sub(byte_index, self.int_const(0x4040_4040))
-            found = self._neon_table("tbx4", table.words[16:], beyond, found)
+            found = self._neon_table("tbx4", table.entries[16:], beyond, found)
         return self.bitcast(found, self._float)
 
-    def _neon_table(self, instruction: str, words: tuple[int, ...], index: Value, *kept: Value) -> Value:
-        quarters = [_bytes_of(words[i : i + 4]) for i in range(0, 16, 4)]
+    def _neon_table(self, instruction: str, entries: tuple[int, ...], index: Value, *kept: Value) -> Value:
+        quarters = [_bytes_of(entries[i : i + 4]) for i in range(0, 16, 4)]
         indices = self.bitcast(index, _BYTES)
         return self.intrinsic(_BYTES, f"llvm.aarch64.neon.{instruction}.v16i8", *kept, *quarters, indices)
 
@@ -267,14 +267,14 @@ def _rare_path(
     return RarePath(text, count, is_alone=not module.rare_paths), module
 
 
-def _floats(words: tuple[int, ...]) -> Literal:
-    floats = (struct.unpack("<f", struct.pack("<i", word))[0] for word in words)
+def _floats(entries: tuple[int, ...]) -> Literal:
+    floats = (struct.unpack("<f", struct.pack("<i", entry))[0] for entry in entries)
     text = ", ".join(f"float {real_text(value)}" for value in floats)
-    return literal(f"<{text}>", FLOAT.times(len(words)))
+    return literal(f"<{text}>", FLOAT.times(len(entries)))
 
 
-def _bytes_of(words: tuple[int, ...]) -> Value:
-    return integers(tuple(struct.pack(f"<{len(words)}i", *words)), I8)
+def _bytes_of(entries: tuple[int, ...]) -> Value:
+    return integers(tuple(struct.pack(f"<{len(entries)}i", *entries)), I8)
 
 
 _BYTES = I8.times(16)

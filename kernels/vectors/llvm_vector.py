@@ -1,4 +1,4 @@
-"""Vector math as LLVM instructions: that of float32, and bfloat16 words."""
+"""Vector math as LLVM instructions: that of float32, and the bits of bfloat16."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 class LlvmVector(LlvmFloat):
-    """Writes instructions on ``<lanes x float>``, bfloat16 words among them, into a body of its own or another's.
+    """Writes instructions on ``<lanes x float>``, and on bits of bfloat16, into a body of its own or another's.
 
     Use::
 
         module = ModuleText()
         b = LlvmVector(isa, module)               # or LlvmVector(isa, module, function.body)
-        x = b.load_bf16(words)                    # or any value of type <lanes x float>
+        x = b.load_bf16(bits)                     # or any value of type <lanes x float>
         y = b.round_to(b.exp(x), DataType.BFLOAT16, Numerics.DEVICE)
-        words = b.store_bf16(y, Numerics.DEVICE)  # <lanes x i16>
+        bits = b.store_bf16(y, Numerics.DEVICE)   # <lanes x i16>
         module.text()                             # goes beside it, once per module
 
     A rare path (sin and cos of huge arguments) ends the basic block and begins another.
@@ -38,9 +38,9 @@ class LlvmVector(LlvmFloat):
         rounded: Value = super().round_to(value, dtype, numerics)
         return rounded
 
-    def cut(self, words: Value, dtype: DataType) -> Value:
-        """The elements of `dtype` that the low bits of `words` are: ``<lanes x i8>``, for one."""
-        return self.narrow(words, type_of(dtype.traits.llvm, self.isa.lanes))
+    def cut(self, bits: Value, dtype: DataType) -> Value:
+        """The elements of `dtype` that the low bits of `bits` are: ``<lanes x i8>``, for one."""
+        return self.narrow(bits, type_of(dtype.traits.llvm, self.isa.lanes))
 
     def add_products(self, total: Value, left: Value, right: Value) -> Value:
         """See `DotProduct.add_products`: one instruction where the processor has it."""
@@ -50,25 +50,25 @@ class LlvmVector(LlvmFloat):
         pairs = [self.bitcast(each, BFLOAT.times(2 * self.isa.lanes)) for each in (left, right)]
         return self.intrinsic(self._float, "llvm.x86.avx512bf16.dpbf16ps.512", total, *pairs)
 
-    def load_bf16(self, words: Value) -> Value:
-        """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""
-        return self.from_bits(self.shift_left(self.zext(words, self._int), 16))
+    def load_bf16(self, bits: Value) -> Value:
+        """The float32 values of bfloat16 elements by their `bits`, an operand of type ``<lanes x i16>``."""
+        return self.from_bits(self.shift_left(self.zext(bits, self._int), 16))
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Value:
-        """The bfloat16 words, ``<lanes x i16>``, of `value` rounded."""
+        """The bits, ``<lanes x i16>``, of `value` rounded to bfloat16."""
         if self.isa.avx512_bf16:
             return self.converted((value,), numerics)
-        return self.high_words((self.round_bfloat16(value, numerics),))
+        return self.upper_halves((self.round_bfloat16(value, numerics),))
 
     @property
-    def _words(self) -> Type:
-        """The bfloat16 words of two vectors."""
+    def _bits_of_two(self) -> Type:
+        """The type of the bfloat16 bits of two vectors."""
         return I16.times(2 * self.isa.lanes)
 
-    def high_words(self, values: Sequence[Value]) -> Value:
+    def upper_halves(self, values: Sequence[Value]) -> Value:
         """The upper halves of one or two values, one's after the other's: ``<n x i16>``."""
-        halves = [self.bitcast(each, self._words) for each in values]
-        return self.shuffled(halves, range(1, len(values) * self._words.lanes, 2))
+        halves = [self.bitcast(each, self._bits_of_two) for each in values]
+        return self.shuffled(halves, range(1, len(values) * self._bits_of_two.lanes, 2))
 
     def shuffled(self, parts: Sequence[Value], order: Sequence[int]) -> Value:
         """The lanes of one or two vectors in another order."""
@@ -78,23 +78,23 @@ class LlvmVector(LlvmFloat):
         """`value` with the lanes from `width` on as the first ones."""
         return self.shuffle(value, None, [(lane + width) % self.isa.lanes for lane in range(self.isa.lanes)])
 
-    def halves(self, words: Value) -> tuple[Value, Value]:
-        """The float32 values of the even and of the odd ones of bfloat16 `words`, ``<2 lanes x i16>``."""
-        pairs = self.bitcast(words, self._int)
+    def halves(self, bits: Value) -> tuple[Value, Value]:
+        """The float32 values of the even and of the odd bfloat16 elements by their `bits`, ``<2 lanes x i16>``."""
+        pairs = self.bitcast(bits, self._int)
         even, odd = self.shift_left(pairs, 16), self.int_and(pairs, self.int_const(-0x1_0000))
         return self.from_bits(even), self.from_bits(odd)
 
-    def interleaved_high_words(self, even: Value, odd: Value) -> Value:
-        """The words, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
+    def interleaved_upper_halves(self, even: Value, odd: Value) -> Value:
+        """The bits, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
         low = self.shift_right_zero(self.bits(even), 16)
-        return self.bitcast(self.int_or(low, self.bits(odd)), self._words)
+        return self.bitcast(self.int_or(low, self.bits(odd)), self._bits_of_two)
 
-    def looked_up(self, words: Value) -> Value:
-        """The entries of the module's table (kernels/vectors/lookup_table.py) for words, a multiple of 4 of them."""
+    def looked_up(self, bits: Value) -> Value:
+        """The entries of the module's table (kernels/vectors/lookup_table.py) for bfloat16, a multiple of 4 of them."""
         # Extracted four at a time and separated by shifts.
-        count = words.type.lanes
-        result, table = poison(words.type), results(self)
-        indices = self.bitcast(words, I64.times(count // 4))
+        count = bits.type.lanes
+        result, table = poison(bits.type), results(self)
+        indices = self.bitcast(bits, I64.times(count // 4))
         for k in range(count):
             if k % 4 == 0:
                 four = self.extract(indices, k // 4)
@@ -103,68 +103,68 @@ class LlvmVector(LlvmFloat):
         return result
 
     def bfloat16_power(
-        self, words: Value, form: Bfloat16Power, name: str, body: Callable[[LlvmVector, Value], Value]
+        self, bits: Value, form: Bfloat16Power, name: str, body: Callable[[LlvmVector, Value], Value]
     ) -> Value:
-        """The nearest bfloat16 to a power of each word, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
+        """The nearest bfloat16 to a power of each, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
 
         Args:
-            words: What is raised to the power.
+            bits: Of what is raised to the power.
             form: The power.
             name: Names the body, in generated text.
-            body: Computes the results of words among which are others than normal numbers with normal results.
+            body: Computes the results of elements among which are others than normal numbers with normal results.
         """
-        kind, root = self._words, form.root
+        kind, root = self._bits_of_two, form.root
         bias = integer(form.bias, kind)
-        argument = self.add(bias, words) if form.sign > 0 else self.sub(bias, words)
+        argument = self.add(bias, bits) if form.sign > 0 else self.sub(bias, bits)
         found = self._byte_of(form.mantissas, argument)
         exponent = argument if root == 1 else self.shift_right_zero(argument, 1)
         upper = self.bit_and(exponent, integer(-1 << MANTISSA_BITS, kind))
         lower = self.bit_and(found, integer((1 << MANTISSA_BITS) - 1, kind))
         result = self.bit_or(upper, lower)
-        # Twice the word is without its sign.
-        step, magnitude = (1, words) if root == 2 else (2, self.add(words, words))
+        # Twice the bits are without the sign.
+        step, magnitude = (1, bits) if root == 2 else (2, self.add(bits, bits))
         first = 1 << MANTISSA_BITS
         above = self.sub(magnitude, integer(step * first, kind))
         special = self.compare("uge", above, integer(step * (form.beyond - first), kind))
         if form.sign > 0:  # zeros are no rarity
-            is_zero = self.compare("eq", words, zero(kind))
+            is_zero = self.compare("eq", bits, zero(kind))
             result = self.select(is_zero, zero(kind), result)
-            special = self.bit_and(special, self.compare("ne", words, zero(kind)))
-        return self._if_any_lane(special, result, lambda: self._out_of_line(name, body, words))
+            special = self.bit_and(special, self.compare("ne", bits, zero(kind)))
+        return self._if_any_lane(special, result, lambda: self._out_of_line(name, body, bits))
 
-    def _byte_of(self, entries: tuple[int, ...], words: Value) -> Value:
-        """Looks up bytes: the lower half of each of 32 words indexes a table of 128 or 256 bytes."""
-        index = self.bitcast(words, I8.times(64))
+    def _byte_of(self, entries: tuple[int, ...], bits: Value) -> Value:
+        """Looks up bytes: the lower half of each of 32 elements indexes a table of 128 or 256 bytes."""
+        index = self.bitcast(bits, I8.times(64))
         found = poison(index.type)
         for start in range(0, len(entries), 128):
             low, high = (integers(entries[k : k + 64], I8) for k in (start, start + 64))
             part = self.intrinsic(index.type, "llvm.x86.avx512.vpermi2var.qi.512", low, index, high)
             found = self.select(self.compare("slt", index, zero(index.type)), part, found) if start else part
-        return self.bitcast(found, words.type)
+        return self.bitcast(found, bits.type)
 
-    def flushed(self, words: Value) -> Value:
-        """Bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""
-        kind = words.type
-        magnitude = self.bit_and(words, integer(0x7FFF, kind))
-        sign = self.bit_and(words, integer(-0x8000, kind))
+    def flushed(self, bits: Value) -> Value:
+        """The bits of bfloat16 with +infinity for every NaN and zero of its sign for every denormal."""
+        kind = bits.type
+        magnitude = self.bit_and(bits, integer(0x7FFF, kind))
+        sign = self.bit_and(bits, integer(-0x8000, kind))
         is_denormal = self.compare("slt", magnitude, integer(0x0080, kind))
         infinity = integer(0x7F80, kind)
         is_nan = self.compare("sgt", magnitude, infinity)
-        return self.select(is_nan, infinity, self.select(is_denormal, sign, words))
+        return self.select(is_nan, infinity, self.select(is_denormal, sign, bits))
 
-    def unless_nan(self, words: Value, otherwise: Callable[[], Value]) -> Value:
-        """Bfloat16 words, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
-        magnitude = self.bit_and(words, integer(0x7FFF, words.type))
-        return self._if_any_lane(self.compare("sgt", magnitude, integer(0x7F80, words.type)), words, otherwise)
+    def unless_nan(self, bits: Value, otherwise: Callable[[], Value]) -> Value:
+        """The bits of bfloat16, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
+        magnitude = self.bit_and(bits, integer(0x7FFF, bits.type))
+        return self._if_any_lane(self.compare("sgt", magnitude, integer(0x7F80, bits.type)), bits, otherwise)
 
-    def as_high(self, words: Value, start: int) -> Value:
-        """The float32 values of a vector's bfloat16 words, those from `start` on of ``<2 lanes x i16>``."""
+    def as_high(self, bits: Value, start: int) -> Value:
+        """The float32 values of a vector's bfloat16 bits, those from `start` on of ``<2 lanes x i16>``."""
         count = 2 * self.isa.lanes
         order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]
-        return self.bitcast(self.shuffle(words, zero(words.type), order), self._float)
+        return self.bitcast(self.shuffle(bits, zero(bits.type), order), self._float)
 
     def converted(self, values: Sequence[Value], numerics: Numerics, *, leaves_nan: bool = False) -> Value:
-        """The bfloat16 words of one or two values, one's after the other's, by the instructions of avx512_bf16.
+        """The bfloat16 bits of one or two values, one's after the other's, by the instructions of avx512_bf16.
 
         They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, which
         `leaves_nan` leaves, IEEE numerics but for denormals.
@@ -176,23 +176,23 @@ class LlvmVector(LlvmFloat):
             infinity = self.const(float("inf"))
             minimum = "llvm.x86.avx512.min.ps.512"
             return self._converted([self.intrinsic(self._float, minimum, v, infinity, i32(4)) for v in values])
-        words = self._converted(values)
+        bits = self._converted(values)
         is_class = "llvm.x86.avx512.fpclass.ps.512"
         denormal = [self.intrinsic(self._float.mask, is_class, v, i32(32)) for v in values]
 
         def keep_denormals() -> Value:
-            kept = self.high_words([self.round_bfloat16(each, numerics) for each in values])
+            kept = self.upper_halves([self.round_bfloat16(each, numerics) for each in values])
             lanes = denormal[0]
             if len(values) == 2:
                 lanes = self.shuffle(denormal[0], denormal[1], range(2 * self.isa.lanes))
-            return self.select(lanes, kept, words)
+            return self.select(lanes, kept, bits)
 
         any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)
-        return self._if_any_lane(any_denormal, words, keep_denormals)
+        return self._if_any_lane(any_denormal, bits, keep_denormals)
 
     def _converted(self, values: Sequence[Value]) -> Value:
         count = len(values) * self.isa.lanes
         name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
-        # Of two, the instruction puts the second operand's words first.
+        # Of two, the instruction puts the second operand's elements first.
         halves = self.intrinsic(BFLOAT.times(count), name, *reversed(values))
         return self.bitcast(halves, I16.times(count))

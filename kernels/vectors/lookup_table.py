@@ -1,13 +1,13 @@
-"""A function of one bfloat16 as a table: each of the 65,536 words computed once, then looked up.
+"""A function of one bfloat16 as a table: the result of each of the 65,536 elements computed once, then looked up.
 
 A lane's bits never depend on its neighbours, so a table that the kernel's own code fills holds the bits of that code
-for any function. A launch that finds the table empty fills it; concurrent launches write the same words, and none
+for any function. A launch that finds the table empty fills it; concurrent launches write the same bits, and none
 waits. A table is used in launches of at least as many elements as it has entries: the first launch costs at most the
 lookups more than without a table.
 
 Bound: a load and an insertion per element, from the first cache if the entries in use fit there, as those of
-activations do (512 bytes per binade), else from the second. AVX-512's gather is slower. Lookups of words that a kernel
-has just computed wait in the reorder buffer for that computation. Rates: benchmarks/results/vector_math.md.
+activations do (512 bytes per binade), else from the second. AVX-512's gather is slower. Lookups of elements that a
+kernel has just computed wait in the reorder buffer for that computation. Rates: benchmarks/results/vector_math.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ttnn_jit.kernels.llvm.types import I16, I32, VOID
 from ttnn_jit.kernels.llvm.values import Value, i32
 from ttnn_jit.nest.limits import ENTRIES, LINE
 
-_BLOCK = 1 << 10  # words that are filled at once
+_BLOCK = 1 << 10  # entries that are filled at once
 _FILL = "ttnn_jit.fill"
 
 
@@ -35,7 +35,7 @@ def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> 
     Args:
         name: Symbol of the kernel.
         look_up: Of the function of a kernel's form that is the kernel, once the table is filled.
-        function: Of such a function over one run of words that computes what the table holds.
+        function: Of such a function over one run of bfloat16 that computes what the table holds.
         module: What it declares.
     """
     kernel = KernelFunction(name, module, (), 0)
@@ -54,7 +54,7 @@ def _filling(function: str, module: ModuleText) -> str:
     arguments = b.alloca(I16, _BLOCK, LINE, "arguments")
     call = NestedCall(b, function, 2, [_BLOCK, 1, 1])
     with b.count("first", ENTRIES, step=_BLOCK) as block:
-        with b.count("at", _BLOCK) as word:
-            b.store(b.narrow(b.add(block.index, word.index), I16), b.element(arguments, I16, word.index))
+        with b.count("at", _BLOCK) as entry:
+            b.store(b.narrow(b.add(block.index, entry.index), I16), b.element(arguments, I16, entry.index))
         call.run(arguments, b.element(table, I16, block.index))
     return b.ended()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttnn_jit.kernels.math.primitives import DoubleWord, Int, Table
+from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
 from ttnn_jit.kernels.numba.scalar_call import vectorized
 from ttnn_jit.ops.language.emit import Mask, Value
@@ -60,9 +60,9 @@ class NumpyVector(VectorMath):
         total = product + addend
         part = total - product
         error = (product - (total - part)) + (addend - part)
-        words = np.asarray(total).view(np.int64)
+        bits = np.asarray(total).view(np.int64)
         away = np.where((error > 0) == (total > 0), np.int64(1), np.int64(-1))
-        odd = np.where((error != 0) & np.isfinite(error) & (words & 1 == 0), words + away, words)
+        odd = np.where((error != 0) & np.isfinite(error) & (bits & 1 == 0), bits + away, bits)
         return odd.view(np.float64).astype(np.float32)
 
     neg = _plain(np.negative)
@@ -122,10 +122,10 @@ class NumpyVector(VectorMath):
         low = (product & np.uint64(0xFFFF_FFFF)).astype(np.uint32)
         return (product >> np.uint64(32)).astype(np.uint32).view(np.int32), low.view(np.int32)
 
-    def words_of(self, wide: DoubleWord) -> tuple[Int, Int]:
+    def int64_halves(self, wide: Int64) -> tuple[Int, Int]:
         return np.right_shift(wide, 32).astype(np.int32), np.asarray(wide).astype(np.int32)
 
-    def double_word(self, high: Int, low: Int) -> DoubleWord:
+    def int64(self, high: Int, low: Int) -> Int64:
         return np.left_shift(np.asarray(high, np.int64), 32) | _unsigned(low).astype(np.int64)
 
     int_eq = _plain(np.equal)
@@ -143,7 +143,7 @@ class NumpyVector(VectorMath):
         return np.asarray(a).astype(np.int32)
 
     def lookup(self, table: Table, index: Int) -> Value:
-        return np.array(table.words, np.int32)[np.bitwise_and(index, len(table.words) - 1)].view(np.float32)
+        return np.array(table.entries, np.int32)[np.bitwise_and(index, len(table.entries) - 1)].view(np.float32)
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         return vectorized(function)(*operands)
@@ -161,12 +161,12 @@ class NumpyVector(VectorMath):
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32).reshape(np.shape(values))
         return np.right_shift(bits, np.uint32(16)).astype(np.uint16)
 
-    def load_bf16(self, words: Array) -> Array:
-        """The float32 values of bfloat16 `words`, 16-bit integers of either sign."""
-        return np.asarray(np.left_shift(words.astype(np.int32), 16)).view(np.float32)
+    def load_bf16(self, bits: Array) -> Array:
+        """The float32 values of bfloat16 elements by their `bits`, 16-bit integers of either sign."""
+        return np.asarray(np.left_shift(bits.astype(np.int32), 16)).view(np.float32)
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Array:
-        """The bfloat16 words, as uint16, of `value` rounded to nearest even."""
+        """The bfloat16 bits, as uint16, of `value` rounded to nearest even."""
         return self.stored(self.round_bfloat16(value, numerics), DataType.BFLOAT16)
 
 

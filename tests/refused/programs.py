@@ -441,7 +441,7 @@ def a_loop_without_end(x):
     """AST only: a trace has no end either."""
     n = 0
     while n < 10:
-#         ^^^^^^ the loops of this function make more than 65536 turns, and each is unrolled
+#         ^^^^^^ the loops of this function make more than 65536 iterations, and each is unrolled
         x
     return x
 

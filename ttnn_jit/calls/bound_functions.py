@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, Chang
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
 from ttnn_jit.guards.bound_objects import bound_to
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.generated import MISS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ class Bindable(Protocol):
 B = TypeVar("B", bound=Bindable)
 
 
-class _AskedOfMethods:
+class _CallQuery:
     """A method of jitted functions that takes the arguments of a call: of methods, those behind the instance."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -45,14 +45,14 @@ class _AskedOfMethods:
     def __get__(self, function: Any, owner: type) -> Any:
         if function is None:
             return self._method
-        asked = types.MethodType(self._method, function)
+        query = types.MethodType(self._method, function)
         instance = function.receiver()
-        return asked if instance is None else types.MethodType(asked, instance)
+        return query if instance is None else types.MethodType(query, instance)
 
 
-def asked_of_methods(method: F) -> F:
-    """`method` of a jitted function, which its methods are asked by the arguments behind their instance."""
-    return cast(F, _AskedOfMethods(method))
+def call_query(method: F) -> F:
+    """`method` of a jitted function that takes the arguments of a call; of a bound one those behind the instance."""
+    return cast(F, _CallQuery(method))
 
 
 class BoundFunctions(Generic[B]):
@@ -121,7 +121,7 @@ class BoundFunctions(Generic[B]):
     def call(self, instance: Any, *args: Any) -> Any:
         """The `WarmCall` of a method: the instance's own function, which has a fast path of its own."""
         found = self._by_first.get(id(instance))
-        return found[1](*args) if found is not None and found[0]() is instance else STALE
+        return found[1](*args) if found is not None and found[0]() is instance else MISS
 
     def functions(self) -> tuple[B, ...]:
         """Those of objects that are alive."""

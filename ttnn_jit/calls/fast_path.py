@@ -19,8 +19,8 @@ from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.observers import observe_new_class
 from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
 from ttnn_jit.foreign.pytrees import LEAF
-from ttnn_jit.runtime.families import Family, WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 T = TypeVar("T", bound=WarmCalls)
@@ -45,27 +45,27 @@ class PlainCalls(WarmCalls):
         super()._forget()
         self._latest, self._inline = (), not_warm
 
-    def _remember(self, warm: WarmCall, family: Family, arguments: Arguments, *_: object) -> None:
+    def _remember(self, warm: WarmCall, library: TensorLibrary, arguments: Arguments, *_: object) -> None:
         tensors, trees = arguments.tensors, arguments.trees
-        if not family.are_plain(tensors):
+        if not library.are_plain(tensors):
             return
         if len(tensors) == len(trees) == len(arguments.given) and all(tree.treedef is LEAF for tree in trees.values()):
-            self._remember_metadata(warm, family, tensors)
+            self._remember_metadata(warm, library, tensors)
         call_of = calls_like(arguments)
         if call_of is None:
             return
-        comparing = family.comparing(warm, tensors)
+        comparing = library.comparing(warm, tensors)
         if comparing is not None:
             self._latest = (call_of(comparing), *self._latest)[:INLINE_CACHE_ENTRIES]
             self._inline = first_of(self._latest, len(trees))
 
-    def _remember_metadata(self, warm: WarmCall, family: Family, tensors: Sequence[Any]) -> None:
-        key = family.table_key(tensors)
+    def _remember_metadata(self, warm: WarmCall, library: TensorLibrary, tensors: Sequence[Any]) -> None:
+        key = library.table_key(tensors)
         if key is None:
             return
         self._remember_key(key, warm)
         kind = type(tensors[0])
-        look_up = self._warm_foreign.get(kind) or family.look_up(len(tensors), self._warm)
+        look_up = self._warm_foreign.get(kind) or library.look_up(len(tensors), self._warm)
         if look_up is not None:
             self._warm_foreign[kind] = look_up
 
@@ -101,7 +101,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         " try:",
         "  if not ttnn_jit_rest and not ttnn_jit_keywords:",
         f"   ttnn_jit_result = ttnn_jit_self._inline({every})",
-        "   if ttnn_jit_result is not ttnn_jit_STALE:",
+        "   if ttnn_jit_result is not ttnn_jit_MISS:",
         "    return ttnn_jit_result",
         "   try:",
         f"    if ttnn_jit_type({first}) is ttnn_jit_Tensor:",
@@ -113,7 +113,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "    pass",
         "   else:",
         f"    ttnn_jit_result = ttnn_jit_warm({every})",
-        "    if ttnn_jit_result is not ttnn_jit_STALE:",
+        "    if ttnn_jit_result is not ttnn_jit_MISS:",
         "     return ttnn_jit_result",
         f"  ttnn_jit_args, ttnn_jit_named = ttnn_jit_given(ttnn_jit_NAMES, ({every},))",
         "  ttnn_jit_named |= ttnn_jit_keywords",
@@ -122,7 +122,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "  ttnn_jit_keep_users_frames(ttnn_jit_error)",
         "  raise",
     ]
-    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "type": type, "given": _given}
+    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _given}
     scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_users_frames": keep_users_frames}
     names = {"NAMES": parameters, **scope}
     own = {OWN_NAMES + name: value for name, value in names.items()}

@@ -17,7 +17,7 @@ from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.bound_objects import reads_of_original
 from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
-from ttnn_jit.runtime.families import TTNN, WarmCall
+from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.calling.plain_python import foreign_operands
 
@@ -36,7 +36,7 @@ def request_of(
     from ttnn_jit.compiler.request import FunctionRequest
 
     described, tensors = arguments.described(), arguments.tensors
-    return FunctionRequest(function, described, where.target, settings.options, where.family, same, tensors)
+    return FunctionRequest(function, described, where.target, settings.options, where.library, same, tensors)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -47,7 +47,7 @@ def check_options(settings: Settings, where: Placement) -> None:
     """
     options = settings.options
     check_max_grid(options.max_grid, where.target)
-    if options.memory_config is not None and where.family is TTNN:
+    if options.memory_config is not None and where.library is TTNN:
         check_config_rules("memory_config of the decorator", options.memory_config, where.target)
 
 
@@ -60,7 +60,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     function, compilation = request.function, _compile(request, settings)
     program, structure = compilation.program, compilation.structure
     rebuild = rebuilder(structure)
-    run = runner_for(where.family, program, rebuild)
+    run = runner_for(where.library, program, rebuild)
     if settings.debug:
         from ttnn_jit.compiler.inspection import printing_runs
 
@@ -78,9 +78,9 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        guard, family, target = guard_text(function, reads), where.family, where.target
+        guard, library, target = guard_text(function, reads), where.library, where.target
         return warm_caller(
-            program, family, guard=guard, hidden=examples, rebuild=rebuild, counters=COUNTERS, target=target
+            program, library, guard=guard, hidden=examples, rebuild=rebuild, counters=COUNTERS, target=target
         )
 
     return Variant(compile_fetch(function, reads), program, run, warm, names, warnings=compilation.warnings)

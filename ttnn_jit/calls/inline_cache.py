@@ -15,8 +15,8 @@ from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.foreign.container_items import is_named_tuple, is_record
 from ttnn_jit.foreign.pytrees import LEAF, TreeDef
 from ttnn_jit.foreign.values import has_own_attributes, own_attributes
-from ttnn_jit.runtime.families import WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.libraries import WarmCall
+from ttnn_jit.runtime.native.generated import MISS, define
 
 
 class Missing(enum.Enum):
@@ -35,8 +35,8 @@ def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
     arguments = ", ".join(f"a{i}" for i in range(count))
     lines = [f"def bind({', '.join(f'w{i}' for i in range(calls))}):", f" def call({arguments}):"]
     for i in range(calls):
-        lines += [f"  result = w{i}({arguments})", "  if result is not STALE: return result"]
-    return define("bind", [*lines, "  return STALE", " return call"], {"STALE": STALE})
+        lines += [f"  result = w{i}({arguments})", "  if result is not MISS: return result"]
+    return define("bind", [*lines, "  return MISS", " return call"], {"MISS": MISS})
 
 
 def calls_like(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
@@ -56,7 +56,7 @@ class _Pattern:
     """The expressions that tell whether a call is like another one, and that find its tensors."""
 
     def __init__(self, arguments: Arguments) -> None:
-        self._leaves = zip(arguments.leaves, arguments.families, strict=True)
+        self._leaves = zip(arguments.leaves, arguments.libraries, strict=True)
         self._operands: list[str] = []
         self._conditions: list[str] = []
         self._constants: list[Any] = []
@@ -80,8 +80,8 @@ class _Pattern:
             found = self._add(_is_like(source, constant, treedef), same)
             found = found and self._has_no_more(source, treedef.container)
             return found and all(map(self.takes_argument, _sources(source, treedef), treedef.items))
-        leaf, family = next(self._leaves)
-        if family is None:
+        leaf, library = next(self._leaves)
+        if library is None:
             return self._add(_is_constant(source, constant, leaf), leaf)
         self._operands.append(source)
         return True
@@ -146,11 +146,11 @@ def _call_like(
         f"def bind(warm, {', '.join(f'C{i}' for i in range(constants))}):",
         f" def call({', '.join(f'a{i}' for i in range(count))}):",
         "  try:",
-        f"   if not ({' and '.join(conditions)}): return STALE",
+        f"   if not ({' and '.join(conditions)}): return MISS",
         f"   {tensors} = {', '.join(operands)}",
         "  except AttributeError:",  # a record that lacks a field
-        "   return STALE",
+        "   return MISS",
         f"  return warm({tensors})",
         " return call",
     ]
-    return define("bind", lines, {"STALE": STALE, "MISSING": Missing.MISSING, "OWN": object.__getattribute__})
+    return define("bind", lines, {"MISS": MISS, "MISSING": Missing.MISSING, "OWN": object.__getattribute__})

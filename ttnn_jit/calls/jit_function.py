@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.calls.bound_functions import BoundFunctions, asked_of_methods
+from ttnn_jit.calls.bound_functions import BoundFunctions, call_query
 from ttnn_jit.calls.fast_path import with_fast_path
 from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
@@ -27,7 +27,7 @@ from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.families import TTNN, Family, WarmCall
+from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
@@ -122,20 +122,20 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
-        if (unheeded := where.family.unheeded(self.func.__name__)) is not None:
+        if (unheeded := where.library.unheeded(self.func.__name__)) is not None:
             self._variants.say(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
-        if variant.program.plan.updates and (same := where.family.same_memory(arguments.tensors)):
+        if variant.program.plan.updates and (same := where.library.same_memory(arguments.tensors)):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
-        here = on_device_of(hidden, where.family, arguments.tensors)
+        here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
-        is_remembered = self._is_remembered() and not where.family.records(arguments.tensors)
+        is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
-            self._remember(warm, where.family, arguments, args, kwargs)
+            self._remember(warm, where.library, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)
 
     def _placement(self, arguments: Arguments) -> Placement:
@@ -165,10 +165,15 @@ class JitFunction(WarmCalls):
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 
     def _remember(
-        self, warm: WarmCall, family: Family, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        warm: WarmCall,
+        library: TensorLibrary,
+        arguments: Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
-        """Have calls like this one go to `warm`, which takes tensors of `family`."""
-        if family is TTNN and self._signature.has_fixed_defaults(arguments):
+        """Have calls like this one go to `warm`, which takes tensors of `library`."""
+        if library is TTNN and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, len(arguments.tensors))
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:
@@ -226,7 +231,7 @@ class JitFunction(WarmCalls):
 
     # --- Looking into programs ----------------------------------------------------------------------------------------
 
-    @asked_of_methods
+    @call_query
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
         if self._bound.have_receiver(args):
@@ -238,7 +243,7 @@ class JitFunction(WarmCalls):
         arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
 
-    @asked_of_methods
+    @call_query
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`, the last to run: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
@@ -250,7 +255,7 @@ class JitFunction(WarmCalls):
 
         return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
-    @asked_of_methods
+    @call_query
     @raises_for_the_user
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
@@ -281,13 +286,13 @@ def _python_function(function: object) -> types.FunctionType:
     plain = function.func if isinstance(function, JitFunction) else function
     if not isinstance(plain, types.FunctionType):
         name = type_name(function)
-        ways = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
-        ways["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
-        ways["functools._lru_cache_wrapper"] = (
+        helps = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
+        helps["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
+        helps["functools._lru_cache_wrapper"] = (
             "leave the cache away: `jit` keeps programs, and results are new each time"
         )
-        ways["method"] = ways["type"] = "write `@jit` above a `def` in the class"
+        helps["method"] = helps["type"] = "write `@jit` above a `def` in the class"
         raise ArgumentError(
-            f"@jit takes a Python function, got {name}", help=ways.get(name, "define it with `def` or `lambda`")
+            f"@jit takes a Python function, got {name}", help=helps.get(name, "define it with `def` or `lambda`")
         )
     return plain

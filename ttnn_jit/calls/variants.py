@@ -13,7 +13,7 @@ from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import WarmCall
+from ttnn_jit.runtime.libraries import WarmCall
 
 if TYPE_CHECKING:
     from ttnn_jit.dispatch.arguments import Arguments

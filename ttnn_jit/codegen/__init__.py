@@ -38,7 +38,7 @@ Native code is made of nothing but the scheduled module.
   (`kernels/contraction/contracting_rows.py`), or lanes of a dot product each
   (`kernels/contraction/contracting_dots.py`), with an elementwise epilogue; the loops around a routine's own, which
   numba compiles unless it copies rows that indices name (`kernels/loops/gathered_rows.py`) or finds the index of the
-  largest or smallest element (`kernels/loops/found_places.py`).
+  largest or smallest element (`kernels/loops/argument_reduction.py`).
 - `codegen/images/kernel_images.py` keeps the images of kernels by their text; `codegen/images/assembly_threads.py` has
   LLVM make those of a large program in several threads, while the passes behind codegen run.
 - `codegen/numba_kernel.py` writes the same loop nests as Python loops instead, which numba compiles by few of its

@@ -45,7 +45,7 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
 
 @memoized(maxsize=1024)
 def kernel_source(kernel: Kernel) -> PythonSource:
-    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the words."""
+    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the params."""
     match kernel:
         case Routine():
             return PythonSource(routine_source(kernel))
@@ -67,9 +67,9 @@ class _SourceWriter:
 
     def source(self) -> PythonSource:
         """The module."""
-        head = [*self._pointers(), *self._words()]
+        head = [*self._pointers(), *self._params()]
         lines = [INDENT + line for line in (*head, *self._loop_nest())]
-        tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
+        tables = [f"{name} = {entries}" for name, entries in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
         imports.append(f"from ttnn_jit.kernels.numba.scalar_math import {', '.join(sorted(self._builder.imported))}")
@@ -107,7 +107,7 @@ class _SourceWriter:
             lines.append(f"{name} = {kind}(pointers[{k}])")
         return lines
 
-    def _words(self) -> list[str]:
+    def _params(self) -> list[str]:
         """The extents of the loops, the innermost first, and the strides that the access kinds leave open."""
         lines = [f"n{loop} = params[{loop}]" for loop in range(self._loops)]
         for k, stream in enumerate(self._body.streams):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.compiler.backend import Code
 
-Observer = Callable[[str, str], None]
+StageObserver = Callable[[str, str], None]
 """Called with a stage's name and the text that it left."""
 
 Text = Callable[[], str]
@@ -49,7 +49,7 @@ def stages() -> tuple[str, ...]:
 
 @compiles
 def compile_program(
-    request: Request, *, use_disk: bool, observer: Observer | None = None, keep_texts: bool = False
+    request: Request, *, use_disk: bool, observer: StageObserver | None = None, keep_texts: bool = False
 ) -> Compilation:
     """The program of a request, from memory or disk if it is there.
 
@@ -91,7 +91,7 @@ def _compiled(
     module: ModuleOp,
     options: CompileOptions,
     notes: Mapping[str, Any],
-    observer: Observer | None,
+    observer: StageObserver | None,
     *,
     keep_texts: bool,
 ) -> Program:

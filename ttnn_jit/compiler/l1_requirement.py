@@ -55,7 +55,7 @@ def _leased(plan: ProgramPlan) -> Iterator[TensorSpec]:
     for index in range(len(plan.inputs), len(plan.buffers)):
         if in_l1(plan.buffers[index]) and index not in plan.written_over_inputs:
             yield plan.buffers[index]
-    yield from plan.unstored
+    yield from plan.elided
 
 
 def _too_much(module: ModuleOp, lane: int, grid: tuple[int, int], room: int) -> tuple[Operation, TensorSpec]:

@@ -64,14 +64,14 @@ class LaunchReport:
         kernels: How many those are, operations beside kernels among them.
         loops: Its loops, outermost first, and which are reduced.
         nbytes: Of the tensors that it reads and writes, each counted once.
-        form: What became of its loops: what is tabulated, cut, swept and kept; "" for one loop over all elements.
+        schedule: What became of its loops: what is tabulated, cut, swept and kept; "" for one loop over all elements.
     """
 
     ops: tuple[str, ...]
     kernels: int
     loops: str
     nbytes: int
-    form: str = ""
+    schedule: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
 
 def _launch_text(launch: LaunchReport) -> str:
     joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
-    form = f"; {launch.form}" if launch.form else ""
-    return f"{chain_text(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{form})"
+    schedule = f"; {launch.schedule}" if launch.schedule else ""
+    return f"{chain_text(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{schedule})"
 
 
 def chain_text(ops: Sequence[str]) -> str:

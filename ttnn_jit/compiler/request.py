@@ -14,7 +14,7 @@ from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import Family
+from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
@@ -45,7 +45,7 @@ class Request(Protocol):
         """The specs of its tensors, in order."""
 
     @property
-    def family(self) -> Family | None:
+    def library(self) -> TensorLibrary | None:
         """Of its tensors, if that matters."""
 
     @property
@@ -73,7 +73,7 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class FunctionRequest:
-    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `family`.
+    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `library`.
 
     Attributes:
         same: Per tensor among the arguments, the first of them that lies in the same memory; given as (), each lies in
@@ -86,7 +86,7 @@ class FunctionRequest:
     arguments: Mapping[str, Any]
     target: SystemDesc
     options: CompileOptions
-    family: Family | None = None
+    library: TensorLibrary | None = None
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
 
@@ -105,8 +105,8 @@ class FunctionRequest:
         """Its code and its arguments."""
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
-        family = {"family": self.family.title} if self.family else {}  # methods and classes of tensors are its own
-        return {"code": fingerprint_code(self.function.__code__), **family, **same, **arguments}
+        library = {"library": self.library.title} if self.library else {}  # methods and classes of tensors are its own
+        return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -134,7 +134,7 @@ class FunctionRequest:
             self.target,
             self.options.graph_capture,
             _result_layout(self.options, self.target),
-            self.family,
+            self.library,
             self.options.max_grid,
         )
         return lower(request)
@@ -149,7 +149,7 @@ class OperationRequest:
         operands: A spec for every tensor, a float for every number, None where no tensor is given.
         attributes: Values of the operation's attributes.
         target: The device's.
-        result: What is asked of the result.
+        result: The result options.
     """
 
     operation: Operation
@@ -160,7 +160,7 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """It is no text of the user's."""
-    family: ClassVar[None] = None
+    library: ClassVar[None] = None
     """An operation finds no tensors but its operands."""
 
     @property
@@ -170,7 +170,7 @@ class OperationRequest:
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """The operation, its operands, and what is asked of its result."""
+        """The operation, its operands, and its result options."""
         return {
             "operation": self.operation.fingerprint,
             "operands": self.operands,

@@ -22,7 +22,7 @@ from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
 from ttnn_jit.guards.reads import Read
-from ttnn_jit.runtime.families import FamilyMark, has_family, mark_of
+from ttnn_jit.runtime.libraries import LibraryMark, is_library_tensor, mark_of
 from ttnn_jit.runtime.native.native import load_launch_code
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.run_log import ops_text
@@ -85,12 +85,12 @@ class StoredPrograms:
 
     def _inputs(self, reads: Iterable[Read]) -> tuple[TensorSpec, ...]:
         """The specs of the arguments, then of the tensors among the reads."""
-        return *self._request.inputs, *(read.value.spec for read in reads if type(read.value) is FamilyMark)
+        return *self._request.inputs, *(read.value.spec for read in reads if type(read.value) is LibraryMark)
 
     def _takes(self, reads: Iterable[Read]) -> bool:
-        """Whether the tensors among the reads are of the arguments' family; else a compile says what is wrong."""
-        titles = {read.value.title for read in reads if type(read.value) is FamilyMark}
-        return titles <= {self._request.family and self._request.family.title}
+        """Whether the tensors among the reads are of the arguments' library; else a compile says what is wrong."""
+        titles = {read.value.title for read in reads if type(read.value) is LibraryMark}
+        return titles <= {self._request.library and self._request.library.title}
 
     def find_content(self, content: Key, reads: Iterable[Read]) -> Program | None:
         """The program that was compiled of the same content, whoever asked for it, and takes the tensors of `reads`."""
@@ -156,7 +156,7 @@ def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> 
     """
     try:
         found = request.value_at(path_from_json(path))
-        values[path] = mark_of(found) if has_family(found) else found
+        values[path] = mark_of(found) if is_library_tensor(found) else found
         return read_fingerprint(values[path])
     except Exception:  # noqa: BLE001 - the compile will ask them again, and tell
         return None

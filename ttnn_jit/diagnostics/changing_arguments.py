@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.tracebacks import warn_the_user
 
 VALUES_BEFORE_WARNING = 16
 STEPS_BEFORE_WARNING = 4
-"""Integers each one more than the last: a position in a sequence, which takes as many values as there are words."""
+"""Integers each one more than the last: a position in a sequence, which takes as many values as there are tokens."""
 VALUES_COUNTED = 256
 """Of one argument; beyond, it is one that keeps changing."""
 

@@ -1,6 +1,6 @@
 """The exceptions that ttnn_jit raises: what is wrong, where, and what to do instead.
 
-Three kinds of failure have three families. `CompileError`: the user's program is outside the language.
+Three kinds of failure have three base classes. `CompileError`: the user's program is outside the language.
 `ArgumentError` and its children: the caller's arguments break a rule of the target. `InternalError`: this
 compiler is at fault.
 """

@@ -155,7 +155,7 @@ class MovementOp(TensorOp):
     @property
     def parts(self) -> tuple[Part, ...]:
         """Per operand, the block of the result that it makes."""
-        operation, shapes, statics = self._written()
+        operation, shapes, statics = self._canonicalized()
         return operation.parts(shapes, statics)
 
     @property
@@ -166,12 +166,12 @@ class MovementOp(TensorOp):
     @property
     def background(self) -> Background | None:
         """What is around those blocks; None if they make up the result."""
-        operation, shapes, statics = self._written()
+        operation, shapes, statics = self._canonicalized()
         return operation.background(shapes, statics)
 
-    def _written(self) -> tuple[ops.Movement, list[tuple[int, ...]], tuple[Any, ...]]:
+    def _canonicalized(self) -> tuple[ops.Movement, list[tuple[int, ...]], tuple[Any, ...]]:
         specs = [spec_of(value.type) for value in self.operands]
-        operation, statics = self.operation.written(specs, self.statics)
+        operation, statics = self.operation.canonicalized(specs, self.statics)
         return operation, [tuple(spec.shape) for spec in specs], statics
 
 
@@ -183,7 +183,7 @@ class ReductionOp(TensorOp):
     @property
     def axes(self) -> tuple[int, ...]:
         """The dimensions, counted from the front."""
-        _, (axes, _) = self.operation.written([spec_of(self.operands[0].type)], self.statics)
+        _, (axes, _) = self.operation.canonicalized([spec_of(self.operands[0].type)], self.statics)
         return tuple(axes)
 
     @property
@@ -254,13 +254,13 @@ class CompositeOp(TensorOp):
 
 
 def _counted_from_the_front(op: RoutineOp | CompositeOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The attributes of a text as the declaration checks and spells them."""
+    """The canonical attributes of those that a text has."""
     try:
         specs = [None if value is None else spec_of(value.type) for value in op.declared_operands]
     except LayoutError:
         return statics  # no tensors, or types of another compiler's: what needs a spec of them refuses it
-    _, written = op.operation.written(specs, statics)
-    return written
+    _, canonical = op.operation.canonicalized(specs, statics)
+    return canonical
 
 
 def _results(count: int) -> str:

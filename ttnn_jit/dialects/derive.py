@@ -57,7 +57,7 @@ def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], ty
     Args:
         dialect: Its name.
         name_field: The field of declarations that names their op in it.
-        bases: Family -> the base of its op classes; an elementwise one among them.
+        bases: Operation family -> the base of its op classes; an elementwise one among them.
     """
     elementwise = bases[ops.Elementwise]
     fields: dict[str, Any] = {

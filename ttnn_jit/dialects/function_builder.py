@@ -134,17 +134,17 @@ class FunctionBuilder:
             CompileError: The operands do not fit the operation or each other.
         """
         self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-        written, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
-        return self.write(written, operands, statics, results, location)
+        canonical, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
+        return self.write(canonical, operands, statics, results, location)
 
-    def written_out(
+    def decomposed(
         self,
         operation: Decomposed,
         operands: Sequence[Operand],
         attributes: Sequence[Any],
         location: Location | None,
     ) -> tuple[TensorOperand, ...]:
-        """The results of the operations that `operation` stands for.
+        """The results of the operations that `operation` decomposes to.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -152,7 +152,7 @@ class FunctionBuilder:
         called = FunctionOps(self, location)
         values = [called.value(each) if isinstance(each, tuple) else each for each in operands]
         try:
-            results = operation.written_out(called, values, attributes)
+            results = operation.decomposed(called, values, attributes)
         except CompileError as error:
             if location is None:
                 raise
@@ -197,7 +197,7 @@ class FunctionBuilder:
         Args:
             operation: One that has an op in the dialect.
             operands: As for `results`.
-            attributes: Values of its attributes, as the declaration has them written.
+            attributes: Values of its attributes, in canonical form.
             results: What each result is.
             location: Where the user wrote it.
             marks: Discardable attributes of the op.
@@ -341,12 +341,12 @@ def _by_rule(
     location: Location | None,
     dtype: DataType | None,
 ) -> tuple[ops.Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
-    """What the IR writes for a call, and what it results in, of element type `dtype` if that is given."""
+    """The canonical call, and what it results in, of element type `dtype` if that is given."""
     try:
         results = operation.results(specs, attributes)
         if dtype is not None:
             results = tuple(result.with_(dtype=dtype) for result in results)
-        return *operation.written(specs, attributes), results
+        return *operation.canonicalized(specs, attributes), results
     except (CompileError, LayoutError) as error:  # of a layout: block floats in rows
         if location is None:
             raise

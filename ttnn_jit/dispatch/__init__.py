@@ -5,5 +5,5 @@ program (`runtime/programs/warm_caller.py`); `dispatch/kept_programs.py` says ho
 which go. A jitted call that takes the slow path is flattened once (`dispatch/arguments.py`): the tensors among its
 arguments, and a key of interned `TensorSpec` objects and of scalars by type and bits (`atom_key` in
 `foreign/values.py`). `dispatch/placement.py` says on which target it runs, and refuses tensors on the host or of
-several families; `dispatch/results.py` makes what the user gets.
+several libraries; `dispatch/results.py` makes what the user gets.
 """

@@ -27,7 +27,7 @@ from ttnn_jit.foreign.values import (
 )
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.families import TTNN, Family, family_of
+from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import (
@@ -51,7 +51,7 @@ class Arguments:
         trees: By name of the parameter.
         given: The parameters that the call gave; the others have their defaults.
         leaves: Of all trees, in order.
-        families: By leaf: the family of a tensor, None of everything else.
+        libraries: By leaf: the library of a tensor, None of everything else.
         tensors: The leaves that are tensors.
     """
 
@@ -59,8 +59,8 @@ class Arguments:
         self.trees = trees
         self.given = given
         self.leaves = [kept(leaf) for tree in trees.values() for leaf in tree.leaves]
-        self.families = [_family_of_leaf(leaf) for leaf in self.leaves]
-        self.tensors = [leaf for leaf, family in zip(self.leaves, self.families, strict=True) if family is not None]
+        self.libraries = [_library_of_leaf(leaf) for leaf in self.leaves]
+        self.tensors = [leaf for leaf, library in zip(self.leaves, self.libraries, strict=True) if library is not None]
 
     @cached_property
     def specs(self) -> list[TensorSpec | None]:
@@ -69,8 +69,8 @@ class Arguments:
         Raises:
             DTypeError, LayoutError, ArgumentError: A tensor is one that no compiled function takes.
         """
-        pairs = zip(self.leaves, self.families, strict=True)
-        return [None if family is None else family.spec_of(leaf) for leaf, family in pairs]
+        pairs = zip(self.leaves, self.libraries, strict=True)
+        return [None if library is None else library.spec_of(leaf) for leaf, library in pairs]
 
     def key(self) -> tuple[object, ...]:
         """What decides the program of a call on one target: equal keys, equal metadata.
@@ -79,11 +79,11 @@ class Arguments:
             ArgumentError: There is a kind of value among them that no compiled function takes.
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
-        return (*structures, *map(_leaf_key, self.leaves, self.families, self.specs))
+        return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
     def keys(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
-        leaves = map(_leaf_key, self.leaves, self.families, self.specs)
+        leaves = map(_leaf_key, self.leaves, self.libraries, self.specs)
         return {
             name: (_structure_key(tree.treedef), *islice(leaves, len(tree.leaves))) for name, tree in self.trees.items()
         }
@@ -101,11 +101,11 @@ class Arguments:
         return numbers | {name: leaves for name, leaves in several.items() if {*map(type, leaves)} == {int}}
 
 
-def _family_of_leaf(leaf: Any) -> Family | None:
+def _library_of_leaf(leaf: Any) -> TensorLibrary | None:
     kind = type(leaf)
     if kind is Tensor:
         return TTNN
-    return None if kind in PYTHONS_SCALARS else family_of(leaf)
+    return None if kind in PYTHONS_SCALARS else tensor_library_of(leaf)
 
 
 def tensor_stand_ins(leaves: Iterable[Any]) -> list[Any]:
@@ -114,8 +114,8 @@ def tensor_stand_ins(leaves: Iterable[Any]) -> list[Any]:
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor of any family, or stands for one."""
-    return family_of(value) is not None or _stands_for_tensor(type(value))
+    """Whether `value` is a tensor of any library, or stands for one."""
+    return tensor_library_of(value) is not None or _stands_for_tensor(type(value))
 
 
 def is_object(tree: PyTree) -> bool:
@@ -157,9 +157,9 @@ def _own_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
 
 
-def _leaf_key(leaf: Any, family: Family | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each
+def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each
     if spec is not None:
-        return spec if family is TTNN else (family, spec)
+        return spec if library is TTNN else (library, spec)
     kind = type(leaf)
     if kind in PYTHONS_SCALARS or is_numpy_scalar(leaf):
         return atom_key(leaf)

@@ -1,4 +1,4 @@
-"""Where a call runs: the one family and target of its tensors."""
+"""Where a call runs: the one library and target of its tensors."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ttnn_jit.foreign.pytrees import LEAF, leaves
 from ttnn_jit.ops import are_numbers
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
-from ttnn_jit.runtime.families import TTNN, Family
+from ttnn_jit.runtime.libraries import TTNN, TensorLibrary
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a call runs: the family of its tensors and the target that their device has."""
+    """Where a call runs: the library of its tensors and the target that their device has."""
 
-    family: Family
+    library: TensorLibrary
     target: SystemDesc
 
 
 def placement(arguments: Arguments, target: SystemDesc | None, function: str) -> Placement:
-    """The one family and target of a call's tensors.
+    """The one library and target of a call's tensors.
 
     Args:
         arguments: Of the call.
@@ -35,22 +35,22 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
         function: The name of the function, for errors.
 
     Raises:
-        ArgumentError: No tensor; tensors of several families or devices, or on the host.
+        ArgumentError: No tensor; tensors of several libraries or devices, or on the host.
     """
-    families = dict.fromkeys(family for family in arguments.families if family is not None)
-    if not families:
+    libraries = dict.fromkeys(library for library in arguments.libraries if library is not None)
+    if not libraries:
         raise _without_tensor(function, {name: tree.unflatten() for name, tree in arguments.trees.items()})
-    if len(families) > 1:
-        names = " and ".join(sorted(family.title for family in families))
-        listed = _listed(arguments, lambda _, family: f"a {family.title.removesuffix('s')}")
+    if len(libraries) > 1:
+        names = " and ".join(sorted(library.title for library in libraries))
+        listed = _listed(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
         raise ArgumentError(
             f"Invalid arguments for function {function}: {names} in one call: {listed}",
             help="make them all ttnn tensors with `ttnn.from_torch`, or none"
-            if TTNN in families
+            if TTNN in libraries
             else "pass `torch.from_numpy(array)`",
         )
-    (family,) = families
-    return Placement(family, _target_of(arguments, function) if family is TTNN else target or PRESETS["cpu"])
+    (library,) = libraries
+    return Placement(library, _target_of(arguments, function) if library is TTNN else target or PRESETS["cpu"])
 
 
 def _target_of(arguments: Arguments, function: str) -> SystemDesc:
@@ -86,13 +86,13 @@ def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tupl
             )
 
 
-def _listed(arguments: Arguments, said_of: Callable[[Any, Family], str]) -> str:
+def _listed(arguments: Arguments, said_of: Callable[[Any, TensorLibrary], str]) -> str:
     """What is said of the tensors of each argument, where anything is."""
-    families = iter(arguments.families)
+    libraries = iter(arguments.libraries)
     listed = []
     for parameter, tree in arguments.trees.items():
-        pairs = [(leaf, next(families)) for leaf in tree.leaves]
-        texts = filter(None, dict.fromkeys(said_of(leaf, family) for leaf, family in pairs if family is not None))
+        pairs = [(leaf, next(libraries)) for leaf in tree.leaves]
+        texts = filter(None, dict.fromkeys(said_of(leaf, library) for leaf, library in pairs if library is not None))
         what = f"`{parameter}`" if tree.treedef is LEAF else f"a tensor in `{parameter}`"
         listed += [f"{what} is {text}" for text in texts]
     return ", ".join(listed)
@@ -104,8 +104,8 @@ def _without_tensor(name: str, arguments: Mapping[str, Any]) -> ArgumentError:
     if not arguments:
         return ArgumentError(f"{message}: it has no parameters", help="give it the tensors that it computes with")
     listed = ", ".join(f"`{parameter}` is {_kind_of(value)}" for parameter, value in arguments.items())
-    ways = [way for parameter, value in arguments.items() if (way := _way_to_tensor(parameter, value))]
-    return ArgumentError(f"{message}: {listed}", help=[*ways, _ANY_TENSOR.format(next(iter(arguments)))][0])
+    helps = [hint for parameter, value in arguments.items() if (hint := _conversion_hint(parameter, value))]
+    return ArgumentError(f"{message}: {listed}", help=[*helps, _ANY_TENSOR.format(next(iter(arguments)))][0])
 
 
 _ANY_TENSOR = "pass a torch, numpy or ttnn tensor for `{}`"
@@ -122,7 +122,7 @@ def _kind_of(value: Any) -> str:
     return f"a {kind} of numbers" if are_numbers(value) else f"a {kind} without a tensor in it"
 
 
-def _way_to_tensor(parameter: str, value: Any) -> str | None:
+def _conversion_hint(parameter: str, value: Any) -> str | None:
     """How to make the tensor that a `parameter` should have got of what it got; None if there is no way."""
     if are_numbers(value):
         return (

@@ -14,20 +14,22 @@ from ttnn_jit.foreign.values import ANYTHING, is_a, is_atom, is_identity, native
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, CALL_STEP, CONTENTS_STEP, ITEM_STEP, TYPE_STEP, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def without_tensors(reads: Sequence[Read]) -> tuple[Read, ...]:
     """The reads for a guard that keeps alive no tensor among them, and nothing that leads to one."""
     inputs = [read.path for read in reads if is_a(read.value, TensorMark)]
     leading = {prefix for path in inputs for prefix in _leading_to(path)}
-    ways = _Ways(leading, {id(read.value) for read in reads if read.path in leading and _may_be_another(read.value)})
-    return tuple({part.path: part for read in reads for part in _without_tensors(read, ways)}.values())
+    hidden = _HiddenInputPaths(
+        leading, {id(read.value) for read in reads if read.path in leading and _may_be_another(read.value)}
+    )
+    return tuple({part.path: part for read in reads for part in _without_tensors(read, hidden)}.values())
 
 
 @dataclass(frozen=True)
-class _Ways:
-    """What leads to hidden inputs: the paths, and the objects by their ids, which may be found by others too."""
+class _HiddenInputPaths:
+    """The paths to hidden inputs, and the objects on them by their ids: other paths may lead to these too."""
 
     paths: Collection[Path]
     objects: Collection[int]
@@ -44,13 +46,15 @@ def _leading_to(path: Path) -> Iterator[Path]:
                 yield from _leading_to(operand[0])
 
 
-def _without_tensors(read: Read, ways: _Ways) -> Iterator[Read]:
+def _without_tensors(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
     if read.path[-1][0] == CONTENTS_STEP:
-        yield from _contents(read, ways)
-    elif (read.path in ways.paths or _holds_tensor(read.value)) and _may_be_another(read.value) and not read.is_in_key:
+        yield from _contents(read, hidden)
+    elif (
+        (read.path in hidden.paths or _holds_tensor(read.value)) and _may_be_another(read.value) and not read.is_in_key
+    ):
         yield Read((*read.path, _CLASS), type(read.value))
         if read.path[-1] in _DEFAULTS:
-            yield from _contents(Read((*read.path, (CONTENTS_STEP, None)), native_contents(read.value)), ways)
+            yield from _contents(Read((*read.path, (CONTENTS_STEP, None)), native_contents(read.value)), hidden)
     else:
         yield read
 
@@ -65,19 +69,19 @@ def _may_be_another(value: Any) -> bool:
 
 
 def _holds_tensor(value: Any) -> bool:
-    return native_class(type(value)) is not None and any(map(has_family, native_contents(value)))
+    return native_class(type(value)) is not None and any(map(is_library_tensor, native_contents(value)))
 
 
-def _contents(read: Read, ways: _Ways) -> Iterator[Read]:
+def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
     """The items of a container, ANYTHING for those that are tensors or lead to some."""
     items = list(read.value)
     for index, item in enumerate(items):
         if not _may_be_another(item):
             continue
-        at = next((path for path in _paths_of_item(read, index) if path in ways.paths), None)
+        at = next((path for path in _paths_of_item(read, index) if path in hidden.paths), None)
         if at is not None:
             yield Read((*at, _CLASS), type(item))
-        if at is not None or id(item) in ways.objects or has_family(item):
+        if at is not None or id(item) in hidden.objects or is_library_tensor(item):
             items[index] = ANYTHING
     yield Read(read.path, tuple(items))
 

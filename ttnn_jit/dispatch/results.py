@@ -1,4 +1,4 @@
-"""From a program's native run to what the user's function returns, for each family of tensors."""
+"""From a program's native run to what the user's function returns, for each library of tensors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import NOTHING, flatten
-from ttnn_jit.runtime.families import Family
+from ttnn_jit.runtime.libraries import TensorLibrary
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.programs.program import Program
     from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
-def runner_for(family: Family, program: Program, rebuild: Rebuild | None) -> Callable[..., Any]:
-    """The function from tensors of `family`, those of a call of `program`, to what the user's function returns."""
-    run = partial(family.run, program)
+def runner_for(library: TensorLibrary, program: Program, rebuild: Rebuild | None) -> Callable[..., Any]:
+    """The function from tensors of `library`, those of a call of `program`, to what the user's function returns."""
+    run = partial(library.run, program)
     return run if rebuild is None else lambda *tensors: rebuild(_as_tuple(run(*tensors)))
 
 

@@ -18,14 +18,14 @@ from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
-from ttnn_jit.runtime.families import WarmCall
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.libraries import WarmCall
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
 def not_warm(*_: object) -> Any:
     """The `WarmCall` that never applies."""
-    return STALE
+    return MISS
 
 
 _SPEC = attrgetter("spec")
@@ -40,7 +40,7 @@ class WarmCalls(ABC):
     __slots__ = ("_warm",)  # a look at the ``__dict__`` of an object makes its other attributes slower to find
 
     def __init__(self) -> None:
-        # By `call_key`, or by the `table_key` of a family of tensors.
+        # By `call_key`, or by the `table_key` of a library of tensors.
         self._warm: dict[tuple[object, ...] | None, WarmCall] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +53,7 @@ class WarmCalls(ABC):
         """
         try:
             try:
-                # `call_key`, written out: for a tensor and a tensor or number, for one tensor, for more of them
+                # `call_key`, inlined: for a tensor and a tensor or number, for one tensor, for more of them
                 device: Any  # None on the host
                 if len(args) == 2 and not kwargs and type(args[0]) is Tensor:
                     first, second = args
@@ -75,7 +75,7 @@ class WarmCalls(ABC):
             except (LookupError, AttributeError):  # something else is among them, or it is not remembered
                 run = self._warm.get(call_key(args, kwargs), not_warm)
             result = run(*args)
-            if result is not STALE:
+            if result is not MISS:
                 return result
             return self._slow_path(args, kwargs)
         except TtnnJitError as error:

@@ -3,7 +3,7 @@
 Every value that a compile takes in is one of these, by its exact type and never by that of a base:
 
 - an *atom*: it says everything of itself and cannot change (`is_atom`);
-- a *tensor*: it is no value of the program but an input, whose metadata are guarded (`runtime/families/marks.py`);
+- a *tensor*: it is no value of the program but an input, whose metadata are guarded (`runtime/libraries/marks.py`);
 - a *native container* of such (`native_container`): what it holds is guarded where it is looked into;
 - an object of a class that has code in Python (`python_member`): its operators and attributes are interpreted, or run
   again by the guard;

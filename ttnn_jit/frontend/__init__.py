@@ -82,7 +82,7 @@ def lower_operation(
     Raises:
         ArgumentError: The numbers of an activation do not fit it.
         CompileError: The operands do not fit the operation or each other.
-        GridError: The memory config that is asked for does not hold the result.
+        GridError: The requested memory config does not hold the result.
     """
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)

@@ -20,7 +20,7 @@ from ttnn_jit.frontend.python.attributes import attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.python.parameters import bind_parameters
 from ttnn_jit.frontend.python.tensor_identities import (
-    IdentityAskedError,
+    IdentityQueryError,
     one_for_each_object,
     path_of_tensor,
     tell_compared,
@@ -87,7 +87,7 @@ def _interpreted(
     request: FrontendRequest, source: FunctionSource, *, observes: bool = False
 ) -> tuple[Interpreter, Any]:
     """The interpreter that has gone through the function, and what that returned."""
-    with contextlib.suppress(IdentityAskedError):
+    with contextlib.suppress(IdentityQueryError):
         return _run(request, source, request.arguments, observes=observes)
     return _run(request, source, one_for_each_object(request.arguments), observes=observes, tells_objects=True)
 

@@ -188,7 +188,7 @@ def _reads_of(request: FrontendRequest) -> ReadRecorder:
         return observed
     function, arguments = request.function, request.arguments
     recorder = ReadRecorder(tells_objects=True)
-    scan(function, recorder, request.family)
+    scan(function, recorder, request.library)
     _tell_objects_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:

@@ -4,8 +4,8 @@ It takes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert
 code with codegen, so that equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile loaded
 from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
 
-Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 words, block floats as the bytes of their
-packed tiles in one dimension.
+Arrays stand for tensors: of their elements' type in numpy, bfloat16 as the uint16 of its bits, block floats as the
+bytes of their packed tiles in one dimension.
 """
 
 from __future__ import annotations

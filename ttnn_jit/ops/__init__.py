@@ -2,7 +2,7 @@
 
 An operation is declared once: elementwise ones in `ops/elementwise/unary.py`, `ops/elementwise/activations.py`,
 `ops/elementwise/predicates.py`, `ops/elementwise/binary.py` and `ops/elementwise/ternary.py`, those that move elements
-in `ops/movement/data_movement.py` and `ops/movement/padding.py`, what the IR writes as calls of those in
+in `ops/movement/data_movement.py` and `ops/movement/padding.py`, macro operations that call those in
 `ops/movement/rearrangements.py` and `ops/movement/heads.py`, those that reduce in `ops/reduction/reductions.py`,
 products of matrices in `ops/contraction/contractions.py`, what is written in terms of others in
 `ops/reduction/moments.py`, `ops/normalization/normalizations.py`, `ops/normalization/channel_norms.py`,
@@ -28,7 +28,7 @@ from ttnn_jit.ops.elementwise.binary import FILL
 from ttnn_jit.ops.elementwise.typecast import Typecast
 from ttnn_jit.ops.families.contraction import Contraction
 from ttnn_jit.ops.families.decomposition import BY_NAME, Composite, MacroOperation
-from ttnn_jit.ops.families.elementwise import Elementwise, Forms, Laws
+from ttnn_jit.ops.families.elementwise import Elementwise, Implementations, Laws
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.families.routine import Routine
@@ -63,7 +63,7 @@ __all__ = [
     "SAME_FUNCTION",
     "SLICE",
     "SLICE_WRITE",
-    "SPELLINGS",
+    "SYNONYMS",
     "TYPECAST",
     "AbsentOperator",
     "BoundCall",
@@ -71,7 +71,7 @@ __all__ = [
     "Contraction",
     "Declaration",
     "Elementwise",
-    "Forms",
+    "Implementations",
     "Laws",
     "MacroOperation",
     "Movement",
@@ -166,13 +166,13 @@ EAGER = {
 }
 """Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (transfers.py)."""
 
-SPELLINGS = {name: operation.name for operation in OPERATIONS for name in operation.spellings}
+SYNONYMS = {name: operation.name for operation in OPERATIONS for name in operation.synonyms}
 """Further names that eager ttnn has for a function -> the name that `@jit` takes."""
 
-ALIASES = SPELLINGS | {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
-"""Further names of eager ttnn, `SPELLINGS` among them -> the name that `@jit` takes."""
+ALIASES = SYNONYMS | {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
+"""Further names of eager ttnn, `SYNONYMS` among them -> the name that `@jit` takes."""
 
-SAME_FUNCTION = SPELLINGS | {f"{name}_": f"{meant}_" for name, meant in SPELLINGS.items() if f"{name}_" in IN_PLACE}
+SAME_FUNCTION = SYNONYMS | {f"{name}_": f"{meant}_" for name, meant in SYNONYMS.items() if f"{name}_" in IN_PLACE}
 """Name of a function -> the other name that it is made by."""
 
 

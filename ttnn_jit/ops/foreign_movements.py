@@ -13,7 +13,7 @@ from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.families.movement import OPERAND, Extents
 from ttnn_jit.ops.language.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.movement.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
-from ttnn_jit.ops.movement.padding_methods import Written, padded, padded_to_tile, unpadded, unpadded_from_tile
+from ttnn_jit.ops.movement.padding_methods import CanonicalCall, padded, padded_to_tile, unpadded, unpadded_from_tile
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.movement.rearrangements import EXPAND
 from ttnn_jit.process.dataclass import dataclass
@@ -25,13 +25,13 @@ class ForeignMovement:
 
     Attributes:
         starts_contiguous: It takes a contiguous tensor as it is, and a copy of any other.
-        written: ``written(shape, *arguments)``: the operation; None if it moves nothing.
+        canonicalize: ``canonicalize(shape, *arguments)``: the operation; None if it moves nothing.
         must_be_view: It refuses to copy.
         copies: It copies, in the order in which elements lie.
         copies_densely: It copies, in row-major order.
     """
 
-    written: Callable[..., Written] | None = None
+    canonicalize: Callable[..., CanonicalCall] | None = None
     starts_contiguous: bool = False
     must_be_view: bool = False
     copies: bool = False
@@ -43,29 +43,29 @@ def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(values[0]) if len(values) == 1 and isinstance(values[0], tuple | list) else tuple(values)
 
 
-def _flatten(shape: Extents, start_dim: int = 0, end_dim: int = -1) -> Written:
+def _flatten(shape: Extents, start_dim: int = 0, end_dim: int = -1) -> CanonicalCall:
     shape = shape or (1,)
     first, last = start_dim % len(shape), end_dim % len(shape)
     return RESHAPE, ((*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]),)
 
 
-def _reversed(shape: Extents) -> Written:
+def _reversed(shape: Extents) -> CanonicalCall:
     return PERMUTE, (tuple(reversed(range(len(shape)))),)
 
 
-def _permute_axes(shape: Extents, axes: Any = None) -> Written:
+def _permute_axes(shape: Extents, axes: Any = None) -> CanonicalCall:
     return _reversed(shape) if axes is None else (PERMUTE, (axes,))
 
 
-def _permute_all(shape: Extents, *axes: Any) -> Written:
+def _permute_all(shape: Extents, *axes: Any) -> CanonicalCall:
     return _permute_axes(shape, None if axes in {(), (None,)} else _listed(axes))
 
 
-def _exchange(_: Extents, first: int, second: int) -> Written:
+def _exchange(_: Extents, first: int, second: int) -> CanonicalCall:
     return TRANSPOSE, (first, second)
 
 
-def _reshaped(_: Extents, *shape: int | Sequence[int]) -> Written:
+def _reshaped(_: Extents, *shape: int | Sequence[int]) -> CanonicalCall:
     return RESHAPE, (_listed(shape),)
 
 

@@ -1,4 +1,4 @@
-"""What a call asks of its result besides the operation: where it lies, its element type, functions behind it.
+"""The result options of a call: where the result lies, its element type, functions behind it.
 
 One value, `ResultOptions`, made of the keywords of a call by `bind_options`: for eager calls, for those of both
 frontends, and for goldens.
@@ -85,7 +85,7 @@ _OPTIONS = {*_SAME_BY_ANY_NAME, *OF_SEVERAL}
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a call that gives several results asks of each of them.
+    """The options of each result of a call that gives several.
 
     Attributes:
         targets: What they are written into and what is given for them, in their order; None: a tensor of its own.
@@ -127,7 +127,7 @@ class Outputs:
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """What a call asks of its result; None, or nothing, leaves it to the operation.
+    """The options that a call has for its result; None, or nothing, leaves it to the operation.
 
     Attributes:
         memory_config: Where it lies; None: where the first tensor does.
@@ -136,7 +136,7 @@ class ResultOptions:
         activations: Unary operations that it goes through before it is rounded.
         operand_activations: Those that the first operands go through before the operation, for each of them.
         in_place: It is written into the operand that the declaration says.
-        outputs: What is asked of each of several results; None: nothing.
+        outputs: Options of each of several results; None: there are none.
         queues: The command queues that are named for the call.
         has_grid: A chip is told which cores to use, for which products of matrices have another precision.
     """
@@ -159,8 +159,8 @@ class ResultOptions:
     @property
     def change_nothing(self) -> bool:
         """Whether the result is what it would be without any."""
-        asked = (self.memory_config, self.dtype, self.output_tensor)
-        return all(each is None for each in asked) and not self.has_activations
+        of_result = (self.memory_config, self.dtype, self.output_tensor)
+        return all(each is None for each in of_result) and not self.has_activations
 
     @property
     def key(self) -> Hashable:
@@ -178,7 +178,7 @@ class ResultOptions:
         }
 
     def settled(self, name: str, bound: BoundCall, is_tensor: Callable[[Any], bool]) -> ResultOptions:
-        """What is asked of the result of the call `bound` of `name`, an `output_tensor` told apart.
+        """The options of the call `bound` of `name`, checked; those of an `output_tensor` are its own.
 
         Raises:
             ArgumentError: It says nothing of several results, or of what is computed with; or two of it disagree.
@@ -203,7 +203,7 @@ class ResultOptions:
         return self if self.output_tensor is None else self.into(name, self.output_tensor)
 
     def into(self, name: str, output: Any) -> ResultOptions:
-        """What is asked where the result of a call of `name` is written into `output`: what that is.
+        """The options of a call of `name` whose result is written into `output`: its memory config and dtype.
 
         Raises:
             ArgumentError: The call says otherwise.
@@ -216,9 +216,9 @@ class ResultOptions:
         ):
             config = None
         written = "the operand that is written" if self.output_tensor is None else "`output_tensor`"
-        for keyword, asked, has in (("memory_config", config, own), ("dtype", self.dtype, output.spec.dtype)):
-            if asked is not None and asked != has:
-                raise ArgumentError(f"{name}: `{keyword}` and {written} disagree: {asked} and {has}")
+        for keyword, requested, has in (("memory_config", config, own), ("dtype", self.dtype, output.spec.dtype)):
+            if requested is not None and requested != has:
+                raise ArgumentError(f"{name}: `{keyword}` and {written} disagree: {requested} and {has}")
         return replace(self, memory_config=own, dtype=output.spec.dtype, output_tensor=output)
 
     def placement(

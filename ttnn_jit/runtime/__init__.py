@@ -14,5 +14,5 @@ stay are packed in their tensor's place (docs/packed_weights.md, `runtime/native
 `runtime/native/recorder.py` notes launches and copies instead, over a pool of its own; a replay is one call of the same
 native code. Of the tensors that traces read, `runtime/memory/captured_memory.py` knows whose memory is whose. What a
 call must know of ttnn's, torch's and numpy's tensors, and how what a program made of its inputs is written into them,
-is one description each (`families/`).
+is one description each (`libraries/`).
 """

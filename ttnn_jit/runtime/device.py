@@ -250,7 +250,7 @@ class Device:
             L1CapacityError: It does not fit.
             DramCapacityError: The host has no memory for it.
         """
-        self.require_turn("allocate")
+        self.require_device_access("allocate")
         check_memory_of_device(spec.memory_config)
         lease = self.l1.lease(spec) if in_l1(spec) else None
         buffer = self._captured_before(spec, again=again) or self._first_fit(spec, again=again)
@@ -345,11 +345,11 @@ class Device:
             DeviceError: The device is closed.
             TraceError: It captures a trace, which holds nothing that the host does.
         """
-        self.require_turn(operation)
+        self.require_device_access(operation)
         if self.recorder is not None:
             self.recorder.refuse(operation)
 
-    def require_turn(self, operation: str) -> None:
+    def require_device_access(self, operation: str) -> None:
         """Refuse to go on with `operation` on a closed device, or one that records what another thread calls.
 
         Raises:

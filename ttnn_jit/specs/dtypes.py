@@ -46,19 +46,19 @@ class ComputeType(enum.Enum):
         return self is ComputeType.BOOL
 
     @property
-    def is_double_word(self) -> bool:
+    def is_int64(self) -> bool:
         """Whether one has 64 bits, and no arithmetic."""
         return self is ComputeType.I64
 
     @property
     def llvm(self) -> str:
         """The LLVM type of one in a register."""
-        return "i64" if self.is_double_word else "i32" if self.is_integer else "float"
+        return "i64" if self.is_int64 else "i32" if self.is_integer else "float"
 
     @property
     def numpy(self) -> str:
         """The numpy type of arrays of them: those of unsigned numbers hold their bits."""
-        return "int64" if self.is_double_word else "int32" if self.is_integer else "float32"
+        return "int64" if self.is_int64 else "int32" if self.is_integer else "float32"
 
 
 class Storage(enum.Enum):
@@ -276,7 +276,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
             )
-        if self.compute.is_double_word and not -(2**31) <= value < 2**31:
+        if self.compute.is_int64 and not -(2**31) <= value < 2**31:
             raise ArgumentError(
                 f"{what} is {value}, and programs hold numbers of 32 bits",
                 help="pass a tensor that holds it",
@@ -402,10 +402,10 @@ BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
 TRUTHS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_truth)
 """The types of truths, whose arithmetic is that of 0 and 1: `+` is or, `*` is and."""
 
-DOUBLE_WORDS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_double_word)
+INT64S = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_int64)
 """The types of 64 bits, which operations move, cast and take for indices, and do not compute with."""
 
-INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - DOUBLE_WORDS
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - INT64S
 """The types whose arithmetic is exact, modulo a power of two."""
 
 FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
@@ -414,13 +414,13 @@ FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOC
 SCALARS = FLOATS | INTEGERS
 """The types of numbers that kernels compute with one by one."""
 
-MOVABLE = SCALARS | TRUTHS | DOUBLE_WORDS
+MOVABLE = SCALARS | TRUTHS | INT64S
 """The types whose elements kernels read and write one by one."""
 
 HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
 """The floats of 16 bits."""
 
-INDICES = INTEGERS | DOUBLE_WORDS
+INDICES = INTEGERS | INT64S
 """The types of tensors that name elements of others."""
 
 

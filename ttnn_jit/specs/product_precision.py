@@ -23,7 +23,7 @@ _ANY = "default"
 
 @dataclass(frozen=True)
 class ProductPrecision:
-    """What is asked of a product of matrices.
+    """The requested precision of a product of matrices.
 
     Attributes:
         fidelity: Phases of the engine; None leaves it to the operation.
@@ -107,7 +107,7 @@ class Multiplication:
         return sum(2.0 ** -(bits + 1) for bits in self.kept) + (2.0**-8 if self.rounds_tiles else 0.0)
 
     @property
-    def turned(self) -> Multiplication:
+    def swapped(self) -> Multiplication:
         """The same with the factors in the other order."""
         left, right = self.kept
         return replace(self, kept=(right, left), dropped=self.dropped and (self.dropped[1], self.dropped[0]))

@@ -18,7 +18,7 @@ from ttnn_jit.dialects.functions import the_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.elements.tensor_words import store_elements
+from ttnn_jit.runtime.elements.numpy_elements import store_elements
 from ttnn_jit.runtime.elements.torch_elements import torch_tensor
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.programs.program import Program

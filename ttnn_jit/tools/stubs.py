@@ -145,8 +145,8 @@ def _operators() -> Iterator[str]:
 
 def _own_parameters(movement: ForeignMovement) -> str:
     """Those of a method, from the function that writes it, which takes the tensor's shape in place of the tensor."""
-    assert movement.written is not None, "it moves elements"
-    _, *own = inspect.signature(movement.written).parameters.values()
+    assert movement.canonicalize is not None, "it moves elements"
+    _, *own = inspect.signature(movement.canonicalize).parameters.values()
     return ", ".join(["self", *map(str, own)]).replace("'", "")
 
 

@@ -39,7 +39,7 @@ from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.passes.ttcore_register_device import TTCoreRegisterDevice
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
 
-Observer = Callable[[str, ModuleOp], None]
+PassObserver = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
 
 FRONTEND = "frontend"
@@ -91,7 +91,7 @@ def run(
     *,
     until: str | None = None,
     start_after: str | None = None,
-    observer: Observer | None = None,
+    observer: PassObserver | None = None,
     verify_each: bool = False,
     reproducers: Path | None = None,
 ) -> None:
@@ -152,7 +152,7 @@ def run_passes(
     module: ModuleOp,
     passes: Iterable[ModulePass],
     *,
-    observer: Observer | None = None,
+    observer: PassObserver | None = None,
     verify_each: bool = False,
     reproducers: Path | None = None,
 ) -> None:

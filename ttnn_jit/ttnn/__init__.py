@@ -9,8 +9,8 @@
 Names and semantics are those of Tenstorrent's ttnn as far as they are here; a name that is not raises AttributeError.
 Operations are attributes too (``ttnn.exp``), made from their declarations in `ttnn_jit.ops`.
 
-An eager operation (`ttnn/calling/eager_operation.py`) binds its arguments by `ops/language/binding.py`, and what is
-asked of its result (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both
+An eager operation (`ttnn/calling/eager_operation.py`) binds its arguments by `ops/language/binding.py`, and its
+result options (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both
 frontends do: one value, `ResultOptions`, which says what the result is, reaches the key, and is written into the IR
 (`frontend/tensors/requested_results.py`). The operation is a program of one op, with the same tile body, hence the same
 bits, and calls like it go straight there (`ttnn/calling/eager_warm_calls.py`). A call with tensors of a mesh is that

@@ -1,4 +1,4 @@
-# BERT, an encoder of words that marks where an answer begins and ends, with the parameters of a torch module.
+# BERT, an encoder of tokens that marks where an answer begins and ends, with the parameters of a torch module.
 #
 #     python -m ttnn_jit docs/examples/models/bert.py
 
@@ -168,11 +168,11 @@ def layer(config, hidden_states, attention_mask, *, parameters):
 
 def bert(config, input_ids, token_type_ids, position_ids, attention_mask, *, parameters):
     tables = parameters.embeddings
-    words = ttnn.embedding(input_ids, tables.word_embeddings.weight, layout=ttnn.TILE_LAYOUT)
+    inputs_embeds = ttnn.embedding(input_ids, tables.word_embeddings.weight, layout=ttnn.TILE_LAYOUT)
     types = ttnn.embedding(token_type_ids, tables.token_type_embeddings.weight, layout=ttnn.TILE_LAYOUT)
     positions = ttnn.embedding(position_ids, tables.position_embeddings.weight, layout=ttnn.TILE_LAYOUT)
     hidden_states = ttnn.layer_norm(
-        words + types + positions,
+        inputs_embeds + types + positions,
         weight=tables.LayerNorm.weight,
         bias=tables.LayerNorm.bias,
         epsilon=config.layer_norm_eps,
@@ -184,7 +184,7 @@ def bert(config, input_ids, token_type_ids, position_ids, attention_mask, *, par
 
 
 def build(config, device, batch=2, sequence=64, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same words."""
+    """What runs the model on `device`, and what runs torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Bert(config).eval()
     parameters = preprocess_model_parameters(initialize_model=lambda: model, device=device)

@@ -177,7 +177,7 @@ def bert_feedforward(config, hidden_states, *, parameters, num_cores_x=12):
 
 
 def bert(config, input_ids, position_ids, attention_mask, *, parameters):
-    words = ttnn.embedding(
+    inputs_embeds = ttnn.embedding(
         input_ids, parameters.word_embeddings.weight, layout=ttnn.TILE_LAYOUT, memory_config=ttnn.L1_MEMORY_CONFIG
     )
     positions = ttnn.embedding(
@@ -186,8 +186,8 @@ def bert(config, input_ids, position_ids, attention_mask, *, parameters):
         layout=ttnn.TILE_LAYOUT,
         memory_config=ttnn.L1_MEMORY_CONFIG,
     )
-    embeddings = ttnn.add(words, positions, memory_config=ttnn.L1_MEMORY_CONFIG)
-    ttnn.deallocate(words)
+    embeddings = ttnn.add(inputs_embeds, positions, memory_config=ttnn.L1_MEMORY_CONFIG)
+    ttnn.deallocate(inputs_embeds)
     ttnn.deallocate(positions)
     hidden_states = ttnn.layer_norm(
         embeddings,
@@ -210,7 +210,7 @@ def bert(config, input_ids, position_ids, attention_mask, *, parameters):
 
 
 def build(config, device, batch=2, sequence=64, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same words."""
+    """What runs the model on `device`, and what runs torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Bert(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(

@@ -1,4 +1,4 @@
-# CLIP: a tower for images and a tower for words, and how well each image fits each text.
+# CLIP: a tower for images and a tower for texts, and how well each image fits each text.
 #
 #     python -m ttnn_jit docs/examples/models/clip.py
 
@@ -302,11 +302,11 @@ def build(config, device, images=3, texts=4, compiled=lambda function: function)
     state_dict = convert_model_to_ttnn(model.state_dict(), device)
     clip = CLIP(config, state_dict, device, model.logit_scale)
     pixels = torch.randn(images, 3, config.image_size, config.image_size)
-    words = torch.randint(config.vocab_size, (texts, config.context))
+    ids = torch.randint(config.vocab_size, (texts, config.context))
     image = ttnn.from_torch(pixels, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
-    tokens = ttnn.from_torch(words, dtype=ttnn.uint32, device=device)
+    tokens = ttnn.from_torch(ids, dtype=ttnn.uint32, device=device)
     forward = compiled(CLIP.forward)
-    return lambda: forward(clip, image, tokens), lambda: model(pixels, words)
+    return lambda: forward(clip, image, tokens), lambda: model(pixels, ids)
 
 
 def main():

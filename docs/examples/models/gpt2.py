@@ -1,4 +1,4 @@
-# GPT-2, which reads a prompt at once and then writes word by word, with caches of keys and values.
+# GPT-2, which reads a prompt at once and then generates token by token, with caches of keys and values.
 #
 #     python -m ttnn_jit docs/examples/models/gpt2.py
 
@@ -17,7 +17,7 @@ class Config:
     vocab_size: int = 500
     n_positions: int = 64
     layer_norm_epsilon: float = 1e-5
-    words: int = 4
+    tokens: int = 4
 
     @property
     def head(self):
@@ -25,7 +25,7 @@ class Config:
 
 
 SMALL = Config()
-FULL = Config(12, 768, 12, 50257, 1024, words=8)
+FULL = Config(12, 768, 12, 50257, 1024, tokens=8)
 
 
 class Attention(torch.nn.Module):
@@ -83,13 +83,13 @@ class Gpt2(torch.nn.Module):
             x = block(x, cache)
         return self.ln_f(x[:, -1:]) @ self.wte.weight.T
 
-    def generate(self, ids, words):
-        """The logits of every word that is written behind the prompt `ids`, words x vocabulary."""
+    def generate(self, ids, tokens):
+        """The logits of every token that is generated behind the prompt `ids`, tokens x vocabulary."""
         caches = [[] for _ in self.h]
         logits = [self(ids, torch.arange(ids.shape[1])[None], caches)]
-        for position in range(ids.shape[1], ids.shape[1] + words - 1):
-            word = logits[-1].argmax(-1)
-            logits.append(self(word, torch.tensor([[position]]), caches))
+        for position in range(ids.shape[1], ids.shape[1] + tokens - 1):
+            token = logits[-1].argmax(-1)
+            logits.append(self(token, torch.tensor([[position]]), caches))
         return torch.cat(logits, 1)[0]
 
 
@@ -124,9 +124,9 @@ def mlp(x, *, parameters):
 
 
 def embedded(ids, positions, *, parameters):
-    words = ttnn.embedding(ids, parameters.wte.weight, layout=ttnn.TILE_LAYOUT)
+    embeds = ttnn.embedding(ids, parameters.wte.weight, layout=ttnn.TILE_LAYOUT)
     position_embeddings = ttnn.embedding(positions, parameters.wpe.weight, layout=ttnn.TILE_LAYOUT)
-    x = ttnn.add(words, position_embeddings)
+    x = ttnn.add(embeds, position_embeddings)
     return ttnn.unsqueeze_to_4D(x)
 
 
@@ -163,7 +163,7 @@ def prefill(config, ids, positions, kv_cache, *, parameters):
 
 
 def decode(config, ids, positions, current_pos, kv_cache, *, parameters):
-    """The logits behind one word at `current_pos`."""
+    """The logits behind one token at `current_pos`."""
     x = embedded(ids, positions, parameters=parameters)
     for (keys, values), block in zip(kv_cache, parameters.h, strict=True):
         fused = ttnn.linear(normalized(config, x, block.ln_1), block.attn.c_attn.weight, bias=block.attn.c_attn.bias)
@@ -191,7 +191,7 @@ def decode(config, ids, positions, current_pos, kv_cache, *, parameters):
 
 
 def build(config, device, prompt=20, compiled=lambda function: function):
-    """What writes words on `device`, and what writes them in torch, behind the same prompt."""
+    """What generates tokens on `device`, and what generates them in torch, behind the same prompt."""
     torch.manual_seed(0)
     model = Gpt2(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(
@@ -201,7 +201,7 @@ def build(config, device, prompt=20, compiled=lambda function: function):
     parameters.lm_head = ttnn.to_device(lm_head, device)
     ids = torch.randint(config.vocab_size, (1, prompt))
     kv_cache = init_kv_cache(config, device)
-    prefill_prompt, decode_word = compiled(prefill), compiled(decode)
+    prefill_prompt, decode_token = compiled(prefill), compiled(decode)
 
     def on_device(numbers, dtype=ttnn.uint32):
         return ttnn.from_torch(numbers, dtype=dtype, device=device)
@@ -209,23 +209,23 @@ def build(config, device, prompt=20, compiled=lambda function: function):
     def run():
         positions = on_device(torch.arange(prompt)[None])
         logits = [prefill_prompt(config, on_device(ids), positions, kv_cache, parameters=parameters)]
-        for position in range(prompt, prompt + config.words - 1):
-            word = ttnn.argmax(ttnn.to_layout(logits[-1], ttnn.ROW_MAJOR_LAYOUT), dim=-1)
-            word = ttnn.reshape(word, (1, 1))
+        for position in range(prompt, prompt + config.tokens - 1):
+            token = ttnn.argmax(ttnn.to_layout(logits[-1], ttnn.ROW_MAJOR_LAYOUT), dim=-1)
+            token = ttnn.reshape(token, (1, 1))
             position_tensor = torch.tensor([position])
             logits.append(
-                decode_word(
+                decode_token(
                     config,
-                    word,
+                    token,
                     on_device(position_tensor[None]),
                     on_device(position_tensor, ttnn.int32),
                     kv_cache,
                     parameters=parameters,
                 )
             )
-        return ttnn.reshape(ttnn.concat(logits, dim=2), (config.words, config.vocab_size))
+        return ttnn.reshape(ttnn.concat(logits, dim=2), (config.tokens, config.vocab_size))
 
-    return run, lambda: model.generate(ids, config.words)
+    return run, lambda: model.generate(ids, config.tokens)
 
 
 def main():
@@ -233,7 +233,7 @@ def main():
     run, reference = build(SMALL, device)
     result, wanted = ttnn.to_torch(run()).float(), reference()
     correlation = ttnn.pearson_correlation_coefficient(wanted, result)
-    print(f"words {result.argmax(-1).tolist()} of torch {wanted.argmax(-1).tolist()} {correlation=:.5f}")
+    print(f"tokens {result.argmax(-1).tolist()} of torch {wanted.argmax(-1).tolist()} {correlation=:.5f}")
     assert correlation > 0.99
     assert torch.equal(result.argmax(-1), wanted.argmax(-1))
     ttnn.close_device(device)

@@ -1,4 +1,4 @@
-# Llama 3.2's architecture, word by word: rotary embeddings, grouped queries, a cache in pages, weights in block floats.
+# Llama 3.2, token by token: rotary embeddings, grouped queries, a cache in pages, weights in block floats.
 #
 #     python -m ttnn_jit docs/examples/models/llama.py
 
@@ -20,7 +20,7 @@ class Config:
     rope_theta: float = 500000.0
     block_size: int = 32
     blocks: int = 4
-    words: int = 4
+    tokens: int = 4
     dtype: torch.dtype = torch.float32
 
     @property
@@ -29,7 +29,7 @@ class Config:
 
 
 SMALL = Config()
-FULL = Config(16, 2048, 32, 8, 8192, 128256, words=8, dtype=torch.bfloat16)
+FULL = Config(16, 2048, 32, 8, 8192, 128256, tokens=8, dtype=torch.bfloat16)
 """Of 1.2 billion parameters, which torch holds in bfloat16: 2.5 GB, and 1 GB in block floats."""
 
 ATTENTION, GATE_UP, DOWN = ttnn.bfloat8_b, ttnn.bfloat4_b, ttnn.bfloat8_b
@@ -59,8 +59,8 @@ class RMSNorm(torch.nn.Module):
 def angles(config, positions):
     """Cosines and sines of positions x head, in pairs of channels."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2) / config.head_dim)
-    turns = torch.outer(positions.float(), frequencies).repeat_interleave(2, -1)
-    return torch.cos(turns), torch.sin(turns)
+    phases = torch.outer(positions.float(), frequencies).repeat_interleave(2, -1)
+    return torch.cos(phases), torch.sin(phases)
 
 
 def rotated(x, cos, sin):
@@ -122,18 +122,18 @@ class Llama(torch.nn.Module):
         self.layers = torch.nn.ModuleList(Block(config) for _ in range(config.n_layers))
         self.norm = RMSNorm(config)
 
-    def forward(self, word, position, caches):
-        x = self.tok_embeddings(word)
+    def forward(self, token, position, caches):
+        x = self.tok_embeddings(token)
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer(x, position, cache)
         return self.norm(x) @ self.tok_embeddings.weight.T
 
-    def generate(self, prompt, words):
-        """The logits behind every word, words x vocabulary, that is read or then written."""
+    def generate(self, prompt, tokens):
+        """The logits behind every token, tokens x vocabulary, that is read or then generated."""
         caches, logits = [[] for _ in self.layers], []
-        for position in range(len(prompt) + words - 1):
-            word = prompt[position][None, None] if position < len(prompt) else logits[-1].argmax(-1)
-            logits.append(self(word, position, caches))
+        for position in range(len(prompt) + tokens - 1):
+            token = prompt[position][None, None] if position < len(prompt) else logits[-1].argmax(-1)
+            logits.append(self(token, position, caches))
         return torch.cat(logits, 1)[0]
 
 
@@ -318,18 +318,18 @@ class TtTransformer:
         self.output = tiles(model.tok_embeddings.weight.T[None, None], ttnn.bfloat8_b, device)
         cos, sin = angles(config, torch.arange(config.blocks * config.block_size))
         self.cos, self.sin = (ttnn.from_torch(each, dtype=ttnn.bfloat16, device=device) for each in (cos, sin))
-        turn = torch.zeros((1, 1, 32, 32))
-        turn[..., torch.arange(0, 32, 2), torch.arange(1, 32, 2)] = 1
-        turn[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
-        self.transformation_mat = ttnn.from_torch(turn, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+        rotation = torch.zeros((1, 1, 32, 32))
+        rotation[..., torch.arange(0, 32, 2), torch.arange(1, 32, 2)] = 1
+        rotation[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
+        self.transformation_mat = ttnn.from_torch(rotation, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 
     def rotations(self, position):
         rows = (ttnn.embedding(position, table, layout=ttnn.TILE_LAYOUT) for table in (self.cos, self.sin))
         return [ttnn.reshape(each, (1, 1, 1, self.config.head_dim)) for each in rows]
 
-    def forward(self, word, position, current_pos, page_table):
+    def forward(self, token, position, current_pos, page_table):
         rot_mats = self.rotations(position)
-        x = ttnn.unsqueeze_to_4D(ttnn.embedding(word, self.embedding, layout=ttnn.TILE_LAYOUT))
+        x = ttnn.unsqueeze_to_4D(ttnn.embedding(token, self.embedding, layout=ttnn.TILE_LAYOUT))
         for layer in self.layers:
             x = layer.forward(x, current_pos, rot_mats, self.transformation_mat, page_table)
         x = self.norm.forward(x)
@@ -337,7 +337,7 @@ class TtTransformer:
 
 
 def build(config, device, compiled=lambda function: function):
-    """What reads a prompt and writes words on `device`, and what does so in torch."""
+    """What reads a prompt and generates tokens on `device`, and what does so in torch."""
     torch.manual_seed(0)
     model = Llama(config).eval().requires_grad_(requires_grad=False)
     tt_model = TtTransformer(config, device, model)
@@ -348,17 +348,17 @@ def build(config, device, compiled=lambda function: function):
 
     def run():
         logits = []
-        for position in range(len(prompt) + config.words - 1):
+        for position in range(len(prompt) + config.tokens - 1):
             if position < len(prompt):
-                word = ttnn.from_torch(prompt[position][None, None], dtype=ttnn.uint32, device=device)
+                token = ttnn.from_torch(prompt[position][None, None], dtype=ttnn.uint32, device=device)
             else:
                 rows = ttnn.untilize(logits[-1], use_multicore=True)
-                word = ttnn.reshape(ttnn.argmax(rows, dim=3, keepdim=True), (1, 1))
+                token = ttnn.reshape(ttnn.argmax(rows, dim=3, keepdim=True), (1, 1))
             position_tensor = torch.tensor([position])
             logits.append(
                 forward(
                     tt_model,
-                    word,
+                    token,
                     ttnn.from_torch(position_tensor[None], dtype=ttnn.uint32, device=device),
                     ttnn.from_torch(position_tensor, dtype=ttnn.int32, device=device),
                     page_table,
@@ -366,7 +366,7 @@ def build(config, device, compiled=lambda function: function):
             )
         return ttnn.reshape(ttnn.concat(logits, dim=2), (len(logits), config.vocab_size))
 
-    return run, lambda: model.generate(prompt, config.words)
+    return run, lambda: model.generate(prompt, config.tokens)
 
 
 def main():
@@ -374,7 +374,7 @@ def main():
     run, reference = build(SMALL, device)
     result, wanted = ttnn.to_torch(run()).float(), reference()
     correlation = ttnn.pearson_correlation_coefficient(wanted, result)
-    print(f"words {result.argmax(-1).tolist()} of torch {wanted.argmax(-1).tolist()} {correlation=:.5f}")
+    print(f"tokens {result.argmax(-1).tolist()} of torch {wanted.argmax(-1).tolist()} {correlation=:.5f}")
     assert correlation > 0.99
     assert torch.equal(result.argmax(-1), wanted.argmax(-1))
     ttnn.close_device(device)

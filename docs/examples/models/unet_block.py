@@ -19,7 +19,7 @@ class Config:
     heads: int = 4
     groups: int = 32
     context: int = 96
-    words: int = 13
+    tokens: int = 13
 
     @property
     def head(self):
@@ -374,7 +374,7 @@ def build(config, device, batch=2, compiled=lambda function: function):
         memory_format=torch.channels_last
     )
     time = timestep_embedding(500, config.in_channels)
-    text = torch.randn(batch, config.words, config.context)
+    text = torch.randn(batch, config.tokens, config.context)
 
     def on_device(tensor):
         return ttnn.from_torch(tensor, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)

@@ -1,4 +1,4 @@
-# Whisper: an encoder of sound behind two convolutions, and a decoder that attends to it and to its own words.
+# Whisper: an encoder of sound behind two convolutions, and a decoder that attends to it and to its own tokens.
 #
 #     python -m ttnn_jit docs/examples/models/whisper.py
 
@@ -20,7 +20,7 @@ class Config:
     num_mel_bins: int = 16
     frames: int = 64
     vocab_size: int = 100
-    words: int = 8
+    tokens: int = 8
 
     @property
     def head(self):
@@ -28,7 +28,7 @@ class Config:
 
 
 SMALL = Config()
-FULL = Config(512, 8, 6, 6, 80, 3000, 51865, words=32)
+FULL = Config(512, 8, 6, 6, 80, 3000, 51865, tokens=32)
 
 
 class Attention(torch.nn.Module):
@@ -90,12 +90,12 @@ class Decoder(torch.nn.Module):
     def __init__(self, config):
         super().__init__()
         self.embed_tokens = torch.nn.Embedding(config.vocab_size, config.d_model)
-        self.embed_positions = torch.nn.Embedding(config.words, config.d_model)
+        self.embed_positions = torch.nn.Embedding(config.tokens, config.d_model)
         self.layers = torch.nn.ModuleList(Layer(config, is_decoder=True) for _ in range(config.decoder_layers))
         self.layer_norm = torch.nn.LayerNorm(config.d_model)
 
-    def forward(self, words, states):
-        x = self.embed_tokens(words) + self.embed_positions.weight
+    def forward(self, tokens, states):
+        x = self.embed_tokens(tokens) + self.embed_positions.weight
         for layer in self.layers:
             x = layer(x, states)
         return self.layer_norm(x)
@@ -106,8 +106,8 @@ class Whisper(torch.nn.Module):
         super().__init__()
         self.encoder, self.decoder = Encoder(config), Decoder(config)
 
-    def forward(self, sound, words):
-        return self.decoder(words, self.encoder(sound)) @ self.decoder.embed_tokens.weight.T
+    def forward(self, sound, tokens):
+        return self.decoder(tokens, self.encoder(sound)) @ self.decoder.embed_tokens.weight.T
 
 
 def custom_preprocessor(torch_model, name):
@@ -271,9 +271,9 @@ def preprocess_encoder_inputs(config, input_features, conv1, conv2, *, device):
     return ttnn.to_layout(x, ttnn.TILE_LAYOUT)
 
 
-def whisper(config, inputs_embeds, words, decoder_attention_mask, *, parameters):
+def whisper(config, inputs_embeds, tokens, decoder_attention_mask, *, parameters):
     encoder_hidden_states = encoder(config, inputs_embeds, parameters=parameters.encoder)
-    hidden_states = ttnn.embedding(words, parameters.decoder.embed_tokens.weight, layout=ttnn.TILE_LAYOUT)
+    hidden_states = ttnn.embedding(tokens, parameters.decoder.embed_tokens.weight, layout=ttnn.TILE_LAYOUT)
     hidden_states = hidden_states + parameters.decoder.embed_positions.weight
     hidden_states = decoder(
         config, hidden_states, decoder_attention_mask, encoder_hidden_states, parameters=parameters.decoder
@@ -294,10 +294,10 @@ def build(config, device, compiled=lambda function: function):
     for conv in convs:
         conv.weight, conv.bias = ttnn.from_device(conv.weight), ttnn.from_device(conv.bias)
     sound = torch.randn(1, config.num_mel_bins, config.frames)
-    words = torch.randint(config.vocab_size, (1, config.words))
+    tokens = torch.randint(config.vocab_size, (1, config.tokens))
     features = ttnn.from_torch(sound.transpose(1, 2).contiguous(), dtype=ttnn.bfloat16, device=device)
-    ids = ttnn.from_torch(words, dtype=ttnn.uint32, device=device)
-    causal = torch.full((1, 1, config.words, config.words), torch.finfo(torch.bfloat16).min).triu(1)
+    ids = ttnn.from_torch(tokens, dtype=ttnn.uint32, device=device)
+    causal = torch.full((1, 1, config.tokens, config.tokens), torch.finfo(torch.bfloat16).min).triu(1)
     mask = ttnn.from_torch(causal, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     forward = compiled(whisper)
 
@@ -305,7 +305,7 @@ def build(config, device, compiled=lambda function: function):
         embeds = preprocess_encoder_inputs(config, features, *convs, device=device)
         return forward(config, embeds, ids, mask, parameters=parameters)
 
-    return run, lambda: model(sound, words)
+    return run, lambda: model(sound, tokens)
 
 
 def main():

@@ -18,7 +18,7 @@ from tests.damage import damaged_json
 from tests.guarded import Guarded
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
-from ttnn_jit.codegen.blocking import score_blocks
+from ttnn_jit.codegen.blocking import attention_row_blocking
 from ttnn_jit.compiler import stored_programs
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.native import native
@@ -64,14 +64,14 @@ def with_plan(name, change):
 
 
 DAMAGES = {
-    "an extent beyond the shapes": with_launch(2, lambda words: [words[0] + 1, *words[1:]]),
-    "an extent short of them": with_launch(2, lambda words: [words[0] - 1, *words[1:]]),
-    "a negative extent": with_launch(2, lambda words: [-words[0], *words[1:]]),
-    "an endless loop": with_launch(2, lambda words: [words[0], 1 << 62, *words[2:]]),
-    "another stride": with_launch(2, lambda words: [*words[:-1], words[-1] + 1]),
-    "a word too many": with_launch(2, lambda words: [*words, 1]),
-    "a word of 70 bits": with_launch(2, lambda words: [1 << 70, *words[1:]]),
-    "no words": with_launch(2, lambda _: []),
+    "an extent beyond the shapes": with_launch(2, lambda params: [params[0] + 1, *params[1:]]),
+    "an extent short of them": with_launch(2, lambda params: [params[0] - 1, *params[1:]]),
+    "a negative extent": with_launch(2, lambda params: [-params[0], *params[1:]]),
+    "an endless loop": with_launch(2, lambda params: [params[0], 1 << 62, *params[2:]]),
+    "another stride": with_launch(2, lambda params: [*params[:-1], params[-1] + 1]),
+    "a param too many": with_launch(2, lambda params: [*params, 1]),
+    "a param of 70 bits": with_launch(2, lambda params: [1 << 70, *params[1:]]),
+    "no params": with_launch(2, lambda _: []),
     "operands in another order": with_launch(1, lambda operands: operands[::-1]),
     "an operand too many": with_launch(1, lambda operands: [*operands, 0]),
     "more operands written": with_launch(4, lambda written: written + 1),
@@ -198,8 +198,8 @@ def run_between_guards(program):
 
 def in_blocks():
     """A program with repeats in a repeat."""
-    score_blocks.least_bytes = lambda: 0.0
-    score_blocks.BLOCK_BYTES, score_blocks._ROWS = 0, 3
+    attention_row_blocking.least_bytes = lambda: 0.0
+    attention_row_blocking.BLOCK_BYTES, attention_row_blocking._ROWS = 0, 3
     tensors = [torch.randn(2, 3, 10, 8) for _ in range(3)]
     program = compiled(lambda q, k, v: ttnn.matmul(ttnn.softmax(ttnn.matmul(q, k, transpose_b=True)), v), *tensors)
     assert not isinstance(program.plan.launches[0], Launch)

@@ -301,7 +301,7 @@ def test_wrong_arguments_say_how_the_function_is_called():
         double()
 
 
-def test_families_and_targets_do_not_mix(device, cpu_device):
+def test_libraries_and_targets_do_not_mix(device, cpu_device):
     on_chip = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     on_cpu = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=cpu_device)
     on_host = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT)

@@ -123,8 +123,8 @@ def test_a_buffer_type_and_an_nd_spec_make_a_config():
 
 def test_what_a_tensor_says_of_its_memory_changes_without_it(pair):
     x = ttnn.to_memory_config(pair[0], sharded())
-    asked = x.memory_config()
-    asked.shard_spec.shape = (64, 64)
+    config = x.memory_config()
+    config.shard_spec.shape = (64, 64)
     assert x.memory_config() == sharded()
     with pytest.raises(FrozenConfigError):
         x.spec.memory_config.shard_spec.shape = (64, 64)

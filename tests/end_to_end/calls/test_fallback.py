@@ -298,8 +298,8 @@ def test_fallback_used_is_of_the_last_call_whatever_objects_it_had(function, cal
 def test_views_are_views_where_a_function_runs_as_plain_python(numpy):
     def views(x):
         ttnn.add_(ttnn.reshape(x, (6,)), 1.0)
-        turned = ttnn.permute(x, (1, 0))
-        turned[0] = 5.0
+        permuted = ttnn.permute(x, (1, 0))
+        permuted[0] = 5.0
         ttnn.multiply_(ttnn.split(x, 1, 0)[1], 2.0)
         return ttnn.unsqueeze(x, 0)
 

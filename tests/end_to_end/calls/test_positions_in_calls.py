@@ -40,12 +40,12 @@ def test_one_program_writes_every_position_of_a_cache(users, dtype, device):
     start = torch.randn(users, HEADS, POSITIONS, WIDTH)
     cache = ttnn.from_torch(start, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
     wanted = ttnn.to_torch(cache)
-    for turn, position in enumerate((5, 0, 63, 31, 31, 32)):
+    for step, position in enumerate((5, 0, 63, 31, 31, 32)):
         rows = torch.randn(1, HEADS, users + 2, WIDTH).to(wanted.dtype)
         x = ttnn.from_torch(rows, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
         ttnn.update_cache(cache, x, position, batch_offset=2)
         wanted[:, :, position] = ttnn.to_torch(x)[0, :, 2:].transpose(0, 1)
-        if turn == 0:
+        if step == 0:
             before = ttnn_jit.cache_info().compiles
     assert ttnn_jit.cache_info().compiles == before
     assert torch.equal(ttnn.to_torch(cache), wanted)
@@ -77,8 +77,8 @@ def test_other_positions_are_no_other_program_and_give_what_a_tensor_of_them_giv
     for positions in ([0, 6], [31, 32], [31, 32], [31, 32], [63, 0], [0, 6]):
         found = CALLS[name](device, cache, **{name: positions})
         assert ttnn_jit.cache_info().compiles == before
-        asked = {f"{name}_tensor": indices(device, positions)}
-        assert torch.equal(found, CALLS[name](device, cache, **asked))
+        keywords = {f"{name}_tensor": indices(device, positions)}
+        assert torch.equal(found, CALLS[name](device, cache, **keywords))
 
 
 def test_a_position_that_the_cache_lacks_is_refused_after_others_were_written(cpu_device):

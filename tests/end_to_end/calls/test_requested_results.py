@@ -9,15 +9,15 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
 CALLS = {
-    "elementwise": lambda x, y, **asked: ttnn.add(x, y, **asked),
-    "movement": lambda x, _, **asked: ttnn.reshape(x, (32, 128), **asked),
-    "macro": lambda x, _, **asked: ttnn.roll(x, 3, 1, **asked),
-    "reduction": lambda x, _, **asked: ttnn.sum(x, -1, True, **asked),
-    "contraction": lambda x, y, **asked: ttnn.matmul(x, y, **asked),
-    "composite": lambda x, _, **asked: ttnn.softmax(x, -1, **asked),
-    "routine": lambda x, _, **asked: ttnn.cumsum(x, 1, **asked),
+    "elementwise": lambda x, y, **options: ttnn.add(x, y, **options),
+    "movement": lambda x, _, **options: ttnn.reshape(x, (32, 128), **options),
+    "macro": lambda x, _, **options: ttnn.roll(x, 3, 1, **options),
+    "reduction": lambda x, _, **options: ttnn.sum(x, -1, True, **options),
+    "contraction": lambda x, y, **options: ttnn.matmul(x, y, **options),
+    "composite": lambda x, _, **options: ttnn.softmax(x, -1, **options),
+    "routine": lambda x, _, **options: ttnn.cumsum(x, 1, **options),
 }
-ASKED = {
+OPTIONS = {
     "dtype": {"dtype": ttnn.float32},
     "activations": {"activations": ["relu", ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 2.0)]},
     "both": {"dtype": ttnn.float32, "activations": ["neg"]},
@@ -30,10 +30,10 @@ def on_device(device, *shape, dtype=torch.bfloat16):
 
 
 @pytest.mark.parametrize("traced", [False, True])
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("family", CALLS)
-def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, asked, traced, cpu_device):
-    call, keywords = CALLS[family], ASKED[asked]
+def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, options, traced, cpu_device):
+    call, keywords = CALLS[family], OPTIONS[options]
     x, y = on_device(cpu_device, 64, 64), on_device(cpu_device, 64, 64)
     got = jit(graph_capture=traced)(lambda x, y: call(x, y, **keywords))(x, y)
     want = call(x, y, **keywords)

@@ -243,8 +243,8 @@ def test_keywords_name_the_same_arguments_as_positions():
         return ttnn.subtract(ttnn.multiply(x, scale), ttnn.add(first, shift))
 
     @jit()
-    def plain(self, type, result=3.0, STALE=4.0):  # noqa: A002, N803 - names that a generated call has too, perhaps
-        return ttnn.subtract(ttnn.multiply(self, result), ttnn.multiply(type, STALE))
+    def plain(self, type, result=3.0, MISS=4.0):  # noqa: A002, N803 - names that a generated call has too, perhaps
+        return ttnn.subtract(ttnn.multiply(self, result), ttnn.multiply(type, MISS))
 
     scaled = jit(lambda x, scale: ttnn.multiply(x, scale))
     a, b = torch.randn(4, 6), torch.randn(4, 6)
@@ -255,8 +255,8 @@ def test_keywords_name_the_same_arguments_as_positions():
         assert torch.equal(plain(a, b), a * 3.0 - b * 4.0)
         assert torch.equal(plain(type=b, self=a), a * 3.0 - b * 4.0)
         assert torch.equal(plain(type=a, self=b), b * 3.0 - a * 4.0)
-        assert torch.equal(plain(a, type=b, STALE=5.0), a * 3.0 - b * 5.0)
-        assert torch.equal(plain(a, b, STALE=5.0, result=1.0), a - b * 5.0)
+        assert torch.equal(plain(a, type=b, MISS=5.0), a * 3.0 - b * 5.0)
+        assert torch.equal(plain(a, b, MISS=5.0, result=1.0), a - b * 5.0)
         assert torch.equal(plain(a, b, 5.0), a * 5.0 - b * 4.0)
         for zero in (0.0, -0.0, 0, False):
             result = torch.signbit(scaled(torch.ones(2, 2), scale=zero))

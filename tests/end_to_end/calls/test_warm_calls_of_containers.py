@@ -25,9 +25,9 @@ def weighted(x, weights, scale=1.0):
     return (x[0] * gain + x[1] * shift) * scale if power == 2.0 else x[0] * power
 
 
-def of_containers(device, family):
+def of_containers(device, library):
     make = {"ttnn": lambda: on(device, 32, 32), "torch": lambda: torch.randn(32, 32), "numpy": lambda: np.ones(4, "f4")}
-    x, y, gain, shift = (make[family]() for _ in range(4))
+    x, y, gain, shift = (make[library]() for _ in range(4))
     return [x, y], {"gain": gain, "rest": (shift, 2.0)}
 
 
@@ -35,9 +35,9 @@ def as_torch(result):
     return torch.as_tensor(result) if isinstance(result, np.ndarray | torch.Tensor) else result.to_torch()
 
 
-@pytest.mark.parametrize("family", ["ttnn", "torch", "numpy"])
-def test_lists_tuples_and_dicts_go_the_short_way(device, family, monkeypatch):
-    x, weights = of_containers(device, family)
+@pytest.mark.parametrize("library", ["ttnn", "torch", "numpy"])
+def test_lists_tuples_and_dicts_go_the_short_way(device, library, monkeypatch):
+    x, weights = of_containers(device, library)
     compiled = warmed(weighted, x, weights)
     first = compiled(x, weights)
     monkeypatch.setattr(compiled, "_slow_path", None)
@@ -51,7 +51,7 @@ class Pair(NamedTuple):
     second: object
 
 
-class Turned(NamedTuple):
+class Swapped(NamedTuple):
     first: object
     second: object
 
@@ -70,7 +70,7 @@ class Whole:
 
 
 def of_records(pair, record):
-    first, second = (pair.second, pair.first) if isinstance(pair, Turned) else (pair.first, pair.second)
+    first, second = (pair.second, pair.first) if isinstance(pair, Swapped) else (pair.first, pair.second)
     return (first - second) * record.gain * record.scale
 
 
@@ -79,7 +79,7 @@ def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
     others = [
         (Pair(x, y), Whole(gain)),
         (Pair(y, x), Whole(gain)),
-        (Turned(x, y), Whole(gain)),
+        (Swapped(x, y), Whole(gain)),
         (Pair(x, 2.0), Whole(gain)),
         (Pair(x, y), Whole(gain, 2.0)),
         (Pair(x, y), Whole(2.0)),

@@ -57,16 +57,16 @@ def test_the_result_is_of_the_type_and_where_the_call_says(layout, dtype, device
     assert x.is_allocated()  # as it is in DRAM
 
 
-@pytest.mark.parametrize("asked", [None, ttnn.float32])
-def test_fields_of_earlier_versions_are_taken_and_their_dtype_is_that_of_the_result(asked, device):
+@pytest.mark.parametrize("requested", [None, ttnn.float32])
+def test_fields_of_earlier_versions_are_taken_and_their_dtype_is_that_of_the_result(requested, device):
     x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
     config = ttnn.Conv2dConfig(
         dtype=ttnn.bfloat16, enable_split_reader=True, enable_subblock_padding=False, input_channels_alignment=16,
         preprocess_weights_on_device=True, always_preprocess_weights=True, in_place=False,
     )  # fmt: skip
-    got = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=asked, conv_config=config, **CALL)
-    plain = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=asked or ttnn.bfloat16, **CALL)
-    assert got.dtype == (asked or ttnn.bfloat16)
+    got = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=requested, conv_config=config, **CALL)
+    plain = ttnn.conv2d(input_tensor=x, weight_tensor=weight, dtype=requested or ttnn.bfloat16, **CALL)
+    assert got.dtype == (requested or ttnn.bfloat16)
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(plain))
 
 

@@ -40,7 +40,7 @@ def test_a_replay_is_one_native_call_of_all_kernels(device, monkeypatch):
 
     def counted(*, gives_lock_away):
         entry = recorder_entry(gives_lock_away=gives_lock_away)
-        return lambda *words: (calls.append(words), entry(*words))
+        return lambda *arguments: (calls.append(arguments), entry(*arguments))
 
     recorder_entry = recorder.replay_entry
     monkeypatch.setattr(recorder, "replay_entry", counted)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.memory.updated import BOTH, EVERY_FAMILY, FAMILIES, _generator, added, whole
+from tests.end_to_end.memory.updated import BOTH, EVERY_LIBRARY, LIBRARIES, _generator, added, whole
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, TtnnJitError
 from ttnn_jit.dialects import parse_module, print_module
@@ -22,9 +22,9 @@ from ttnn_jit.ops.public_names import PUBLIC_NAMES
 
 
 @BOTH
-@EVERY_FAMILY
-def test_an_argument_that_is_written_is_the_object_that_comes_back(graph_capture, family, device):
-    make, read = FAMILIES[family]
+@EVERY_LIBRARY
+def test_an_argument_that_is_written_is_the_object_that_comes_back(graph_capture, library, device):
+    make, read = LIBRARIES[library]
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(added)
     x, y = whole(), whole()
     given, other = make(device, x), make(device, y)
@@ -35,13 +35,13 @@ def test_an_argument_that_is_written_is_the_object_that_comes_back(graph_capture
 
 
 @BOTH
-@EVERY_FAMILY
-def test_an_update_needs_no_return(graph_capture, family, device):
+@EVERY_LIBRARY
+def test_an_update_needs_no_return(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def scale(x, y):
         ttnn.multiply_(x, y)
 
-    make, read = FAMILIES[family]
+    make, read = LIBRARIES[library]
     x, y = whole(), whole()
     given = make(device, x)
     assert scale(given, make(device, y)) is None
@@ -49,8 +49,8 @@ def test_an_update_needs_no_return(graph_capture, family, device):
 
 
 @BOTH
-@EVERY_FAMILY
-def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, family, device):
+@EVERY_LIBRARY
+def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y):
         before = ttnn.multiply(x, 2.0)
@@ -58,7 +58,7 @@ def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, fami
         ttnn.add_(x, y)
         return {"before": before, "after": ttnn.multiply(also, 2.0), "itself": also}
 
-    make, read = FAMILIES[family]
+    make, read = LIBRARIES[library]
     x, y = whole(), whole()
     given = make(device, x)
     results = run(given, make(device, y))
@@ -68,13 +68,13 @@ def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, fami
 
 
 @BOTH
-@EVERY_FAMILY
-def test_an_output_tensor_is_written_and_comes_back(graph_capture, family, device):
+@EVERY_LIBRARY
+def test_an_output_tensor_is_written_and_comes_back(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y, z):
         return ttnn.add(x, y, output_tensor=z), ttnn.subtract(z, x, optional_output_tensor=y)
 
-    make, read = FAMILIES[family]
+    make, read = LIBRARIES[library]
     expected = whole()
     x, y, z = (make(device, tensor) for tensor in (whole(), expected, whole()))
     first, second = run(x, y, z)
@@ -111,7 +111,7 @@ def test_every_name_with_an_underscore_that_ttnn_has_writes_into_its_first_opera
 
 
 def on_device(device: Any, tensor: torch.Tensor) -> Any:
-    return FAMILIES["ttnn"][0](device, tensor)
+    return LIBRARIES["ttnn"][0](device, tensor)
 
 
 def test_in_place_operations_take_activations_eagerly(device):
@@ -180,12 +180,12 @@ def parts(x, y):
 
 
 @BOTH
-@pytest.mark.parametrize("family", ["torch", "numpy"])
+@pytest.mark.parametrize("library", ["torch", "numpy"])
 @pytest.mark.parametrize("laid", ["dense", "transposed", "strided"])
-def test_parts_are_written_as_torch_writes_them(graph_capture, family, laid):
+def test_parts_are_written_as_torch_writes_them(graph_capture, library, laid):
     shapes = {"dense": (10, 12), "transposed": (12, 10), "strided": (10, 24)}
     views = {"dense": lambda t: t, "transposed": lambda t: t.T, "strided": lambda t: t[:, ::2]}
-    make, read = FAMILIES[family]
+    make, read = LIBRARIES[library]
     x, y = whole(*shapes[laid]), whole(*shapes[laid])
     given, other = make(None, x), make(None, y)
     parts(views[laid](x), views[laid](y))
@@ -297,14 +297,14 @@ CACHE = Cache(None)
 
 
 @BOTH
-@EVERY_FAMILY
-def test_a_tensor_in_an_attribute_of_a_global_is_written_too(graph_capture, family, device):
+@EVERY_LIBRARY
+def test_a_tensor_in_an_attribute_of_a_global_is_written_too(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x):
         ttnn.add_(CACHE.keys, x)
         return ttnn.multiply(CACHE.keys, 2.0)
 
-    make, read = FAMILIES[family]
+    make, read = LIBRARIES[library]
     x, keys = whole(), whole()
     for _ in range(2):
         CACHE.keys = make(device, keys)
@@ -355,8 +355,8 @@ def test_a_refused_program_says_where_it_writes():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize(("shape", "turned"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
-def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, turned, graph_capture):
+@pytest.mark.parametrize(("shape", "other_shape"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
+def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, other_shape, graph_capture):
     device = ttnn.open_device(target="cpu")
     values = torch.randn(2, *shape)
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in values)
@@ -364,8 +364,8 @@ def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(
     @ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
     def updated(x, y):
         ttnn.copy(ttnn.add(x, 1.0), y)
-        return ttnn.neg(ttnn.reshape(y, turned))
+        return ttnn.neg(ttnn.reshape(y, other_shape))
 
     result = updated(x, y)
     assert torch.equal(ttnn.to_torch(y), values[0] + 1.0)
-    assert torch.equal(ttnn.to_torch(result), -(values[0] + 1.0).reshape(turned))
+    assert torch.equal(ttnn.to_torch(result), -(values[0] + 1.0).reshape(other_shape))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.memory.updated import BOTH, EVERY_FAMILY, FAMILIES, added, whole
+from tests.end_to_end.memory.updated import BOTH, EVERY_LIBRARY, LIBRARIES, added, whole
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
@@ -62,12 +62,12 @@ def test_arguments_that_share_a_part_are_refused_and_nothing_is_written(first, s
     assert torch.equal(memory, before)
 
 
-@EVERY_FAMILY
-def test_warm_calls_see_that_arguments_share_memory(family, cpu_device):
+@EVERY_LIBRARY
+def test_warm_calls_see_that_arguments_share_memory(library, cpu_device):
     """Once a call is warm, the kernel writes where the argument lies."""
     jitted = ttnn_jit.jit()(crossed_in_place)
     make, read = (
-        (lambda _, t: ttnn.from_torch(t, device=cpu_device), ttnn.to_torch) if family == "ttnn" else FAMILIES[family]
+        (lambda _, t: ttnn.from_torch(t, device=cpu_device), ttnn.to_torch) if library == "ttnn" else LIBRARIES[library]
     )
     for given in ("apart", "apart", "apart", "twice", "apart", "twice", "twice", "apart"):
         x, y = whole(4, 6), whole(4, 6)
@@ -187,10 +187,10 @@ def _with_an_old_part(x, y):
 REFERENCES = {into_part: _into_part, within_itself: _within_itself, with_an_old_part: _with_an_old_part}
 
 
-@EVERY_FAMILY
+@EVERY_LIBRARY
 @pytest.mark.parametrize("function", list(REFERENCES))
-def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(family, function, cpu_device):
-    make, read = FAMILIES[family]
+def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(library, function, cpu_device):
+    make, read = LIBRARIES[library]
     jitted = ttnn_jit.jit()(function)
     for _ in range(4):
         x, y = whole(5, 32), whole(2, 32)

@@ -18,14 +18,14 @@ def whole(*shape: int) -> torch.Tensor:
     return torch.randint(-4, 5, shape or (32, 32), generator=_generator).float()
 
 
-FAMILIES = {
+LIBRARIES = {
     "torch": (lambda _, tensor: tensor.clone(), lambda tensor: tensor),
     "numpy": (lambda _, tensor: tensor.numpy().copy(), torch.as_tensor),
     "ttnn": (lambda device, tensor: ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device), ttnn.to_torch),
 }
 
 
-EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
+EVERY_LIBRARY = pytest.mark.parametrize("library", LIBRARIES)
 
 
 def added(x, y):

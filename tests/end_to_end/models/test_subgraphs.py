@@ -68,7 +68,7 @@ def normed_linear_in_torch(x, norm, weight, bias):
     return functional.rms_norm(x, x.shape[-1:], norm.reshape(-1), 1e-5) @ weight + bias
 
 
-def turned(x, cos, sin):
+def rotated(x, cos, sin):
     """Rotary embeddings by hand: channels of the first half and of the second as pairs."""
     half = CHANNELS // 2
     swapped = ttnn.concat([ttnn.neg(x[:, :, half:]), x[:, :, :half]], -1)
@@ -81,7 +81,7 @@ def heads_of(x):
 
 def attention(x, query, key, value, out, mask, cos, sin):
     q, k, v = (heads_of(ttnn.matmul(x, weight)) for weight in (query, key, value))
-    q, k = turned(q, cos, sin), turned(k, cos, sin)
+    q, k = rotated(q, cos, sin), rotated(k, cos, sin)
     scores = ttnn.add(ttnn.multiply(ttnn.matmul(q, k, transpose_b=True), CHANNELS**-0.5), mask)
     attended = ttnn.permute(ttnn.matmul(ttnn.softmax(scores, -1), v), (1, 0, 2))
     return ttnn.matmul(ttnn.reshape(attended, (TOKENS, WIDTH)), out)

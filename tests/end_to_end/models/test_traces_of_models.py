@@ -22,9 +22,9 @@ def indices(values):
 def conv2d(x, weight, bias):
     sizes = {"in_channels": 8, "out_channels": 16, "batch_size": 1, "input_height": 8, "input_width": 8}
     window = {"kernel_size": (3, 3), "stride": (1, 1), "padding": (1, 1)}
-    asked = {"return_output_dim": True, "return_weights_and_bias": True}
+    options = {"return_output_dim": True, "return_weights_and_bias": True}
     tensors = {"input_tensor": x, "weight_tensor": weight, "bias_tensor": bias, "device": x.device()}
-    return ttnn.conv2d(**tensors, **sizes, **window, **asked)
+    return ttnn.conv2d(**tensors, **sizes, **window, **options)
 
 
 def prepared(device):
@@ -90,7 +90,7 @@ def test_a_replay_gives_and_writes_what_calls_do(name, target):
 
 @pytest.mark.filterwarnings("ignore:.*on an operation is ignored inside a jitted function")
 @pytest.mark.parametrize("compiled", [lambda function: function, ttnn_jit.jit()], ids=["eager", "jitted"])
-def test_one_trace_of_a_decoder_writes_every_word_as_calls_do(compiled, cpu_device):
+def test_one_trace_of_a_decoder_generates_every_token_as_calls_do(compiled, cpu_device):
     module, steps = module_of("gpt2"), []
 
     def noted(function):
@@ -106,15 +106,15 @@ def test_one_trace_of_a_decoder_writes_every_word_as_calls_do(compiled, cpu_devi
 
     run, _ = module.build(module.SMALL, cpu_device, compiled=noted)
     run()
-    _, *words = steps
-    function, config, given, caches, parameters, _ = words[0]
+    _, *tokens = steps
+    function, config, given, caches, parameters, _ = tokens[0]
     inputs = [ttnn.to_device(each, cpu_device) for each in given]
     decode = compiled(function)
     decode(config, *inputs, caches, parameters=parameters)
     trace = ttnn.begin_trace_capture(cpu_device, cq_id=0)
     logits = decode(config, *inputs, caches, parameters=parameters)
     ttnn.end_trace_capture(cpu_device, trace, cq_id=0)
-    for *_, given, _, _, wanted in words:
+    for *_, given, _, _, wanted in tokens:
         for host, device_tensor in zip(given, inputs, strict=True):
             ttnn.copy_host_to_device_tensor(host, device_tensor)
         ttnn.execute_trace(cpu_device, trace, cq_id=0, blocking=True)

@@ -140,7 +140,7 @@ def as_tuple(results):
     return tuple(results) if isinstance(results, (tuple, list)) else (results,)
 
 
-def words(x):
+def for_interpreter(x):
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is BF16 else x.numpy()
 
 
@@ -166,9 +166,9 @@ def test_a_probe_is_what_torch_says_in_every_executor_frontend_and_memory(probe,
     for one, other in zip(by_numba, got, strict=True):  # functions are libm's there
         assert (one.double() - other.double()).abs().max() <= probe.functions * other.double().abs().max()
     module = parse_module(jitted.ir(*copies(tensors), stage=pipeline.SCHEDULED))
-    interpreted = interpret(module, [words(x) for x in copies(tensors)])
+    interpreted = interpret(module, [for_interpreter(x) for x in copies(tensors)])
     for one, array in zip(got, interpreted, strict=True):
-        assert (words(one).reshape(-1) == array.reshape(-1).view(words(one).dtype)).all()
+        assert (for_interpreter(one).reshape(-1) == array.reshape(-1).view(for_interpreter(one).dtype)).all()
     for where in (cpu_device, device):
         for function in (probe.program, jitted):
             on_device = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=where) for x in tensors]

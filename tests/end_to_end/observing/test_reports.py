@@ -255,16 +255,16 @@ def test_a_report_and_the_host_stage_say_what_the_host_joins_over_which_loops_an
     x = torch.rand(64, 100)
     function = ttnn_jit.jit()(normalised)
     (launch,) = function.explain(x).launches
-    ops, form = ("max", "subtract", "exp", "sum", "divide"), "3 sweeps over rows, 1 row kept"
-    assert launch == LaunchReport(ops, 4, "64 x 100 reduced", 2 * x.nbytes, form)
-    assert f"({launch.kernels} kernels as one, loops 64 x 100 reduced, 51,200 bytes; {form})" in str(
+    ops, schedule = ("max", "subtract", "exp", "sum", "divide"), "3 sweeps over rows, 1 row kept"
+    assert launch == LaunchReport(ops, 4, "64 x 100 reduced", 2 * x.nbytes, schedule)
+    assert f"({launch.kernels} kernels as one, loops 64 x 100 reduced, 51,200 bytes; {schedule})" in str(
         function.explain(x)
     )
     text = function.ir(x, stage="host")
     assert text.startswith("launch 0: max, subtract, exp, sum, divide, joined of 4 kernels, 51,200 bytes\n")
     assert text.count("sweep over the row") == 3
     assert "keeps  a row of f32" in text
-    assert f"  {form}\n" in text
+    assert f"  {schedule}\n" in text
 
 
 def chained(x):
@@ -288,12 +288,12 @@ def test_a_report_says_what_became_of_the_loops_of_a_launch(function, dtype, sai
     x = torch.rand(512, 512).to(dtype)
     jitted = ttnn_jit.jit()(lambda x: function(x))
     (launch,) = jitted.explain(x).launches
-    assert re.fullmatch(said, launch.form), launch.form
-    assert launch.form in str(jitted.explain(x))
-    assert launch.form in jitted.ir(x, stage="host")
+    assert re.fullmatch(said, launch.schedule), launch.schedule
+    assert launch.schedule in str(jitted.explain(x))
+    assert launch.schedule in jitted.ir(x, stage="host")
     assert jitted.explain(x).launches == jitted.explain(x).launches
 
 
 def test_numba_runs_the_same_sweeps_over_rows():
     (launch,) = ttnn_jit.jit(backend="numba")(normalised).explain(torch.rand(8, 8)).launches
-    assert (launch.kernels, launch.form) == (4, "3 sweeps over rows, 1 row kept")
+    assert (launch.kernels, launch.schedule) == (4, "3 sweeps over rows, 1 row kept")

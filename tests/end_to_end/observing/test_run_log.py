@@ -30,9 +30,9 @@ def on(device, *shape, dtype=torch.float32):
 
 
 @pytest.mark.parametrize("calls", [2, 5])
-@pytest.mark.parametrize("family", ["ttnn", "torch", "numpy"])
-def test_debug_prints_each_launch_of_every_call(capsys, device, family, calls):
-    x = {"ttnn": on(device, 64, 32), "torch": torch.ones(64, 32), "numpy": np.ones((64, 32), np.float32)}[family]
+@pytest.mark.parametrize("library", ["ttnn", "torch", "numpy"])
+def test_debug_prints_each_launch_of_every_call(capsys, device, library, calls):
+    x = {"ttnn": on(device, 64, 32), "torch": torch.ones(64, 32), "numpy": np.ones((64, 32), np.float32)}[library]
     jitted = ttnn_jit.jit(debug=True)(cosh)
     first = jitted(x)
     printed = capsys.readouterr().out

@@ -27,9 +27,9 @@ def waves(positions):
 
 
 def rotated(x):
-    """Channels i and i + n/2 as complex numbers, turned by their position."""
-    turn = torch.polar(torch.ones_like(angles(x.shape[2])), angles(x.shape[2]))
-    product = torch.complex(*x.chunk(2, -1)) * turn
+    """Channels i and i + n/2 as complex numbers, rotated by their position."""
+    rotation = torch.polar(torch.ones_like(angles(x.shape[2])), angles(x.shape[2]))
+    product = torch.complex(*x.chunk(2, -1)) * rotation
     return torch.cat([product.real, product.imag], -1)
 
 

@@ -79,7 +79,7 @@ PROGRAMS = [
 NAMES = [function.__name__ for function, _ in PROGRAMS]
 
 
-def words(x):
+def for_interpreter(x):
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
@@ -95,8 +95,10 @@ def test_native_code_interpreter_and_text_agree(function, tensors, dtype):
         verify(module)
         assert print_module(module) == text
     module = parse_module(jitted.ir(*tensors, stage="d2m-insert-dst-register-access"))
-    (interpreted,) = interpret(module, [words(each) for each in tensors])
-    assert np.array_equal(words(got).view(f"i{got.itemsize}"), interpreted.view(f"i{got.itemsize}").reshape(got.shape))
+    (interpreted,) = interpret(module, [for_interpreter(each) for each in tensors])
+    assert np.array_equal(
+        for_interpreter(got).view(f"i{got.itemsize}"), interpreted.view(f"i{got.itemsize}").reshape(got.shape)
+    )
 
 
 @pytest.mark.parametrize(("function", "tensors"), PROGRAMS[:1] + PROGRAMS[5:6], ids=NAMES[:1] + NAMES[5:6])

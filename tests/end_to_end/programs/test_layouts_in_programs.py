@@ -292,7 +292,7 @@ class Listing(SpecOps):
 
 def calls_of(operation, specs, statics):
     ops = Listing()
-    operation.written_out(ops, ops.values(specs), statics)
+    operation.decomposed(ops, ops.values(specs), statics)
     return ops.calls
 
 

@@ -50,7 +50,7 @@ def test_a_tensor_being_compiled_is_what_calls_bring(name, graph_capture):
     def program(x):
         return x * (2.0 + question(x))
 
-    for x in tensors():  # one after the other: what is on disk is of a family
+    for x in tensors():  # one after the other: what is on disk is of a library
         if graph_capture and program_needs(name, x):
             with pytest.raises(UnsupportedFunction, match="graph_capture=True") as error:
                 program(x)
@@ -95,7 +95,7 @@ def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("cls", [torch.nn.Parameter, torch.FloatTensor])
-def test_what_some_tensors_of_a_family_are_is_not_known(cls, graph_capture):
+def test_what_some_tensors_of_a_library_are_is_not_known(cls, graph_capture):
     jitted = jit(graph_capture=graph_capture)(lambda x: x * (2.0 + isinstance(x, cls)))
     with pytest.raises(UnsupportedFunction, match=f"whether a tensor is a `{cls.__name__}` is not known"):
         jitted(torch.ones(2, 3))

@@ -14,7 +14,7 @@ import ttnn_jit
 from tests.end_to_end.python.hidden_inputs import BOTH, compiles
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.stored_programs import StoredPrograms
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.generated import MISS
 
 
 class Holding(dict):
@@ -76,11 +76,11 @@ PROGRAMS = {
 
 
 @BOTH
-@pytest.mark.parametrize("family", MAKE)
+@pytest.mark.parametrize("library", MAKE)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
-def test_a_key_that_comes_or_goes_is_seen(name, family, cached, graph_capture):
-    make = MAKE[family]
+def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
+    make = MAKE[library]
     start(make())
     function, table = PROGRAMS[name]
     key = "b" if name == "buffers" else "w"
@@ -199,7 +199,7 @@ def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
         guard = next(iter(jitted._variants._by_key.values()))[0].fetch
         Noting.asked = ()
         assert guard([torch.ones(2, 2)]) is None
-        assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {STALE}
+        assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {MISS}
         assert Noting.asked == ()
         assert not (isinstance(made, collections.defaultdict) and made)
 

@@ -40,7 +40,7 @@ def device():
     ttnn.close_device(opened)
 
 
-FAMILIES = {
+LIBRARIES = {
     "torch": (lambda _, tensor: tensor, lambda tensor: tensor),
     "numpy": (lambda _, tensor: tensor.numpy(), torch.as_tensor),
     "ttnn": (on_device, ttnn.to_torch),
@@ -71,11 +71,11 @@ def jitted_model(graph_capture: bool, cached: bool, make: Any) -> Any:
     return type("Jitted", (Model,), members)(make)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("library", LIBRARIES)
 @BOTH
 @ANY_CACHE
-def test_a_swapped_weight_is_used_and_freed(family, graph_capture, cached, device):
-    wrap, values = FAMILIES[family]
+def test_a_swapped_weight_is_used_and_freed(library, graph_capture, cached, device):
+    wrap, values = LIBRARIES[library]
 
     def make() -> Any:
         return wrap(device, whole())
@@ -376,10 +376,10 @@ def test_sharded_weights_lie_in_the_account_of_the_device(device):
         assert torch.equal(ttnn.to_torch(program(x)), expected)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("library", LIBRARIES)
 @BOTH
-def test_calls_see_whole_weights_while_another_thread_swaps_them(family, graph_capture, device):
-    wrap, values = FAMILIES[family]
+def test_calls_see_whole_weights_while_another_thread_swaps_them(library, graph_capture, device):
+    wrap, values = LIBRARIES[library]
     shape = (256, 256)
     weights = [wrap(device, torch.full(shape, float(number))) for number in range(2)]
     holder = types.SimpleNamespace(weight=weights[0])
@@ -400,7 +400,7 @@ def test_calls_see_whole_weights_while_another_thread_swaps_them(family, graph_c
         while not stop.is_set():
             number += 1
             old, holder.weight = holder.weight, wrap(device, torch.full(shape, float(number % 2)))
-            if family == "ttnn":
+            if library == "ttnn":
                 ttnn.deallocate(old)
 
     weights.clear()

@@ -65,7 +65,7 @@ def make(request):
     ttnn.close_device(device)
 
 
-FAMILIES = pytest.mark.parametrize("make", ["torch", "numpy", "ttnn"], indirect=True)
+LIBRARIES = pytest.mark.parametrize("make", ["torch", "numpy", "ttnn"], indirect=True)
 
 
 def number(result: Any) -> float:
@@ -80,7 +80,7 @@ def calls(make: Any) -> list[tuple[Any, Any, Any]]:
 
 
 @BOTH
-@FAMILIES
+@LIBRARIES
 @pytest.mark.parametrize("name", BODIES)
 def test_a_program_that_asks_is_told_of_each_call(name, make, graph_capture):
     function = program(BODIES[name])
@@ -99,7 +99,7 @@ def test_a_program_that_asks_is_told_of_each_call(name, make, graph_capture):
         assert got == number(function(q, k))
 
 
-@FAMILIES
+@LIBRARIES
 @pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
 @pytest.mark.parametrize("name", sorted(BODIES.keys() - HASHING))
 def test_a_program_without_source_is_told_too(name, make):

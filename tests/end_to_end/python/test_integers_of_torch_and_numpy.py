@@ -12,7 +12,7 @@ from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.ttnn.calling.plain_python import foreign_operands
 
 BOTH = pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
-FAMILIES = pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
+LIBRARIES = pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 
 SMALL = torch.tensor([-5, 2, 32767, -32768], dtype=torch.int16)
 WIDE = torch.tensor([-5, 2, 2**33, -(2**62)])
@@ -70,7 +70,7 @@ COMPUTED = {
 }  # fmt: skip
 
 
-@FAMILIES
+@LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", COMPUTED)
 def test_they_are_computed_as_in_torch(name, capture, numpy):
@@ -95,7 +95,7 @@ REFUSED = {
 }
 
 
-@FAMILIES
+@LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_arithmetic_is_refused_by_name_at_its_location(name, capture, numpy):
@@ -107,7 +107,7 @@ def test_what_has_no_arithmetic_is_refused_by_name_at_its_location(name, capture
     assert raised.value.help
 
 
-@FAMILIES
+@LIBRARIES
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint64, torch.float16, torch.float64])
 def test_other_types_are_refused_with_the_cast_to_write(dtype, numpy):
     with pytest.raises(
@@ -177,7 +177,7 @@ WRITES = {
 }
 
 
-@FAMILIES
+@LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", WRITES)
 def test_they_are_written_as_in_torch(name, capture, numpy):
@@ -205,7 +205,7 @@ def test_a_result_that_its_tensor_does_not_hold_is_not_written(x, y, capture):
 @pytest.mark.parametrize(
     "name", ["int16 < 0", "not bool", "where bool", "where int64", "int64 repeated", "rows of int64", "int16 / int16"]
 )
-@FAMILIES
+@LIBRARIES
 def test_plain_python_computes_them_so_too(name, numpy):
     program, operands, expected = COMPUTED[name]
     with foreign_operands(PRESETS["cpu"]):

@@ -6,7 +6,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.families import torch_tensors
+from ttnn_jit.runtime.libraries import torch_tensors
 
 A, B = torch.randn(4, 6), torch.randn(6)
 PARTS = ["_len_torch_dispatch_stack", "_dynamo.guards._empty_strided_cpu", "_dynamo.guards._reinterpret_tensor"]

@@ -1,12 +1,12 @@
 // The contracted dimension is a reduction, batches that an operand lacks are none of its map's, and a transposed operand
 // is read through a view. Vectors are no matrices: their products stay operations of the host program.
-// CHECK-DAG: #[[TURNED:map[0-9]*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[TRANSPOSE:map[0-9]*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-DAG: #[[ROWS:map[0-9]*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 // CHECK-DAG: #[[COLUMNS:map[0-9]*]] = affine_map<(d0, d1, d2, d3) -> (d3, d2)>
 // CHECK-DAG: #[[RESULT:map[0-9]*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK:     func.func @mm
 // CHECK:     %1 = d2m.mask %arg0, %0 logical_shape = [2, 64, 50] fill_value = <zero>
-// CHECK:     %2 = "d2m.view_layout"(%arg1) <{remapping = #[[TURNED]]}>
+// CHECK:     %2 = "d2m.view_layout"(%arg1) <{remapping = #[[TRANSPOSE]]}>
 // CHECK:     %4 = d2m.mask %2, %3 logical_shape = [50, 70] fill_value = <zero>
 // CHECK:     d2m.generic {block_factors = [1, 1, 1, 1], grid = #ttcore.grid<1x1x1>, indexing_maps = [#[[ROWS]], #[[COLUMNS]], #[[RESULT]]], iterator_types = [#parallel, #parallel, #parallel, #reduction]
 // CHECK:     ins(%1, %4 :

@@ -4,7 +4,7 @@
 // CHECK-DAG: #[[ALL:map[0-9]*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[ROW:map[0-9]*]] = affine_map<(d0, d1) -> (d0, 0)>
 // CHECK-DAG: #[[COLUMN:map[0-9]*]] = affine_map<(d0, d1) -> (0, d1)>
-// CHECK-DAG: #[[TURNED:map[0-9]*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[TRANSPOSE:map[0-9]*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-DAG: #[[FRONT:map[0-9]*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
 // CHECK-DAG: #[[WHOLE:map[0-9]*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-DAG: #[[REST:map[0-9]*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
@@ -18,7 +18,7 @@
 // CHECK:     "d2m.tile_reduce_sum"(%in, %cst, %out) <{reduce_dim = #d2m<reduce_dim R>}>
 
 // CHECK:     func.func @columns
-// CHECK:     %0 = "d2m.view_layout"(%arg0) <{remapping = #[[TURNED]]}>
+// CHECK:     %0 = "d2m.view_layout"(%arg0) <{remapping = #[[TRANSPOSE]]}>
 // CHECK:     %2 = d2m.mask %0, %1 logical_shape = [50, 64] fill_value = <neginf>
 // CHECK:     indexing_maps = [#[[ALL]], #[[COLUMN]]], iterator_types = [#reduction, #parallel]
 // CHECK:     ins(%2 :

@@ -40,10 +40,12 @@ def _cases(draw):
 
 
 _PRODUCTS = {
-    turned: ttnn_jit.jit(
-        lambda a, b, turn_a=turned[0], turn_b=turned[1]: ttnn.matmul(a, b, transpose_a=turn_a, transpose_b=turn_b)
+    transposes: ttnn_jit.jit(
+        lambda a, b, transpose_a=transposes[0], transpose_b=transposes[1]: ttnn.matmul(
+            a, b, transpose_a=transpose_a, transpose_b=transpose_b
+        )
     )
-    for turned in itertools.product((False, True), repeat=2)
+    for transposes in itertools.product((False, True), repeat=2)
 }
 
 
@@ -55,14 +57,18 @@ _PRODUCTS = {
     seed=st.integers(0, 2**31),
 )
 def test_narrow_products_read_nothing_beyond_their_operands(case, dtype, at_end, seed):
-    (batch, rows, inner, columns), *turned = case
+    (batch, rows, inner, columns), *transposes = case
     generator = torch.Generator().manual_seed(seed)
     a, b = (
-        torch.randn(shape[:1] + shape[:0:-1] if turn else shape, generator=generator).to(dtype)
-        for shape, turn in zip(((batch, rows, inner), (batch, inner, columns)), turned, strict=True)
+        torch.randn(shape[:1] + shape[:0:-1] if is_transposed else shape, generator=generator).to(dtype)
+        for shape, is_transposed in zip(((batch, rows, inner), (batch, inner, columns)), transposes, strict=True)
     )
-    wanted = torch.matmul(*((x.mT if turn else x).double() for x, turn in zip((a, b), turned, strict=True)))
-    found = _PRODUCTS[tuple(turned)](*(_between_pages(x, at_end=at_end) for x in (a, b)))
+    wanted = torch.matmul(
+        *((x.mT if is_transposed else x).double() for x, is_transposed in zip((a, b), transposes, strict=True))
+    )
+    found = _PRODUCTS[tuple(transposes)](*(_between_pages(x, at_end=at_end) for x in (a, b)))
     bound = (inner + 1) * np.finfo(np.float32).eps + (2**-8 if dtype is torch.bfloat16 else 0)
-    magnitudes = torch.matmul(*((x.mT if turn else x).double().abs() for x, turn in zip((a, b), turned, strict=True)))
+    magnitudes = torch.matmul(
+        *((x.mT if is_transposed else x).double().abs() for x, is_transposed in zip((a, b), transposes, strict=True))
+    )
     assert ((found.double() - wanted).abs() <= bound * magnitudes).all()

@@ -90,13 +90,13 @@ def assert_is(found, wanted, dtype):
 @settings(max_examples=40, deadline=None)
 @given(EXTENTS, DTYPES, DTYPES, FIDELITIES, st.booleans(), st.booleans(), st.integers(0, 2**31))
 def test_a_config_decides_what_eager_products_leave_of_factors_and_sums(
-    extents, first, second, fidelity, fp32, turned, seed
+    extents, first, second, fidelity, fp32, transpose_b, seed
 ):
     rows, inner, columns = extents
     generator = torch.Generator().manual_seed(seed)
     a, b = drawn((2, rows, inner), first, generator), drawn((2, inner, columns), second, generator)
-    given_b = on_device(b.mT.contiguous() if turned else b)
-    found = ttnn.matmul(on_device(a), given_b, transpose_b=turned, compute_kernel_config=config(fidelity, fp32))
+    given_b = on_device(b.mT.contiguous() if transpose_b else b)
+    found = ttnn.matmul(on_device(a), given_b, transpose_b=transpose_b, compute_kernel_config=config(fidelity, fp32))
     assert_is(found, product(a, b, fidelity, fp32), first)
 
 
@@ -129,14 +129,14 @@ def test_an_eager_product_has_the_precision_of_ttnn_where_nothing_is_asked(
     )
     held = (ttnn.to_torch(each).to(torch.float32 if each.dtype == ttnn.float32 else torch.bfloat16) for each in (x, y))
     wanted = product(*held, fidelity, fp32)
-    asked = {"dtype": getattr(ttnn, result)} if result else {}
+    requested = {"dtype": getattr(ttnn, result)} if result else {}
     if "core_grid" in keywords:
-        asked["core_grid"] = ttnn.CoreGrid(y=1, x=1)
+        requested["core_grid"] = ttnn.CoreGrid(y=1, x=1)
     if "config" in keywords:
-        asked["compute_kernel_config"] = config(*keywords["config"])
+        requested["compute_kernel_config"] = config(*keywords["config"])
     dtype = torch.float32 if (result or first) == "float32" else torch.bfloat16
-    assert_is(ttnn.matmul(x, y, **asked), wanted, dtype)
-    assert_is(ttnn.linear(x, y, **asked), wanted, dtype)
+    assert_is(ttnn.matmul(x, y, **requested), wanted, dtype)
+    assert_is(ttnn.linear(x, y, **requested), wanted, dtype)
 
 
 @pytest.mark.parametrize("captured", [False, True])
@@ -169,10 +169,10 @@ def test_warm_calls_with_different_configs_stay_apart():
     generator = torch.Generator().manual_seed(5)
     a, b = drawn((32, 96), torch.bfloat16, generator), drawn((96, 64), torch.bfloat16, generator)
     x, y = on_device(a), on_device(b)
-    asked = [("LoFi", False), ("HiFi4", True), ("HiFi2", True)]
-    configs = [config(*each) for each in asked]
+    requested = [("LoFi", False), ("HiFi4", True), ("HiFi2", True)]
+    configs = [config(*each) for each in requested]
     for _ in range(4):
-        for each, precision in zip(asked, configs, strict=True):
+        for each, precision in zip(requested, configs, strict=True):
             found = ttnn.matmul(x, y, compute_kernel_config=precision)
             assert_is(found, product(a, b, *each), torch.bfloat16)
         assert_is(ttnn.matmul(x, y), product(a, b, "HiFi2", False), torch.bfloat16)
@@ -184,11 +184,11 @@ def test_warm_calls_with_different_configs_stay_apart():
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4"])
 def test_infinities_and_nan_go_through_as_ieee_has_it(fidelity, dtype, rows):
     a, b = torch.ones(rows, 40), torch.ones(40, 33)
-    words = torch.tensor([0x7F800001, 0x7FC00000, 0x7F800000], dtype=torch.int32).view(torch.float32)
+    patterns = torch.tensor([0x7F800001, 0x7FC00000, 0x7F800000], dtype=torch.int32).view(torch.float32)
     a[0, 3] = (
-        words[0] if dtype is torch.float32 else torch.tensor(0x7F81, dtype=torch.int16).view(torch.bfloat16).float()
+        patterns[0] if dtype is torch.float32 else torch.tensor(0x7F81, dtype=torch.int16).view(torch.bfloat16).float()
     )
-    b[5, 1], b[7, 2] = words[2], words[1]
+    b[5, 1], b[7, 2] = patterns[2], patterns[1]
     precision = config(fidelity, True)
     found = ttnn.to_torch(
         ttnn.matmul(on_device(a.to(dtype)), on_device(b.to(dtype)), dtype=ttnn.float32, compute_kernel_config=precision)
@@ -205,9 +205,9 @@ def test_on_cpu_neither_configs_nor_fidelity_act():
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (a, b))
     plain = ttnn.to_torch(ttnn.matmul(x, y))
     before = ttnn.matmul.num_entries
-    asked = ttnn.to_torch(ttnn.matmul(x, y, compute_kernel_config=config("LoFi", False)))
+    requested = ttnn.to_torch(ttnn.matmul(x, y, compute_kernel_config=config("LoFi", False)))
     jitted = ttnn_jit.jit(math_fidelity=ttnn.MathFidelity.LoFi)(lambda x, y: ttnn.matmul(x, y))
-    assert torch.equal(plain, asked)
+    assert torch.equal(plain, requested)
     assert torch.equal(plain, ttnn.to_torch(jitted(x, y)))
     assert ttnn.matmul.num_entries == before
 
@@ -225,11 +225,11 @@ def test_a_config_decides_what_convolutions_leave_of_factors_and_sums(dtype, gro
     generator = torch.Generator().manual_seed(5)
     x = drawn((1, 6, 6, 16), dtype, generator)
     weight = drawn((32, 16 // groups, 3, 3), dtype, generator)
-    given_weight, asked = ttnn.from_torch(weight, device=wormhole()), config(fidelity, fp32)
+    given_weight, requested = ttnn.from_torch(weight, device=wormhole()), config(fidelity, fp32)
 
     def program(x):
         return ttnn.conv2d(
-            input_tensor=x, weight_tensor=given_weight, compute_config=asked, groups=groups, **CONVOLUTION
+            input_tensor=x, weight_tensor=given_weight, compute_config=requested, groups=groups, **CONVOLUTION
         )
 
     run = program if captured is None else ttnn_jit.jit(graph_capture=captured)(program)
@@ -247,10 +247,10 @@ def test_a_convolution_that_asks_nothing_has_exact_products_in_float32():
     given_x, given_weight = (ttnn.from_torch(each, device=wormhole()) for each in (x, weight))
     plain = ttnn.conv2d(input_tensor=given_x, weight_tensor=given_weight, **CONVOLUTION)
     assert torch.equal(ttnn.to_torch(plain), torch.full((1, 1, 16, 32), 144 * (1 + 2.0**-12)))
-    asked = ttnn.conv2d(
+    requested = ttnn.conv2d(
         input_tensor=given_x, weight_tensor=given_weight, compute_config=config(None, True), **CONVOLUTION
     )
-    assert torch.equal(ttnn.to_torch(asked), torch.full((1, 1, 16, 32), 144.0))
+    assert torch.equal(ttnn.to_torch(requested), torch.full((1, 1, 16, 32), 144.0))
 
 
 @pytest.mark.parametrize("text", ["HiFi5", "default", "HiFi2, fp32", ""])

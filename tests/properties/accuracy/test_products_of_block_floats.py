@@ -30,11 +30,11 @@ PACKED = sorted(BLOCK_FLOATS, key=lambda dtype: dtype.name)
 FLOATS = [DataType.BFLOAT16, DataType.FLOAT32]
 
 
-def product(left, right, turned):
+def product(left, right, is_transposed):
     """The scheduled module of a product."""
     builder = ModuleBuilder("program", resolve_target("cpu"), None)
     values = [(builder.argument(spec), spec) for spec in (left, right)]
-    values.append(builder.operation(OVERLOADS["matmul"][0], values, (False, turned, None), None))
+    values.append(builder.operation(OVERLOADS["matmul"][0], values, (False, is_transposed, None), None))
     return lowered(builder.finish([values[-1][0]]))
 
 
@@ -69,12 +69,12 @@ def products(draw):
 @example(case=((2, 2050, 96), (), True, (DataType.FLOAT32, DataType.BFLOAT4_B), 2, False))
 @example(case=((9, 300, 300), (), True, (DataType.BFLOAT16, DataType.BFLOAT4_B), 3, True))
 def test_a_product_by_packed_tiles_of_any_bytes_has_the_bits_of_one_by_what_they_hold(case):
-    (rows, terms, columns), batch, turned, (dtype, packed), seed, wild = case
-    right = TensorSpec((*batch, columns, terms) if turned else (*batch, terms, columns), packed, Layout.TILE)
+    (rows, terms, columns), batch, is_transposed, (dtype, packed), seed, wild = case
+    right = TensorSpec((*batch, columns, terms) if is_transposed else (*batch, terms, columns), packed, Layout.TILE)
     left = TensorSpec((*batch, rows, terms), dtype, Layout.TILE)
     values = np.random.default_rng(seed).standard_normal(tuple(left.shape)).astype(np.float32)
     operands = [bfloat16(values) if dtype is DataType.BFLOAT16 else values, tiles(right, seed, wild=wild)]
-    module = product(left, right, turned)
+    module = product(left, right, is_transposed)
     with np.errstate(all="ignore"):
         (wanted,) = interpret(module, operands)
     for isa in {host_isa(), AVX2} if host_isa().avx2 else {host_isa()}:
@@ -84,16 +84,16 @@ def test_a_product_by_packed_tiles_of_any_bytes_has_the_bits_of_one_by_what_they
 
 def assert_same_numbers(got, wanted):
     """Equal bits, any NaN equal to any NaN."""
-    words = np.asarray(got), np.asarray(wanted)
-    if words[0].dtype == np.uint16:
-        words = tuple((each.astype(np.uint32) << 16).view(np.float32) for each in words)
-    a, b = words
+    patterns = np.asarray(got), np.asarray(wanted)
+    if patterns[0].dtype == np.uint16:
+        patterns = tuple((each.astype(np.uint32) << 16).view(np.float32) for each in patterns)
+    a, b = patterns
     assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
 
 
-def factors(rows, terms, columns, batches, turned, types):
+def factors(rows, terms, columns, batches, is_transposed, types):
     """The specs of two factors in tiles, with these dimensions before their last two."""
-    shapes = (rows, terms), (columns, terms) if turned else (terms, columns)
+    shapes = (rows, terms), (columns, terms) if is_transposed else (terms, columns)
     return [
         TensorSpec((*batch, *shape), dtype, Layout.TILE)
         for batch, shape, dtype in zip(batches, shapes, types, strict=True)
@@ -117,8 +117,8 @@ def packed_rows(draw):
     batches = draw(st.sampled_from([((), ()), ((2,), (2,)), ((3,), ())]))
     types = draw(st.sampled_from(PACKED)), draw(st.sampled_from([*FLOATS, *PACKED]))
     rows, columns = draw(st.sampled_from([1, 2, 3, 8, 9, 32, 40, 96])), draw(st.sampled_from([1, 16, 65, 130, 300]))
-    terms, turned = 2 * draw(st.sampled_from([1, 15, 16, 17, 32, 70, 140])), draw(st.booleans())
-    return factors(rows, terms, columns, batches, turned, types), turned, draw(st.integers(0, 99))
+    terms, is_transposed = 2 * draw(st.sampled_from([1, 15, 16, 17, 32, 70, 140])), draw(st.booleans())
+    return factors(rows, terms, columns, batches, is_transposed, types), is_transposed, draw(st.integers(0, 99))
 
 
 @settings(max_examples=15, deadline=None)
@@ -127,9 +127,9 @@ def packed_rows(draw):
 @example(case=(factors(5, 8230, 40, ((), ()), True, (PACKED[1], PACKED[0])), True, 2))
 @example(case=(factors(64, 64, 70, ((2, 3), ()), False, (PACKED[0], DataType.FLOAT32)), False, 3))
 def test_a_product_of_packed_rows_has_the_bits_of_one_of_what_they_hold(case):
-    specs, turned, seed = case
+    specs, is_transposed, seed = case
     operands = [values_of(each, seed + k) for k, each in enumerate(specs)]
-    module = product(*specs, turned)
+    module = product(*specs, is_transposed)
     with np.errstate(all="ignore"):
         (wanted,) = interpret(module, operands)
     for isa in {host_isa(), AVX2} if host_isa().avx2 else {host_isa()}:
@@ -152,14 +152,14 @@ def test_packed_rows_are_unpacked_in_the_launch_that_multiplies_them(rows, batch
     assert all("(typecast) in the loop of (matmul" in remark and ") over panels" in remark for remark in remarks)
 
 
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("packed", PACKED, ids=lambda dtype: dtype.name)
-def test_narrow_vectors_unpack_the_same_bits(packed, turned):
+def test_narrow_vectors_unpack_the_same_bits(packed, is_transposed):
     left = TensorSpec((9, 34), DataType.BFLOAT16, Layout.TILE)
-    right = TensorSpec((40, 34) if turned else (34, 40), packed, Layout.TILE)
+    right = TensorSpec((40, 34) if is_transposed else (34, 40), packed, Layout.TILE)
     values = bfloat16(np.random.default_rng(7).standard_normal((9, 34)).astype(np.float32))
     operands = [values, tiles(right, 8, wild=False)]
-    module = product(left, right, turned)
+    module = product(left, right, is_transposed)
     (wanted,) = interpret(module, operands)
     (got,) = native(module, operands, NEON)
     assert_same_numbers(got, wanted)
@@ -177,12 +177,12 @@ def test_a_product_by_packed_tiles_is_near_the_product_in_float64(packed, rows):
     np.testing.assert_allclose(got, exact, rtol=0, atol=1e-5 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("rows", [1, 8, 64])
-def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows, turned):
+def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows, is_transposed):
     left = TensorSpec((rows, 64), DataType.BFLOAT16, Layout.TILE)
-    right = TensorSpec((96, 64) if turned else (64, 96), DataType.BFLOAT8_B, Layout.TILE)
-    assert launched_once(product(left, right, turned)).operands[:2] == (0, 1)
+    right = TensorSpec((96, 64) if is_transposed else (64, 96), DataType.BFLOAT8_B, Layout.TILE)
+    assert launched_once(product(left, right, is_transposed)).operands[:2] == (0, 1)
 
 
 @settings(max_examples=12, deadline=None)
@@ -191,14 +191,18 @@ def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows,
     size=st.sampled_from([32, 40, 64, 96]),
     rows=st.sampled_from([1, 7, 40]),
     columns=st.sampled_from([64, 70, 200]),
-    turned=st.booleans(),
+    is_transposed=st.booleans(),
     packed=st.sampled_from(PACKED),
 )
-def test_what_reads_heads_side_by_side_multiplies_by_packed_tiles(heads, size, rows, columns, turned, packed):
+def test_what_reads_heads_side_by_side_multiplies_by_packed_tiles(heads, size, rows, columns, is_transposed, packed):
     """Terms are in two loops then, of which the inner one must hold whole tiles."""
     left = TensorSpec((heads, rows, size), DataType.BFLOAT16)
-    right = TensorSpec((columns, heads * size) if turned else (heads * size, columns), packed, Layout.TILE)
-    calls = [("permute", 0, (1, 0, 2)), ("reshape", 2, (rows, heads * size)), ("matmul", 3, 1, False, turned, None)]
+    right = TensorSpec((columns, heads * size) if is_transposed else (heads * size, columns), packed, Layout.TILE)
+    calls = [
+        ("permute", 0, (1, 0, 2)),
+        ("reshape", 2, (rows, heads * size)),
+        ("matmul", 3, 1, False, is_transposed, None),
+    ]
     module = scheduled([left, right], calls)
     values = bfloat16(np.random.default_rng(size).standard_normal((heads, rows, size)).astype(np.float32))
     operands = [values, tiles(right, rows, wild=False)]
@@ -262,18 +266,18 @@ def test_a_launch_that_would_read_beyond_packed_rows_is_refused(rows):
 
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
-@pytest.mark.parametrize("turned", [False, True])
-def test_calls_eager_calls_and_traces_multiply_by_what_is_packed_with_the_same_bits(dtype, turned):
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_calls_eager_calls_and_traces_multiply_by_what_is_packed_with_the_same_bits(dtype, is_transposed):
     device = ttnn.open_device(device_id=0, target="cpu")
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(2, 5, 96, generator=generator).bfloat16()
-    weight = torch.randn(*((200, 96) if turned else (96, 200)), generator=generator)
+    weight = torch.randn(*((200, 96) if is_transposed else (96, 200)), generator=generator)
     bias = torch.randn(200, generator=generator).bfloat16()
     a, b = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (x, bias))
     packed = ttnn.from_torch(weight, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
 
     def layer(a, w, b):
-        return ttnn.linear(a, w, bias=b, transpose_b=turned, activation="gelu")
+        return ttnn.linear(a, w, bias=b, transpose_b=is_transposed, activation="gelu")
 
     whole = ttnn.typecast(packed, ttnn.bfloat16)
     wanted = ttnn.to_torch(ttnn_jit.jit()(layer)(a, whole, b))

@@ -64,8 +64,8 @@ def step_of(kind, tensor, data, device, folder):
     data=st.data(),
 )
 def test_elements_keep_their_bits_on_any_way(shape, dtype, steps, seed, data, device, folder):
-    words = torch.randint(0, 2**16, shape, generator=torch.Generator().manual_seed(seed))
-    values = words.to(torch.int32) if dtype.is_integer else (words.float() - 2**15) / 2**9
+    patterns = torch.randint(0, 2**16, shape, generator=torch.Generator().manual_seed(seed))
+    values = patterns.to(torch.int32) if dtype.is_integer else (patterns.float() - 2**15) / 2**9
     tensor = ttnn.from_torch(values, dtype, layout=ttnn.TILE_LAYOUT, device=device)
     expected = tensor.to_torch()
     for number, kind in enumerate(steps):

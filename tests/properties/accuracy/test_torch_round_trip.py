@@ -59,9 +59,9 @@ def test_rounding_to_bf16_is_torchs_and_nan_stays_nan(shape, layout, seed):
 
 def nearest_bfloat16(value):
     """The bfloat16 nearest to a number, the even one of two: by the distances of all three that are near."""
-    word = int(torch.tensor(float(value)).view(torch.int32)) >> 16
-    near = [torch.tensor(word + step, dtype=torch.int16).view(torch.bfloat16).item() for step in (-1, 0, 1)]
-    return min(enumerate(near), key=lambda each: (abs(Fraction(each[1]) - Fraction(value)), (word + each[0] - 1) % 2))[
+    upper = int(torch.tensor(float(value)).view(torch.int32)) >> 16
+    near = [torch.tensor(upper + step, dtype=torch.int16).view(torch.bfloat16).item() for step in (-1, 0, 1)]
+    return min(enumerate(near), key=lambda each: (abs(Fraction(each[1]) - Fraction(value)), (upper + each[0] - 1) % 2))[
         1
     ]
 
@@ -109,8 +109,8 @@ def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, lay
 @settings(deadline=None)
 @given(SHAPES, LAYOUTS, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**16))
 def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first, second, dtype, seed):
-    words = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
-    values = (words if dtype.is_integer else words.view(torch.bfloat16)).to(dtype.torch)
+    patterns = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
+    values = (patterns if dtype.is_integer else patterns.view(torch.bfloat16)).to(dtype.torch)
     source = from_torch(values, spec_of(shape, dtype, first), None)
     moved = stored_as(source, spec_of(shape, dtype, second), None, "to_layout")
     assert stored_bytes(moved) == stored_bytes(from_torch(values, spec_of(shape, dtype, second), None))

@@ -13,7 +13,7 @@ from ttnn_jit.kernels.math.primitives import Table
 from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
-WORDS = st.integers(-(2**31), 2**31 - 1)
+INT32S = st.integers(-(2**31), 2**31 - 1)
 
 
 def nearest_float32(value: Fraction) -> float:
@@ -52,14 +52,14 @@ def test_split_is_exact(x: float) -> None:
         assert Fraction(float(m)) * Fraction(2) ** int(k) == Fraction(x)
 
 
-@given(WORDS, WORDS)
+@given(INT32S, INT32S)
 def test_wide_products_hold_all_bits(i: int, j: int) -> None:
     high, low = NumpyVector().multiply_wide(np.int32(i), np.int32(j))
     product = (i & 0xFFFF_FFFF) * (j & 0xFFFF_FFFF)
     assert (int(high) & 0xFFFF_FFFF, int(low) & 0xFFFF_FFFF) == divmod(product, 2**32)
 
 
-@given(WORDS, st.sampled_from([16, 32]))
+@given(INT32S, st.sampled_from([16, 32]))
 def test_lookups_read_the_low_bits_of_the_index(index: int, size: int) -> None:
     entry = NumpyVector().lookup(Table.of_floats("t", *range(size)), np.array([index], np.int32))
     assert float(entry[0]) == index % size
@@ -84,6 +84,6 @@ def test_an_element_s_result_depends_on_it_alone(values: list[float]) -> None:
     x = np.array(values, np.float32)
     with NumpyVector.quiet():
         for name in ("sin", "cos", "rsqrt", "exp", "log", "gelu"):
-            together = np.asarray(getattr(b, name)(x))
-            alone = np.array([np.asarray(getattr(b, name)(x[i : i + 1]))[0] for i in range(len(x))], np.float32)
-            np.testing.assert_array_equal(together, alone)
+            of_vector = np.asarray(getattr(b, name)(x))
+            of_elements = np.array([np.asarray(getattr(b, name)(x[i : i + 1]))[0] for i in range(len(x))], np.float32)
+            np.testing.assert_array_equal(of_vector, of_elements)

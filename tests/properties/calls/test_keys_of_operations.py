@@ -38,7 +38,7 @@ ORDERS = ("forward", "reversed", "shuffled")
 SHARED = {"divide", "div_bw", "rdiv_bw", "split"}
 
 
-class Asked(Exception):  # noqa: N818 - it is none
+class Requested(Exception):  # noqa: N818 - it is none
     """What a call would compile."""
 
 
@@ -47,16 +47,16 @@ def requests():
     """What every call of the walk compiles, each once, by the name of its function."""
     found = {}
 
-    def asked(request, **_):
-        raise Asked(request)
+    def requested(request, **_):
+        raise Requested(request)
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(driver, "compile_program", asked)
+        patch.setattr(driver, "compile_program", requested)
         for call in argument_walk.calls():
             try:
                 call.run()
-            except Asked as error:
+            except Requested as error:
                 (request,) = error.args
                 found.setdefault(repr((request.operation.fingerprint, request)), request)
             except TtnnJitError:

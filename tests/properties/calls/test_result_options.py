@@ -32,7 +32,7 @@ from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.ops import ALIASES
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.result_options import GRADIENT_PARAMETERS
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, MemoryConfig
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
 
@@ -120,8 +120,8 @@ def cases(draw: st.DrawFn) -> Case:
     least = next((index for index, each in enumerate(order) if each not in given_by_name), len(order))
     own = {each: given_by_name[each] for each in (*order[:least], *given_by_name)}
     known = known_options(name, operation, own)
-    asked = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
-    options = {each: draw(st.sampled_from(known[each])) for each in asked}
+    chosen = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
+    options = {each: draw(st.sampled_from(known[each])) for each in chosen}
     return Case(name, own, draw(st.integers(0, least)), options)
 
 
@@ -134,8 +134,8 @@ def call_of(case: Case, options: dict[str, Any]) -> Callable[[dict[str, Any]], A
         own = {**case.own, **tensors}
         args = [own[name] for name in names[: case.positional]]
         kwargs = {name: own[name] for name in names[case.positional :]}
-        asked = {name: tensors.get(name, value) for name, value in plain.items()}
-        return function(*args, **kwargs, **asked)
+        chosen = {name: tensors.get(name, value) for name, value in plain.items()}
+        return function(*args, **kwargs, **chosen)
 
     return call
 
@@ -166,8 +166,8 @@ def eagerly(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> A
         patch.setattr(driver, "compile_program", compiled)
         try:
             return run(call, tensors)
-        except Compiled as asked:
-            (request,) = asked.args
+        except Compiled as compiled:
+            (request,) = compiled.args
     try:
         return results_in(request.lower().module)
     except TtnnJitError as error:
@@ -183,7 +183,7 @@ def run(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
 
 
 def in_a_program(
-    call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, family: Any, *, traced: bool
+    call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, library: Any, *, traced: bool
 ) -> Any:
     """The specs that the results of the outermost call say that they have in a program, or why it is refused."""
     seen: list[Any] = []
@@ -200,19 +200,19 @@ def in_a_program(
         patch.setattr(Emitter, "call", noting(Emitter.call))
         patch.setattr(traced_tensors, "create", noting(traced_tensors.create))
         try:
-            lower(FrontendRequest(call, {"tensors": described(tensors, family)}, target, traced, family=family))
+            lower(FrontendRequest(call, {"tensors": described(tensors, library)}, target, traced, library=library))
         except TtnnJitError as error:
             return refusal(error)
     return seen
 
 
-def described(tensors: dict[str, Any], family: Any) -> dict[str, Any]:
+def described(tensors: dict[str, Any], library: Any) -> dict[str, Any]:
     """The tensors as arguments that a frontend is told of."""
 
     def of_one(tensor: Any) -> TensorArgument:
         spec = tensor.spec
         return TensorArgument(
-            spec if family is TTNN else spec.with_(layout=Layout.ROW_MAJOR, memory_config=HOST_MEMORY_CONFIG)
+            spec if library is TTNN else spec.with_(layout=Layout.ROW_MAJOR, memory_config=HOST_MEMORY_CONFIG)
         )
 
     return map_leaves(tensors, of_one)
@@ -263,10 +263,10 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
         if len(CONFIG_NAMES & {*options}) < 2:  # else two names of what other tensors do not have
             want = shapes_and_dtypes(eagerly(call_of(case, without_config), tensors))
             have = dtypes_of([*tensors.values()])
-            ways += [(family.title, family, False, want) for family, dtypes in HAVE.items() if have <= dtypes]
-        for way, family, traced, want in ways:
-            got = in_a_program(call, tensors, device.target, family, traced=traced)
-            got = got if family is TTNN else shapes_and_dtypes(got)
+            ways += [(library.title, library, False, want) for library, dtypes in HAVE.items() if have <= dtypes]
+        for way, library, traced, want in ways:
+            got = in_a_program(call, tensors, device.target, library, traced=traced)
+            got = got if library is TTNN else shapes_and_dtypes(got)
             if got == want or are_refused(got, want, eagerly(call_of(case, {}), own)):
                 continue
             if not (are_refused(got, want) and got in refusals_of_fewer(case, without_config, tensors)):
@@ -327,9 +327,9 @@ def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dic
     tensors = made(HOST[name], device)
     base = {each: made_of(value, device) for each, value in HOST[name].items() if each not in tensors}
 
-    def call_with(**asked: Any) -> Callable[[dict[str, Any]], Any]:
+    def call_with(**chosen: Any) -> Callable[[dict[str, Any]], Any]:
         def call(tensors: Any) -> Any:
-            return function(**{**base, **asked, **tensors})
+            return function(**{**base, **chosen, **tensors})
 
         return call
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.properties.tensor_worlds.__main__ import FAMILIES, attempt, reduced
+from tests.properties.tensor_worlds.__main__ import LIBRARIES, attempt, reduced
 from tests.properties.tensor_worlds.attack import Tally, case_of
 from tests.sampling import drawn
 
 WORLDS = 30
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
-EACH = pytest.mark.parametrize("family", FAMILIES)
+EACH = pytest.mark.parametrize("library", LIBRARIES)
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,8 @@ def no_disk_cache():
     """Models have programs on disk."""
 
 
-def sees_what_python_sees(seed, family, graph_capture, tally=None):
-    case = case_of(seed, family, graph_capture=graph_capture)
+def sees_what_python_sees(seed, library, graph_capture, tally=None):
+    case = case_of(seed, library, graph_capture=graph_capture)
     failure = attempt(case, tally)
     if failure is not None:
         pytest.fail(f"seed {seed}: {failure}\n{case.text}\n{reduced(case).steps}")
@@ -30,10 +30,10 @@ def sees_what_python_sees(seed, family, graph_capture, tally=None):
 @pytest.mark.slow
 @BOTH
 @EACH
-def test_a_compiled_function_sees_what_python_sees(family, graph_capture):
+def test_a_compiled_function_sees_what_python_sees(library, graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
-        sees_what_python_sees(seed, family, graph_capture, tally)
+        sees_what_python_sees(seed, library, graph_capture, tally)
     # Most programs compile; what a trace does not see is refused.
     assert tally.counts["values"] > tally.counts["calls"] / (3 if graph_capture else 2)
     assert tally.counts["refused"] < tally.counts["calls"] * (0.6 if graph_capture else 0.1)
@@ -44,5 +44,5 @@ def test_a_compiled_function_sees_what_python_sees(family, graph_capture):
 @EACH
 @settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
-def test_so_it_does_in_models_that_nobody_chose(family, graph_capture, seed):
-    sees_what_python_sees(seed, family, graph_capture)
+def test_so_it_does_in_models_that_nobody_chose(library, graph_capture, seed):
+    sees_what_python_sees(seed, library, graph_capture)

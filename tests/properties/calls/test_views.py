@@ -41,7 +41,7 @@ def views(draw, name, value, library):
     first, second = (draw(st.integers(-rank, rank - 1)) if rank else 0 for _ in range(2))
     order, axis = tuple(draw(st.permutations(range(rank)))), draw(st.integers(-rank - 1, rank))
     index = draw(indices(tuple(value.shape)))[0] if rank else "None"
-    turned = f"{name}.T" if rank == 2 else f"{name}.reshape(-1)"
+    transposed = f"{name}.T" if rank == 2 else f"{name}.reshape(-1)"
     own = {
         "torch": [
             f"{name}.view({', '.join(map(str, shape))})", f"{name}.transpose({first}, {second})", f"{name}.mT",
@@ -54,7 +54,7 @@ def views(draw, name, value, library):
         ],
     }  # fmt: skip
     kinds = [
-        f"{name}.reshape({shape})", f"{name}.reshape(-1)", turned, f"{name}.swapaxes({first}, {second})",
+        f"{name}.reshape({shape})", f"{name}.reshape(-1)", transposed, f"{name}.swapaxes({first}, {second})",
         f"{name}[{index}]", f"{name}.squeeze()", f"{name}.ravel()", f"{library}.reshape({name}, {shape})",
     ]  # fmt: skip
     return draw(st.sampled_from([*kinds, *own[library]]))
@@ -224,10 +224,10 @@ def test_a_view_that_is_returned_is_memory_of_its_own_and_an_argument_itself(gra
         return flat, x.T, x.contiguous()
 
     x = torch.zeros(4, 6)
-    flat, turned, same = ttnn_jit.jit(graph_capture=graph_capture)(run)(x)
+    flat, transposed, same = ttnn_jit.jit(graph_capture=graph_capture)(run)(x)
     assert same is x
     flat.zero_()
-    turned.zero_()
+    transposed.zero_()
     assert torch.equal(x, torch.ones(4, 6))
 
 

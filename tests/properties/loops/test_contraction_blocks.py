@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 import ttnn_jit
 from tests.modules import parsed_module, plan_of, scheduled_module
-from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
+from tests.products import BIT_TYPES, assert_bits, bf16, f32, for_interpreter, product_of, random
 from tests.unit.codegen import guarded_programs
 from tests.unit.codegen.programs import host_isa
 from ttnn_jit import ttnn
@@ -40,7 +40,7 @@ def products(draw):
     for seed, matrix in enumerate(((rows, inner), (inner, columns))):
         own = tuple(draw(st.sampled_from([1, extent])) for extent in batch) if draw(st.booleans()) else ()
         shape = (*own, *(matrix[::-1] if transposes[seed] else matrix))
-        dtype = draw(st.sampled_from([*WORDS]))
+        dtype = draw(st.sampled_from([*BIT_TYPES]))
         x = random(shape, dtype, seed + 7 * inner, 20)
         operands.append(draw(st.sampled_from([x, x.mT.contiguous().mT, _with_gaps(x)])))
     return transposes, tuple(operands)
@@ -57,13 +57,13 @@ def scheduled(program, operands):
 
 
 def interpreted(module, operands):
-    (words,) = interpret(module, [words_of(x) for x in operands])
-    return np.array(words)
+    (patterns,) = interpret(module, [for_interpreter(x) for x in operands])
+    return np.array(patterns)
 
 
 def guarded(module, operands, isa, *, start):
     """The result by native code whose operands lie beside pages that nobody may touch."""
-    (result,) = guarded_programs.guarded(module, [words_of(x) for x in operands], isa, start=start)
+    (result,) = guarded_programs.guarded(module, [for_interpreter(x) for x in operands], isa, start=start)
     return result
 
 
@@ -85,7 +85,7 @@ def dots(draw):
     operands, transposes = [], (draw(st.booleans()), draw(st.booleans()))
     for seed, matrix in enumerate(((1, inner), (inner, 1))):
         shape = (*batch, *(matrix[::-1] if transposes[seed] else matrix))
-        x = random(shape, draw(st.sampled_from([*WORDS])), seed + 7 * inner, 20)
+        x = random(shape, draw(st.sampled_from([*BIT_TYPES])), seed + 7 * inner, 20)
         operands.append(draw(st.sampled_from([x, x.transpose(0, -1).contiguous().transpose(0, -1), _with_gaps(x)])))
     return transposes, tuple(operands)
 
@@ -117,7 +117,7 @@ def regrouped(draw):
         stored = [0] * 4
         for axis, dim in enumerate(order):
             stored[dim] = extents[axis]
-        operands.append(random(tuple(stored), draw(st.sampled_from([*WORDS])), seed))
+        operands.append(random(tuple(stored), draw(st.sampled_from([*BIT_TYPES])), seed))
         orders.append(order)
     return tuple(operands), tuple(orders), (rows, terms, columns)
 
@@ -142,7 +142,7 @@ def test_a_product_reads_through_movements_with_the_bits_of_what_they_make(case)
         assert np.array_equal(guarded(module, operands, isa, start=False).view("uint16"), want.view("uint16"))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_numba_reads_through_movements_with_the_same_bits(dtype):
     x, w = random((6, 4, 32), dtype, 1), random((192, 7), dtype, 2)
 
@@ -184,7 +184,8 @@ LARGE = [
 @pytest.mark.parametrize("shapes", LARGE)
 def test_products_of_several_blocks_have_the_interpreters_bits(shapes, transposes, dtype):
     operands = [
-        random(shape[::-1] if turned else shape, dtype, 3) for shape, turned in zip(shapes, transposes, strict=True)
+        random(shape[::-1] if is_transposed else shape, dtype, 3)
+        for shape, is_transposed in zip(shapes, transposes, strict=True)
     ]
     module = scheduled(product_of(transposes), operands)
     got = guarded(module, operands, host_isa(), start=False)
@@ -197,10 +198,11 @@ def test_code_for_neon_has_the_same_bits(shapes, transposes):
     from tests.unit.codegen.programs import native
 
     operands = [
-        random(shape[::-1] if turned else shape, f32, 3) for shape, turned in zip(shapes, transposes, strict=True)
+        random(shape[::-1] if is_transposed else shape, f32, 3)
+        for shape, is_transposed in zip(shapes, transposes, strict=True)
     ]
     module = parsed_module(ttnn_jit.jit()(product_of(transposes)), *operands)
-    (got,) = native(module, [words_of(x) for x in operands], NEON)
+    (got,) = native(module, [for_interpreter(x) for x in operands], NEON)
     assert np.array_equal(got.view("uint16"), interpreted(module, operands).view("uint16"))
 
 
@@ -226,12 +228,12 @@ def test_no_bit_depends_on_the_number_of_threads(shapes, dtype, monkeypatch):
 @pytest.mark.parametrize(
     ("rows", "remark"), [(1, "1 row at a time"), (6, "8 rows at a time"), (9, "operands packed, a microkernel")]
 )
-def test_the_report_says_which_form_a_product_has(rows, remark):
+def test_the_report_says_which_schedule_a_product_has(rows, remark):
     function = ttnn_jit.jit()(product_of((False, False)))
     assert remark in str(function.explain(torch.ones(rows, 4), torch.ones(4, 5)))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("shapes", [((300, 70), (70,)), ((300, 70), (70, 1)), ((2, 40, 33), (2, 33, 1))])
 def test_a_product_of_one_column_reads_its_matrix_once(shapes, dtype):
     operands = [random(shape, dtype, 9) for shape in shapes]

@@ -87,7 +87,7 @@ MOVES = {
         ttnn.reshape(x, (x.shape[0], x.shape[1] * 2, x.shape[2] // 2)) if x.shape[2] % 2 == 0 else x
     ),
     "twice": lambda x: ttnn.concat([x, x], 2),
-    "turned": lambda x: ttnn.reshape(ttnn.permute(x, (1, 0, 2)), tuple(x.shape)),
+    "permuted": lambda x: ttnn.reshape(ttnn.permute(x, (1, 0, 2)), tuple(x.shape)),
     "woven": lambda x: woven(x) if x.shape[2] % 2 == 0 else x,
 }
 

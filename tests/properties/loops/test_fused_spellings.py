@@ -17,7 +17,7 @@ from ttnn_jit import jit, ttnn
 ROWS, COLUMNS, EPSILON, SCALE = 24, 40, 1e-3, 0.25
 
 
-class Spelling:
+class CanonicalCall:
     """Draws one of the ways to write an expression; statements that it needs come before."""
 
     def __init__(self, draw, shape):
@@ -131,7 +131,7 @@ def spellings(draw):
     shapes = st.sampled_from([(ROWS, COLUMNS), (2, ROWS // 2, COLUMNS), (2, 3, ROWS // 6, COLUMNS)])
     outer = draw(shapes)
     inner = outer if name == "scores" else draw(shapes)
-    spelling = Spelling(draw, inner)
+    spelling = CanonicalCall(draw, inner)
     result = PROGRAMS[name][0](spelling, "x")
     reshapes = inner != outer
     lines = ["def program(x, w, b):", *([f"    x = ttnn.reshape(x, {inner})"] if reshapes else []), *spelling.lines]
@@ -149,9 +149,7 @@ def function_of(source):
 
 @settings(max_examples=40, deadline=None)
 @given(program=spellings(), graph_capture=st.booleans(), dtype=st.sampled_from([torch.float32, torch.bfloat16]))
-def test_a_function_of_rows_is_one_launch_that_reads_its_input_once_however_it_is_spelled(
-    program, graph_capture, dtype
-):
+def test_a_function_of_rows_is_one_launch_that_reads_its_input_once_in_every_spelling(program, graph_capture, dtype):
     source, name, shape = program
     _, golden, others = PROGRAMS[name]
     columns = shape if name == "scores" else (COLUMNS,)

@@ -59,9 +59,9 @@ def _assert_equal_bits(ours, theirs):
     assert len(ours) == len(theirs)
     for our, their in zip(ours, theirs, strict=True):
         assert our.dtype == their.dtype
-        words = np.uint32 if our.dtype == np.float32 else np.uint16
-        infinity = 0x7F800000 if words is np.uint32 else 0x7F80
-        a, b = our.view(words), their.view(words)
+        patterns = np.uint32 if our.dtype == np.float32 else np.uint16
+        infinity = 0x7F800000 if patterns is np.uint32 else 0x7F80
+        a, b = our.view(patterns), their.view(patterns)
         both_nan = ((a & (infinity * 2 - 1)) > infinity) & ((b & (infinity * 2 - 1)) > infinity)
         assert np.all((a == b) | both_nan)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests.modules import scheduled_module
-from tests.products import EXACTLY, assert_bits, random, words_of
+from tests.products import EXACTLY, assert_bits, for_interpreter, random
 from tests.unit.codegen import guarded_programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import DeallocatedError
@@ -37,7 +37,7 @@ def eager(x, w):
     return ttnn.linear(x, w, activation="relu", compute_kernel_config=EXACTLY)
 
 
-def turned(x, w):
+def transposed(x, w):
     return ttnn.matmul(x, w, transpose_b=True, compute_kernel_config=EXACTLY)
 
 
@@ -70,7 +70,7 @@ READS = {
     "deep": lambda w: copy.deepcopy(w).to_torch(),
     "view": lambda w: ttnn.reshape(w, (1, *w.shape)).to_torch()[0],
 }
-PRODUCTS = {each.__name__: each for each in (gated, eager, turned)}
+PRODUCTS = {each.__name__: each for each in (gated, eager, transposed)}
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(sorted(PRODUCTS)), st.sampled_from(ROWS)),
@@ -104,7 +104,7 @@ def test_steps_with_a_weight_give_the_bits_of_steps_with_fresh_tensors(steps, dt
     ):
         for step, rows in steps:
             if step in PRODUCTS:
-                x = made(cpu_device, random((rows, SHAPE[step == "turned"]), dtype, rows), layout)
+                x = made(cpu_device, random((rows, SHAPE[step == "transposed"]), dtype, rows), layout)
                 assert_bits(
                     PRODUCTS[step](x, w).to_torch(), PRODUCTS[step](x, made(cpu_device, elements, layout)).to_torch()
                 )
@@ -135,15 +135,20 @@ def products(draw):
 
 @settings(max_examples=12, deadline=None)
 @given(products(), st.sampled_from([torch.float32, torch.bfloat16]), st.booleans(), st.booleans())
-def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leaves_them(case, dtype, is_turned, start):
+def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leaves_them(
+    case, dtype, is_transposed, start
+):
     rows, inner, columns = case
-    operands = [random((rows, inner), dtype, 1), random((columns, inner) if is_turned else (inner, columns), dtype, 2)]
+    operands = [
+        random((rows, inner), dtype, 1),
+        random((columns, inner) if is_transposed else (inner, columns), dtype, 2),
+    ]
     tensors = [made(implicit_cpu_device(), each, ttnn.ROW_MAJOR_LAYOUT) for each in operands]
-    program = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=is_turned))
+    program = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=is_transposed))
     module = scheduled_module(program, *tensors)
     with mock.patch.multiple(panels, MIN_BYTES=0, _FEW_BYTES=1):
         for isa in guarded_programs.hosts():
-            given = module, [words_of(each) for each in operands], isa
+            given = module, [for_interpreter(each) for each in operands], isa
             plain_result, result = (
                 guarded_programs.guarded(*given, start=start, in_panels=each)[0] for each in (False, True)
             )

@@ -13,14 +13,14 @@ from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.ops.reduction import reductions
 
 STAGES = ("convert-ttir-to-d2m", "d2m-generic-tile-compute-loops", "d2m-insert-dst-register-access")
-WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
-DTYPES = st.sampled_from([*WORDS])
+BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+DTYPES = st.sampled_from([*BIT_TYPES])
 EXTENTS = st.sampled_from([1, 2, 5, 31, 32, 33, 64, 65])
 SCALES = st.sampled_from([1.0, 1e-25])
 """Of products with the latter, sums underflow to zeros of either sign."""
 
 
-def words_of(x):
+def for_interpreter(x):
     return x.view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
@@ -35,9 +35,9 @@ def assert_interpreted_alike(program, inputs):
     for stage in STAGES:
         module = parse_module(function.ir(*inputs, stage=stage))
         verify(module)
-        (interpreted,) = interpret(module, [words_of(x) for x in inputs])
+        (interpreted,) = interpret(module, [for_interpreter(x) for x in inputs])
         again = torch.from_numpy(np.array(interpreted)).view(got.dtype)
-        assert torch.equal(again.view(WORDS[got.dtype]), got.view(WORDS[got.dtype])), stage
+        assert torch.equal(again.view(BIT_TYPES[got.dtype]), got.view(BIT_TYPES[got.dtype])), stage
     return got
 
 
@@ -70,6 +70,6 @@ def test_products_of_matrices(extents, batches, transposed, dtypes, scale, seed)
     rows, inner, columns = extents
     a, b = normal((*batches[0], rows, inner), dtypes[0], seed), normal((*batches[1], inner, columns), dtypes[1], seed)
     a, b = a * scale, b * scale
-    inputs = [x.mT.contiguous() if turned else x for x, turned in zip((a, b), transposed, strict=True)]
+    inputs = [x.mT.contiguous() if is_transposed else x for x, is_transposed in zip((a, b), transposed, strict=True)]
     got = assert_interpreted_alike(lambda a, b: ttnn.matmul(a, b, *transposed), inputs)
     torch.testing.assert_close(got, (a.double() @ b.double()).to(dtypes[0]), rtol=2e-2, atol=2e-2 * scale**2)

@@ -1,4 +1,4 @@
-"""Copies whose elements are turned around in registers: they have the bits of numpy's."""
+"""Copies whose elements are permuted in registers: they have the bits of numpy's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
-WORDS = {
+BIT_TYPES = {
     DataType.FLOAT32: np.float32,
     DataType.BFLOAT16: np.uint16,
     DataType.INT32: np.int32,
@@ -31,13 +31,13 @@ EXTENTS = st.one_of(st.sampled_from([32, 64, 96, 544]), st.integers(1, 70), st.s
 
 
 def numbers(spec):
-    """Every element another, as far as there are enough words."""
-    return np.arange(spec.volume, dtype=np.uint32).astype(WORDS[spec.dtype]).reshape(tuple(spec.shape))
+    """Every element another, as far as there are enough bit patterns."""
+    return np.arange(spec.volume, dtype=np.uint32).astype(BIT_TYPES[spec.dtype]).reshape(tuple(spec.shape))
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    dtype=st.sampled_from(sorted(BIT_TYPES, key=str)),
     shape=st.one_of(
         st.tuples(EXTENTS, EXTENTS),
         st.tuples(st.integers(1, 9), EXTENTS, EXTENTS),
@@ -68,7 +68,7 @@ def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, s
 
 @settings(max_examples=20, deadline=None)
 @given(
-    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    dtype=st.sampled_from(sorted(BIT_TYPES, key=str)),
     rows=st.integers(1, 5),
     columns=st.one_of(st.integers(2, 140), st.sampled_from([256, 1024])),
     begin=st.integers(0, 3),
@@ -94,7 +94,7 @@ def test_rows_backwards_and_every_second_element_have_the_bits_of_numpys(dtype, 
 
 @settings(max_examples=15, deadline=None)
 @given(
-    dtype=st.sampled_from(sorted(WORDS, key=str)),
+    dtype=st.sampled_from(sorted(BIT_TYPES, key=str)),
     rows=st.integers(1, 5),
     columns=st.one_of(st.integers(1, 140), st.sampled_from([256, 2048])),
     times=st.integers(2, 9),
@@ -124,7 +124,7 @@ def test_a_flip_and_a_step_of_two_run_in_vectors():
         assert launch.remark == remark
 
 
-@pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", sorted(BIT_TYPES, key=str), ids=lambda dtype: dtype.name)
 def test_rows_of_any_number_are_transposed_in_registers(dtype):
     for shape, axes in (((3, 544, 1024), (0, 2, 1)), ((2, 37, 61), (0, 2, 1)), ((4, 100, 7), (2, 1, 0))):
         (launch,) = generate(scheduled([TensorSpec(shape, dtype)], [("permute", 0, axes)]), host_isa()).host.launches
@@ -132,12 +132,12 @@ def test_rows_of_any_number_are_transposed_in_registers(dtype):
         assert launch.remark == "transposed in registers"
 
 
-@pytest.mark.parametrize("dtype", sorted(WORDS, key=str), ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", sorted(BIT_TYPES, key=str), ids=lambda dtype: dtype.name)
 def test_short_rows_that_follow_each_other_are_written_in_whole_vectors(dtype):
     module = scheduled([TensorSpec((4, 32, 32, 64), dtype)], [("permute", 0, (3, 2, 1, 0))])
     (launch,) = generate(module, host_isa()).host.launches
     move = launch.bound.kernel.move
-    assert move.lanes == 4 * move.together == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
+    assert move.lanes == 4 * move.rows_per_vector == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
 
 
 def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):

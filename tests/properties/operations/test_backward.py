@@ -29,10 +29,10 @@ def tensors_of(operation, shapes, dtype):
 
 
 def call_of(operation, statics):
-    def call(*tensors, **asked):
+    def call(*tensors, **options):
         names = (each.name for each in operation.attributes)
         chosen = {each.name: each.default for each in operation.parameters if each.kind is CHOICE}
-        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)), **chosen, **asked)
+        return GRADIENTS[operation.name](*tensors, **dict(zip(names, statics, strict=True)), **chosen, **options)
 
     return call
 
@@ -189,11 +189,11 @@ def test_a_jitted_function_writes_gradients_where_an_eager_call_does(case, graph
     ]
     targets = {name: torch.zeros_like(each) for name, each in zip(given, whole, strict=False) if name is not None}
     names = tuple(targets)
-    asked = {} if wanted is None else {"are_required_outputs": wanted}
+    options = {} if wanted is None else {"are_required_outputs": wanted}
 
     def call(*values):
         into = dict(zip(names, values[count:], strict=True))
-        return function(*values[:count], **asked, **into)
+        return function(*values[:count], **options, **into)
 
     held = [*tensors, *targets.values()]
     eager = [ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in held]

@@ -24,7 +24,7 @@ from ttnn_jit.transforms import pipeline
 COMPOSITES = [one for one in OPERATIONS if isinstance(one, Composite)]
 CASES = [(one, shapes, statics) for one in COMPOSITES for shapes, statics in one.examples]
 NAMES = [f"{one.name}-{index}" for index, (one, *_) in enumerate(CASES)]
-WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 # Of float32: sums of a hundred terms. Of bfloat16: one rounding, of 2**-9, beside operands that are exact.
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2.0**-8}
 ON_CHIPS = {torch.float32: TF32, torch.bfloat16: 2.0**-6}
@@ -93,11 +93,13 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
 
 
 def assert_interpreted(module, tensors, got):
-    (interpreted,) = interpret(module, [words(x) for x in tensors if x is not None])
-    assert np.array_equal(words(got).view(f"i{got.itemsize}"), interpreted.view(f"i{got.itemsize}").reshape(got.shape))
+    (interpreted,) = interpret(module, [for_interpreter(x) for x in tensors if x is not None])
+    assert np.array_equal(
+        for_interpreter(got).view(f"i{got.itemsize}"), interpreted.view(f"i{got.itemsize}").reshape(got.shape)
+    )
 
 
-def words(x):
+def for_interpreter(x):
     """The elements as numpy has them, those of bfloat16 as their bits."""
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 

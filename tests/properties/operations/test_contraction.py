@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 import ttnn_jit
 from tests.modules import plan_of, scheduled_module
-from tests.products import EXACTLY, WORDS, assert_bits, bf16, f32, product_of, random, words_of
+from tests.products import BIT_TYPES, EXACTLY, assert_bits, bf16, f32, for_interpreter, product_of, random
 from tests.unit.codegen.programs import host_isa, native
 from ttnn_jit import ops, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -60,7 +60,7 @@ def chain(left, right, *, pairs):
     return total
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("inner", [1, 2, 3, 70, 2 * DEPTH + 1])
 def test_every_element_is_one_chain_in_the_stated_order(inner, dtype):
     a, b = random((3, inner), dtype, 1), random((inner, 2), dtype, 2)
@@ -101,7 +101,7 @@ def products(draw):
 
 
 @settings(max_examples=6, deadline=None)
-@given(case=products(), dtypes=st.tuples(*[st.sampled_from([*WORDS])] * 2), seed=st.integers(0, 99))
+@given(case=products(), dtypes=st.tuples(*[st.sampled_from([*BIT_TYPES])] * 2), seed=st.integers(0, 99))
 def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(case, dtypes, seed):
     left, right, transposes = case
     a, b = random(left, dtypes[0], seed, 30), random(right, dtypes[1], seed + 1, 30)
@@ -111,7 +111,7 @@ def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(cas
     assert_bits(ttnn_jit.jit(backend="numba")(program)(a, b), got)
     assert_bits(ttnn_jit.jit(graph_capture=True)(program)(a, b), got)
     module = scheduled_module(function, a, b)
-    (interpreted,) = interpret(module, [words_of(a), words_of(b)])
+    (interpreted,) = interpret(module, [for_interpreter(a), for_interpreter(b)])
     assert_bits(torch.from_numpy(np.array(interpreted)).view(a.dtype).reshape(got.shape), got)
 
 
@@ -122,7 +122,7 @@ def test_every_instruction_set_gives_the_same_bits(shapes, dtypes):
     a, b = (torch.ldexp(random(shape, dtype, 5, 60), torch.tensor(-20)).to(dtype) for shape, dtype in operands)
     function = ttnn_jit.jit()(matmul)
     module = scheduled_module(function, a, b)
-    inputs = [words_of(a), words_of(b)]
+    inputs = [for_interpreter(a), for_interpreter(b)]
     (wanted,) = interpret(module, inputs)
     for isa in {host_isa(), AVX512, AVX2, NEON} if host_isa().avx512 else {host_isa(), NEON}:
         (got,) = native(module, inputs, isa)
@@ -130,7 +130,7 @@ def test_every_instruction_set_gives_the_same_bits(shapes, dtypes):
 
 
 @settings(max_examples=25, deadline=None)
-@given(case=products(), dtype=st.sampled_from([*WORDS]), seed=st.integers(0, 99))
+@given(case=products(), dtype=st.sampled_from([*BIT_TYPES]), seed=st.integers(0, 99))
 def test_products_are_within_their_bound(case, dtype, seed):
     left, right, transposes = case
     a, b = random(left, dtype, seed), random(right, dtype, seed + 1)
@@ -145,7 +145,7 @@ def test_products_are_within_their_bound(case, dtype, seed):
     assert bool(((got.double() - want).abs() <= bound).all())
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_an_element_does_not_depend_on_what_is_around_it(dtype):
     a, b = random((2, ROWS + 21, DEPTH + 9), dtype, 1), random((DEPTH + 9, COLUMNS + 50), dtype, 2)
     product = ttnn_jit.jit()(matmul)
@@ -159,7 +159,7 @@ def test_an_element_does_not_depend_on_what_is_around_it(dtype):
     assert_bits(product(a[:, 3:140], b[:, 5:]), want[:, 3:140, 5:])
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_strides_do_not_change_bits(dtype):
     a, b = random((2, 50, 70), dtype, 1), random((2, 70, 90), dtype, 2)
     want = ttnn_jit.jit()(matmul)(a, b)
@@ -179,7 +179,7 @@ def test_strides_do_not_change_bits(dtype):
 
 
 @pytest.mark.parametrize("layouts", [("TILE", "TILE"), ("ROW_MAJOR", "TILE"), ("TILE", "ROW_MAJOR")])
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_eager_products_have_the_bits_of_compiled_ones_in_every_layout(dtype, layouts, device):
     a, b = random((3, 50, 70), dtype, 3), random((70, 45), dtype, 4)
     left, right = (
@@ -223,7 +223,7 @@ def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_a
     assert torch.equal(ttnn.to_torch(got), want)
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_on_chip_targets_a_transposed_product_is_an_operation_of_the_host_program(dtype, device):
     a, b = random((64, 96), dtype, 3), random((32, 96), dtype, 4)
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
@@ -236,7 +236,7 @@ def test_on_chip_targets_a_transposed_product_is_an_operation_of_the_host_progra
 
 
 @pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_special_values_propagate_as_in_torch(dtype, special):
     a, b = torch.ones((5, 40), dtype=dtype), torch.ones((40, 35), dtype=dtype)
     a[1, 39] = special
@@ -304,9 +304,9 @@ def test_whether_a_sum_is_subnormal_is_decided_after_rounding(power):
     want = torch.tensor([[chain(a[0].tolist(), b[:, 0].tolist(), pairs=True)]]).bfloat16()
     assert want.item() in {0.0, SMALLEST_NORMAL}
     module = parse_module(ttnn_jit.jit()(matmul).ir(a, b, stage="d2m-insert-dst-register-access"))
-    inputs = [words_of(a), words_of(b)]
+    inputs = [for_interpreter(a), for_interpreter(b)]
     for (got,) in (interpret(module, inputs), *(native(module, inputs, isa) for isa in {host_isa(), NEON})):
-        assert got.item() == words_of(want).item()
+        assert got.item() == for_interpreter(want).item()
 
 
 EPILOGUES = [
@@ -317,7 +317,7 @@ EPILOGUES = [
 ]
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(("after", "shapes"), EPILOGUES)
 def test_what_is_computed_of_a_product_runs_in_its_launch_with_the_same_bits(after, shapes, dtype):
     a, b = (random(shape, dtype, seed) for seed, shape in enumerate(shapes))
@@ -334,8 +334,8 @@ def test_what_is_computed_of_a_product_runs_in_its_launch_with_the_same_bits(aft
     assert len(plan.launches) == 1
     assert not plan.intermediates
     module = scheduled_module(function, a, b, bias, other)
-    (words,) = interpret(module, [words_of(x) for x in (a, b, bias, other)])
-    assert_bits(torch.from_numpy(np.array(words)).view(dtype), want)
+    (patterns,) = interpret(module, [for_interpreter(x) for x in (a, b, bias, other)])
+    assert_bits(torch.from_numpy(np.array(patterns)).view(dtype), want)
 
 
 def permuted(a, b, other):
@@ -387,7 +387,7 @@ def test_the_interpreter_rounds_a_result_of_another_element_type_as_native_code(
     a[:3, 0] = torch.tensor([math.inf, math.nan, -1e30])  # beyond the range of integers
     module = parse_module(ttnn_jit.jit()(matmul).ir(a, b, stage="cse").replace("5x3xbf16", "5x3xsi32"))
     pipeline.run(module, CompileOptions(), start_after="cse", until=pipeline.SCHEDULED)
-    (got,), (want,) = (run(module, [words_of(a), words_of(b)]) for run in (native_here, interpret))
+    (got,), (want,) = (run(module, [for_interpreter(a), for_interpreter(b)]) for run in (native_here, interpret))
     assert got.dtype == want.dtype == np.int32
     assert np.array_equal(got, want)
 
@@ -400,7 +400,7 @@ def sharded(shape, columns, rows):
     return ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(x=columns, y=rows), ttnn.ShardStrategy.BLOCK)
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(
     ("target", "configs"),
     [
@@ -424,4 +424,4 @@ def test_chips_multiply_whole_tiles_in_kernels_with_the_bits_of_eager(configs, d
     assert [kernel.ops for kernel in report.kernels] == [("matmul",), ("neg",)]
     assert not report.host_operations
     module = scheduled_module(function, a, b)
-    assert_bits(torch.from_numpy(interpret(module, [words_of(x) for x in matrices])[0]).view(dtype), got)
+    assert_bits(torch.from_numpy(interpret(module, [for_interpreter(x) for x in matrices])[0]).view(dtype), got)

@@ -406,7 +406,7 @@ def test_weights_of_block_floats_are_prepared_inside_a_program_too(device):
 def test_channels_go_before_positions_and_back(device):
     x = random((1, 1, 32, 64), bf16, 1)
     given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-    turned = ttnn.experimental.convert_to_chw(given, dtype=ttnn.float32)
-    assert (turned.layout, turned.dtype) == (ttnn.ROW_MAJOR_LAYOUT, ttnn.float32)
-    assert torch.equal(ttnn.to_torch(turned), x.mT.float())
-    assert torch.equal(ttnn.to_torch(ttnn.experimental.convert_to_hwc(turned)), x.float())
+    chw = ttnn.experimental.convert_to_chw(given, dtype=ttnn.float32)
+    assert (chw.layout, chw.dtype) == (ttnn.ROW_MAJOR_LAYOUT, ttnn.float32)
+    assert torch.equal(ttnn.to_torch(chw), x.mT.float())
+    assert torch.equal(ttnn.to_torch(ttnn.experimental.convert_to_hwc(chw)), x.float())

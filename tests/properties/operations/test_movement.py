@@ -35,7 +35,7 @@ MOVEMENTS = [
     if isinstance(operation, ops.MacroOperation | ops.Movement) and operation.name not in COMPUTE
     for shapes, statics in operation.examples
 ]
-WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
 MEMORY_CONFIGS = (ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
@@ -50,9 +50,9 @@ def cpu_device_of_module():
 
 def any_bits(shape, dtype, seed=0):
     """NaNs of any payload, infinities and denormals among them."""
-    words = torch.iinfo(WORDS[dtype])
+    patterns = torch.iinfo(BIT_TYPES[dtype])
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(words.min, words.max, shape, generator=generator).to(WORDS[dtype]).view(dtype)
+    return torch.randint(patterns.min, patterns.max, shape, generator=generator).to(BIT_TYPES[dtype]).view(dtype)
 
 
 def assert_bits(got, want):
@@ -62,7 +62,7 @@ def assert_bits(got, want):
             assert_bits(one, other)
         return
     assert got.shape == want.shape
-    assert torch.equal(got.contiguous().view(WORDS[want.dtype]), want.contiguous().view(WORDS[want.dtype]))
+    assert torch.equal(got.contiguous().view(BIT_TYPES[want.dtype]), want.contiguous().view(BIT_TYPES[want.dtype]))
 
 
 def example(operation, shapes, statics, dtype):
@@ -88,7 +88,7 @@ def on_device(x, **where):
     return None if x is None else ttnn.from_torch(x, **where)
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
 def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
     moved, xs, want = example(operation, shapes, statics, dtype)
@@ -104,7 +104,7 @@ def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtyp
 @pytest.mark.parametrize("index", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
 def test_every_bit_arrives_by_numba(index):
     """In one dtype or the other: numba compiles longer than all the rest."""
-    moved, xs, want = example(*MOVEMENTS[index].values, list(WORDS)[index % 2])
+    moved, xs, want = example(*MOVEMENTS[index].values, list(BIT_TYPES)[index % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 
@@ -226,8 +226,8 @@ def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter
     assert_bits(function(x), want)
     assert_bits(jit(backend="numba")(program(steps))(x), want)
     module = scheduled_module(function, x)
-    words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-    (interpreted,) = interpret(module, [words])
+    patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+    (interpreted,) = interpret(module, [patterns])
     found = torch.from_numpy(interpreted.view("int16")).view(dtype) if dtype is torch.bfloat16 else interpreted
     assert_bits(torch.as_tensor(found), want)
 
@@ -288,8 +288,8 @@ def composed(draw):
     shape, steps = draw(chains(VIEWS))
     access, extents = Access.identity(shape), shape
     for name, statics in steps:
-        operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
-        (part,) = operation.parts((extents,), written)
+        operation, canonical = ops.OVERLOADS[name][0].canonicalize(extents, *statics)
+        (part,) = operation.parts((extents,), canonical)
         access = part.access.after(access)
         extents = access.extents
     return access, shape
@@ -420,7 +420,7 @@ def test_a_movement_in_a_text_keeps_the_element_type(dialect):
         verify(parse_module(text.format(wide, narrow)))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("shape", [(512, 64), (64, 2, 1024), (544, 33)])
 def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
     x, dims = any_bits(shape, dtype), tuple(reversed(range(len(shape))))
@@ -429,7 +429,7 @@ def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 1e-40, -1e-40, 0.1, 3.4e38])
 def test_what_fills_a_tensor_is_stored_alike_by_every_executor(value, dtype, target):
     """On chips a NaN of bfloat16 is infinity, and what is denormal zero."""
@@ -439,8 +439,8 @@ def test_what_fills_a_tensor_is_stored_alike_by_every_executor(value, dtype, tar
         pad = lambda x: ttnn.pad(x, [(1, 2), (0, 3)], value=value)  # noqa: E731
         program = jit()(pad)
         native = ttnn.to_torch(program(on_device))
-        words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-        (interpreted,) = interpret(scheduled_module(program, on_device), [words])
+        patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+        (interpreted,) = interpret(scheduled_module(program, on_device), [patterns])
         others = [ttnn.to_torch(jit(backend="numba")(pad)(on_device)), ttnn.to_torch(pad(on_device))]
     signed = f"int{8 * dtype.itemsize}"
     others.append(torch.from_numpy(interpreted.view(signed).reshape(native.shape).copy()).view(dtype))

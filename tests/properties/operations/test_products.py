@@ -8,12 +8,12 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.products import WORDS, assert_bits, bf16, random
+from tests.products import BIT_TYPES, assert_bits, bf16, random
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("activation", ["relu", "gelu", "silu", "sigmoid", None])
 def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(activation, dtype):
     a, b = random((2, 33, 40), dtype, 1), random((40, 50), dtype, 2, 0)
@@ -25,20 +25,20 @@ def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(acti
     torch.testing.assert_close(got.double(), want, atol=1e-4, rtol=2**-8 if dtype is bf16 else 1e-5)
 
 
-@pytest.mark.parametrize("spelled", [ttnn.matmul, ttnn.linear])
-def test_eager_products_take_an_activation_and_both_names_of_the_results_memory_config(spelled, device):
+@pytest.mark.parametrize("product", [ttnn.matmul, ttnn.linear])
+def test_eager_products_take_an_activation_and_both_names_of_the_results_memory_config(product, device):
     a, b = (ttnn.from_torch(random((32, 32), bf16, k), layout=ttnn.TILE_LAYOUT, device=device) for k in (1, 2))
     want = ttnn.relu(ttnn.matmul(a, b))
-    got = spelled(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)
+    got = product(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)
     assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
     assert_bits(ttnn.to_torch(got), ttnn.to_torch(want))
     with pytest.raises(TtnnJitError, match="`memory_config` and `output_mem_config` are two names of one argument"):
-        spelled(a, b, memory_config=ttnn.L1_MEMORY_CONFIG, output_mem_config=ttnn.L1_MEMORY_CONFIG)
+        product(a, b, memory_config=ttnn.L1_MEMORY_CONFIG, output_mem_config=ttnn.L1_MEMORY_CONFIG)
     with pytest.raises(TtnnJitError, match="'relux' is no activation"):
-        spelled(a, b, activation="relux")
+        product(a, b, activation="relux")
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.5, -2.0), (3.0, 0.0)])
 @pytest.mark.parametrize("added", [(33, 50), (50,), (33, 1)])
 def test_addmm_agrees_with_torch_in_float64(added, alpha, beta, dtype):
@@ -63,7 +63,7 @@ def test_shapes_that_do_not_fit_are_refused(program, shapes, message):
         ttnn_jit.jit()(lambda *xs: program(*xs))(*map(torch.ones, shapes))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_an_outer_product_is_of_the_elements_whatever_dimension_they_lie_along(dtype):
     a, b = random((37,), dtype, 1), random((1, 1, 50, 1), dtype, 2)
     got = ttnn_jit.jit()(lambda a, b: ttnn.outer(a, b))(a, b)

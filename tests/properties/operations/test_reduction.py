@@ -18,13 +18,13 @@ from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.ops.families.reduction import BLOCK, CHAINS, roundings
 from ttnn_jit.ops.reduction import reductions
 
-WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 NAMES = [operation.name for operation in reductions.OPERATIONS]
 EXTENTS = st.one_of(st.integers(1, 70), st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 33, 3 * BLOCK + 1]))
 
 
 def bits(x):
-    return x.contiguous().view(WORDS[x.dtype])
+    return x.contiguous().view(BIT_TYPES[x.dtype])
 
 
 def assert_bits(got, want):
@@ -60,7 +60,7 @@ def in_order(x, dim):
     return blocks[0]
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("shape", [(3, 40), (5, 9000), (2, 5, 37), (4100, 3), (40, 2, 33)])
 def test_a_sum_is_made_in_the_stated_order(shape, dtype):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)
@@ -82,7 +82,7 @@ def cases(draw):
 
 
 @settings(max_examples=12, deadline=None)
-@given(case=cases(), name=st.sampled_from(NAMES), dtype=st.sampled_from([*WORDS]), seed=st.integers(0, 99))
+@given(case=cases(), name=st.sampled_from(NAMES), dtype=st.sampled_from([*BIT_TYPES]), seed=st.integers(0, 99))
 def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(case, name, dtype, seed):
     shape, dims, keepdim = case
     x = (1 + 0.1 * torch.randn(shape, generator=torch.Generator().manual_seed(seed))).to(dtype)
@@ -92,8 +92,8 @@ def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(cas
     assert_bits(ttnn_jit.jit(backend="numba")(program)(x), got)
     assert_bits(ttnn_jit.jit(graph_capture=True)(program)(x), got)
     module = scheduled_module(function, x)
-    words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-    (interpreted,) = interpret(module, [words])
+    patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+    (interpreted,) = interpret(module, [patterns])
     assert_bits(torch.from_numpy(np.array(interpreted)).view(dtype).reshape(got.shape), got)
 
 
@@ -116,7 +116,7 @@ def test_a_sum_is_within_its_bound(case, seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(case=cases(), name=st.sampled_from(["max", "min"]), dtype=st.sampled_from([*WORDS]), seed=st.integers(0, 99))
+@given(case=cases(), name=st.sampled_from(["max", "min"]), dtype=st.sampled_from([*BIT_TYPES]), seed=st.integers(0, 99))
 def test_extremes_are_exact(case, name, dtype, seed):
     shape, dims, keepdim = case
     x = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
@@ -154,7 +154,7 @@ def test_sums_of_nothing_are_zero_and_results_without_elements_are_empty(shape):
 
 
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("name", ["sum", "max", "mean"])
 def test_layouts_and_strides_do_not_change_bits(name, dtype, layout, device):
     x = torch.randn(3, 50, 70, generator=torch.Generator().manual_seed(3)).to(dtype)
@@ -217,7 +217,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("shape", [(7, 100), (2, 3, 5, 33), (3, 5000), (4, 1)])
 @pytest.mark.parametrize("program", SPELLINGS, ids=lambda program: program.__name__)
-def test_softmax_however_it_is_spelled_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
+def test_softmax_in_every_spelling_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     function = ttnn_jit.jit()(program)
     got = function(x)
@@ -323,7 +323,7 @@ def test_many_reductions_that_meet_in_one_result_fit_on_the_stack(dim):
     assert torch.equal(got, torch.full_like(got, 64 * 65 / 2 * x.shape[dim]))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(
     ("target", "strategy", "cores"),
     [
@@ -351,8 +351,8 @@ def test_chips_reduce_shards_in_kernels_that_are_not_fused_with_the_bits_of_eage
             assert [pair.predicate for pair in report.not_fused] == ["not_elementwise"]
             assert not report.host_operations
             module = scheduled_module(function, tensor)
-            words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-            assert_bits(torch.from_numpy(np.array(interpret(module, [words])[0])).view(dtype), got)
+            patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+            assert_bits(torch.from_numpy(np.array(interpret(module, [patterns])[0])).view(dtype), got)
 
 
 def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):

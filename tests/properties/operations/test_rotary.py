@@ -21,7 +21,7 @@ def angles_of(*shape):
     return torch.rand(shape, dtype=torch.float64) * 6.28
 
 
-def turned(x, angles, pairs):
+def rotated(x, angles, pairs):
     """Pairs of channels as complex numbers, times exp(i angle); `pairs` says how they lie."""
     x = x.double()
     halves = x.chunk(2, -1) if pairs == "halves" else (x[..., ::2], x[..., 1::2])
@@ -36,8 +36,8 @@ def waves(angles, pairs):
     return whole.cos().float(), whole.sin().float()
 
 
-def turn_of(rows=32):
-    """The matrix that turns pairs 2i, 2i + 1 by a right angle."""
+def rotation_matrix(rows=32):
+    """The matrix that rotates pairs 2i, 2i + 1 by a right angle."""
     matrix = torch.zeros(1, 1, rows, 32)
     for i in range(0, rows, 2):
         matrix[..., i, (i + 1) % 32], matrix[..., i + 1, i % 32] = 1.0, -1.0
@@ -50,7 +50,7 @@ def assert_near(got, want):
 
 @settings(max_examples=20, deadline=None)
 @given(sizes=SIZES, half=st.integers(1, 40), more=st.integers(0, 5), graph_capture=st.booleans())
-def test_halves_of_rows_are_turned_by_their_position(sizes, half, more, graph_capture):
+def test_halves_of_rows_are_rotated_by_their_position(sizes, half, more, graph_capture):
     x = torch.randn(*sizes, 2 * half)
     positions = sizes[2]
     angles = angles_of(1, 1, positions + more, half)
@@ -62,35 +62,35 @@ def test_halves_of_rows_are_turned_by_their_position(sizes, half, more, graph_ca
         return ROTARY(x, cos, sin), HF(x, cos, sin, is_decode_mode=False), ROTARY(x, cos, sin, token)
 
     own, hf, at = every(x, cos, sin)
-    assert_near(own, turned(x, angles[:, :, :positions], "halves"))
+    assert_near(own, rotated(x, angles[:, :, :positions], "halves"))
     assert torch.equal(hf, own)
-    assert_near(at, turned(x, angles[:, :, token : token + 1], "halves"))
+    assert_near(at, rotated(x, angles[:, :, token : token + 1], "halves"))
 
 
 @settings(max_examples=20, deadline=None)
 @given(sizes=SIZES, blocks=st.integers(1, 3), decodes=st.booleans(), graph_capture=st.booleans())
-def test_pairs_of_rows_are_turned_by_their_position_or_their_user(sizes, blocks, decodes, graph_capture):
+def test_pairs_of_rows_are_rotated_by_their_position_or_their_user(sizes, blocks, decodes, graph_capture):
     _, users, rows = sizes
     x, width = torch.randn(1, users, rows, 32 * blocks), 16 * blocks
     angles = angles_of(1, users, 32, width) if decodes else angles_of(1, 1, rows + 3, width)
     cos, sin = waves(angles, "pairs")
 
     @jit(graph_capture=graph_capture)
-    def turn(x, cos, sin, matrix):
+    def rotate(x, cos, sin, matrix):
         return LLAMA(x, cos, sin, matrix, is_decode_mode=decodes)
 
     used = angles[:, :, :1] if decodes else angles[:, :, :rows]
-    assert_near(turn(x, cos, sin, turn_of(64 if decodes else 32)), turned(x, used, "pairs"))
+    assert_near(rotate(x, cos, sin, rotation_matrix(64 if decodes else 32)), rotated(x, used, "pairs"))
 
 
 @TARGETS
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_queries_and_keys_are_turned_in_one_call(target, dtype):
+def test_queries_and_keys_are_rotated_in_one_call(target, dtype):
     query, key = torch.randn(1, 8, 4, 64).to(dtype), torch.randn(1, 8, 2, 64).to(dtype)
     angles = angles_of(1, 16, 32, 32)
     cos, sin = (each.to(dtype) for each in waves(angles, "pairs"))
     bound = 1e-5 if dtype is torch.float32 else 0.05
-    want = turned(query, angles[:, :8, :1], "pairs"), turned(key, angles[:, 8:, :1], "pairs")
+    want = rotated(query, angles[:, :8, :1], "pairs"), rotated(key, angles[:, 8:, :1], "pairs")
 
     def call(*tensors):
         return FUSED(*tensors)
@@ -98,7 +98,7 @@ def test_queries_and_keys_are_turned_in_one_call(target, dtype):
     with ttnn.manage_device(0, target=target) as device:
         on_device = [
             ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device)
-            for each in (query, key, cos, sin, turn_of(32).to(dtype))
+            for each in (query, key, cos, sin, rotation_matrix(32).to(dtype))
         ]
         eager, *jitted = call(*on_device), jit()(call)(*on_device), jit(graph_capture=True)(call)(*on_device)
         for index, whole in enumerate(want):
@@ -134,7 +134,7 @@ X, COS = torch.zeros(1, 2, 4, 64), torch.zeros(1, 1, 8, 64)
         (lambda x, c: ROTARY(x[..., :32], c, c), "rows of 32 channels are not rotated by 64 cosines"),
         (lambda x, c: ROTARY(x[0], c, c), r"a tensor of shape \[2, 4, 64\] is not rotated"),
         (lambda x, c: HF(x, c[:, :, :3], c[:, :, :3]), r"cosines of shape \[1, 1, 3, 64\] do not broadcast"),
-        (lambda x, c: LLAMA(x, c, c, c), r"64 channels are not turned by a matrix of shape \[1, 1, 8, 64\]"),
+        (lambda x, c: LLAMA(x, c, c, c), r"64 channels are not rotated by a matrix of shape \[1, 1, 8, 64\]"),
         (lambda x, c: FUSED(x, x, c, c, c), r"angles of shape \[1, 1, 8, 64\] are not for queries"),
     ],
 )

@@ -13,12 +13,12 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module
 from ttnn_jit.interpreters.tile_interpreter import interpret
 
-WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 
 
 def same_bits(got, want):
-    words = WORDS[want.dtype]
-    return got.shape == want.shape and torch.equal(got.contiguous().view(words), want.contiguous().view(words))
+    patterns = BIT_TYPES[want.dtype]
+    return got.shape == want.shape and torch.equal(got.contiguous().view(patterns), want.contiguous().view(patterns))
 
 
 def array_of(x):
@@ -31,7 +31,7 @@ def first(x, k, dim, largest):
     is_nan, keys = moved.isnan().numpy(), moved.nan_to_num(0.0).numpy()
     order = np.lexsort((-keys, ~is_nan) if largest else (keys, is_nan), axis=-1)[..., :k]
     indices = torch.from_numpy(order.copy()).movedim(-1, dim)
-    return torch.gather(x.view(WORDS[x.dtype]), dim, indices).view(x.dtype), indices  # gathering floats changes NaN
+    return torch.gather(x.view(BIT_TYPES[x.dtype]), dim, indices).view(x.dtype), indices  # gathering floats changes NaN
 
 
 @st.composite
@@ -42,7 +42,7 @@ def cases(draw):
 
 
 @settings(max_examples=30, deadline=None)
-@given(case=cases(), dtype=st.sampled_from([*WORDS]))
+@given(case=cases(), dtype=st.sampled_from([*BIT_TYPES]))
 def test_topk_takes_the_first_elements_of_a_stable_order(case, dtype):
     shape, k, dim, largest, seed = case
     generator = torch.Generator().manual_seed(seed)
@@ -55,7 +55,7 @@ def test_topk_takes_the_first_elements_of_a_stable_order(case, dtype):
     assert same_bits(values, want)
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 def test_topk_is_the_same_in_every_frontend_executor_layout_and_with_other_strides(dtype, device):
     x = torch.randn(5, 3, 40, generator=torch.Generator().manual_seed(1)).to(dtype)
     want, order = first(x, 7, 2, largest=True)
@@ -83,7 +83,7 @@ INDICES = {torch.int32: ttnn.int32, torch.uint8: ttnn.uint8}
 
 
 @pytest.mark.parametrize("indices_dtype", INDICES)
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("shape", [(3, 40), (7,), (2, 3, 4)])
 def test_an_embedding_gives_the_rows_that_indices_name(shape, dtype, indices_dtype, device):
     generator = torch.Generator().manual_seed(2)

@@ -94,11 +94,11 @@ def test_a_sort_is_stable_and_takes_nan_for_the_largest_element(values, descendi
     assert torch.equal(found.view(torch.int32), x.view(torch.int32)[want])
 
 
-def test_words_of_unsigned_integers_are_sorted_as_such(device):
-    words = [3, 2**32 - 1, 0, 2**31, 2**31 - 1]
-    x = ttnn.from_torch(torch.tensor(words), dtype=ttnn.uint32, device=device)
+def test_unsigned_integers_are_sorted_as_such(device):
+    patterns = [3, 2**32 - 1, 0, 2**31, 2**31 - 1]
+    x = ttnn.from_torch(torch.tensor(patterns), dtype=ttnn.uint32, device=device)
     values, indices = ttnn.sort(x)
-    assert ttnn.to_torch(values).tolist() == sorted(words)
+    assert ttnn.to_torch(values).tolist() == sorted(patterns)
     assert ttnn.to_torch(indices).tolist() == [2, 0, 4, 3, 1]
 
 

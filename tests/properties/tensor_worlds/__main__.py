@@ -16,7 +16,7 @@ from dataclasses import replace
 from tests.properties.tensor_worlds.attack import Case, Tally, case_of, run
 from ttnn_jit import ttnn
 
-FAMILIES = ("torch", "ttnn", "numpy")
+LIBRARIES = ("torch", "ttnn", "numpy")
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def own_disk() -> Iterator[None]:
 
 def attempt(case: Case, tally: Tally | None = None) -> str | None:
     """`run` with a disk cache and a device of its own."""
-    device = ttnn.open_device(device_id=0) if case.family == "ttnn" else None
+    device = ttnn.open_device(device_id=0) if case.library == "ttnn" else None
     try:
         with own_disk():
             return run(case, device, tally)
@@ -57,18 +57,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=1000, help="to make, at least")
     parser.add_argument("--seed", type=int, default=0, help="the first one")
-    parser.add_argument("--families", nargs="*", default=FAMILIES, choices=FAMILIES)
+    parser.add_argument("--libraries", nargs="*", default=LIBRARIES, choices=LIBRARIES)
     options = parser.parse_args()
     tally, started, failures = Tally(), time.monotonic(), 0
     seed = options.seed
     while tally.counts["calls"] < options.calls:
-        for family in options.families:
+        for library in options.libraries:
             for graph_capture in (False, True):
-                case = case_of(seed, family, graph_capture=graph_capture)
+                case = case_of(seed, library, graph_capture=graph_capture)
                 found = attempt(case, tally)
                 if found is not None:
                     failures += 1
-                    print(f"seed {seed}, {family}, graph_capture={graph_capture}: {found}" if failures <= 50 else ".")
+                    print(f"seed {seed}, {library}, graph_capture={graph_capture}: {found}" if failures <= 50 else ".")
                     if failures <= 10:
                         small = reduced(case)
                         body = case.text[case.text.index("        t = x\n") :]

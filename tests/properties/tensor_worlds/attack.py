@@ -33,13 +33,13 @@ class Case:
         text: Of its module.
         steps: A change, and how often the program is called then; None in place of a change starts a new process.
         graph_capture: The frontend.
-        family: Of the tensors.
+        library: Of the tensors.
     """
 
     text: str
     steps: tuple[tuple[str | None, int], ...]
     graph_capture: bool
-    family: str
+    library: str
 
 
 @dataclass
@@ -50,13 +50,13 @@ class Tally:
     refusals: Counter[str] = field(default_factory=Counter)
 
 
-def case_of(seed: int, family: str, *, graph_capture: bool, steps: int = 8) -> Case:
+def case_of(seed: int, library: str, *, graph_capture: bool, steps: int = 8) -> Case:
     """A random case."""
     draw = random.Random(seed)
-    writer = Writer(draw, family)
+    writer = Writer(draw, library)
     text = writer.text(seed)
     drawn = ((None if draw.random() < 0.1 else writer.change(), draw.choice([1, 1, 2, 3])) for _ in range(steps))
-    return Case(text, (("pass", 2), *drawn), graph_capture, family)
+    return Case(text, (("pass", 2), *drawn), graph_capture, library)
 
 
 class Loaded:
@@ -119,7 +119,7 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
     """The first difference, if there is one. The disk cache is the environment's."""
     tally = tally or Tally()
     loaded, changes = Loaded(case, device), list[str]()
-    turn = random.Random(case.text)
+    rng = random.Random(case.text)
     try:
         for number, (change, calls) in enumerate(case.steps):
             if change is None:
@@ -129,7 +129,7 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
             for each in changes if change is None else [change]:
                 loaded.change(each)
             for _ in range(calls):
-                found = _compared(loaded, turn, tally)
+                found = _compared(loaded, rng, tally)
                 if found is not None:
                     return f"step {number} ({change}): {found}"
     finally:
@@ -137,10 +137,10 @@ def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | Non
     return None
 
 
-def _compared(loaded: Loaded, turn: random.Random, tally: Tally) -> str | None:
+def _compared(loaded: Loaded, rng: random.Random, tally: Tally) -> str | None:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        plain_first = turn.random() < 0.5
+        plain_first = rng.random() < 0.5
         expected = loaded.call("forward") if plain_first else None
         before = loaded.held()
         got = loaded.call("jitted")

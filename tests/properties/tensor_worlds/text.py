@@ -181,33 +181,35 @@ CALLED = (
 
 
 class Writer:
-    """One model in the making, of tensors of a family."""
+    """One model in the making, of tensors of a library."""
 
-    def __init__(self, draw: random.Random, family: str) -> None:
+    def __init__(self, draw: random.Random, library: str) -> None:
         self._draw = draw
-        self._family = family
-        self._asking = [form for form in ASKING if family != "numpy" or not any(part in form for part in _NEEDS_HASH)]
-        self._computing = [*COMPUTING, *(OF_TORCH if family == "torch" else ())]
+        self._library = library
+        self._asking = [form for form in ASKING if library != "numpy" or not any(part in form for part in _NEEDS_HASH)]
+        self._computing = [*COMPUTING, *(OF_TORCH if library == "torch" else ())]
 
     def text(self, seed: int, steps: int = 6) -> str:
         """The text of its module."""
         body = [line for _ in range(steps) for line in self._step().splitlines()]
         program = "".join(f"        {line}\n" for line in (*body, "return t"))
-        return f"{PRELUDE.format(seed=seed, make=MAKE[self._family])}{program}{CALLED}"
+        return f"{PRELUDE.format(seed=seed, make=MAKE[self._library])}{program}{CALLED}"
 
     def change(self) -> str:
         """A statement that changes it, or what it is called with."""
-        of_torch = self._family == "torch" and self._draw.random() < 0.25
+        of_torch = self._library == "torch" and self._draw.random() < 0.25
         return self._draw.choice(CHANGES_OF_TORCH if of_torch else CHANGES)
 
     def _step(self) -> str:
         draw = self._draw
         if draw.random() < 0.4:
             return draw.choice(self._computing)
-        asked = draw.choice(self._asking)
+        condition = draw.choice(self._asking)
         if draw.random() < 0.3:
-            asked = f"{asked} {draw.choice(['and', 'or'])} {draw.choice(self._asking)}"
+            condition = f"{condition} {draw.choice(['and', 'or'])} {draw.choice(self._asking)}"
         yes, no = (draw.choice(self._computing).splitlines() for _ in range(2))
         if draw.random() < 0.5:
             yes, no = [f"t = t + {draw.choice('123')}.0"], [f"t = t * {draw.choice(['2.0', '-1.0', '3.0'])}"]
-        return "\n".join([f"if {asked}:", *(f"    {line}" for line in yes), "else:", *(f"    {line}" for line in no)])
+        return "\n".join(
+            [f"if {condition}:", *(f"    {line}" for line in yes), "else:", *(f"    {line}" for line in no)]
+        )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import ttnn_jit
 from tests.modules import scheduled_module
-from tests.products import random, words_of
+from tests.products import for_interpreter, random
 from tests.properties.loops.test_sweeps_over_block_floats import programs as sweeps
 from tests.properties.loops.test_sweeps_over_block_floats import values_of
 from tests.properties.texts.test_native_code_and_interpreter import data_for
@@ -139,7 +139,7 @@ def test_windows_have_the_interpreters_bits_on_every_host(sizes, channels, kerne
     tensors = random((*sizes, inputs), dtype, 1), random((outputs, inputs, *kernel), dtype, 2)
     arguments = [ttnn.from_torch(each, device=device) for each in tensors]
     module = scheduled_module(ttnn_jit.jit(enable_cache=False)(program), *arguments)
-    operands = [words_of(each) for each in tensors]
+    operands = [for_interpreter(each) for each in tensors]
     (want,) = interpret(module, operands)
     for isa in hosts():
         (got,) = guarded(module, operands, isa, start=start)

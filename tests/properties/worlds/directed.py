@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.properties.worlds.attack import Case, Step
 from tests.properties.worlds.mutations import Mutation
-from tests.properties.worlds.world import Form, World
+from tests.properties.worlds.world import Statement, World
 
 _PLAIN = "class C:\n    scale = 2.0"
 _COMPUTING = f"{_PLAIN}\n    def __getattr__(self, name): return 2.0"
@@ -17,7 +17,7 @@ _OTHER_CONSTANT = "program.__code__ = program.__code__.replace(co_consts=(None, 
 
 
 def _case(main: str, statement: str, change: str, *, mode: str = "function", taken: str = "I", calls: int = 2) -> Case:
-    world = World((), (main, "I = C()", "G = 2.0"), (Form(f"r0 = {statement}", ()),), mode, taken)
+    world = World((), (main, "I = C()", "G = 2.0"), (Statement(f"r0 = {statement}", ()),), mode, taken)
     return Case(world, (Step(calls=calls), Step(Mutation("main", change))), None)
 
 

@@ -19,7 +19,7 @@ from tests.properties.worlds.shapes import (
     Sequence,
     Shape,
 )
-from tests.properties.worlds.world import Form
+from tests.properties.worlds.world import Statement
 
 LITERALS = ("2.0", "3.0", "0.5", "4.0", "1.5", "2", "3", "1", "1.0", "True", "0.0", "-2.0", "0.25", "6.0")
 _RARE = ("np.float32(2.0)", "np.int64(3)", "np.float64(0.5)", "fractions.Fraction(1, 2)", "decimal.Decimal(2)")
@@ -104,7 +104,7 @@ class Reader:
             form = form.replace(f"{{{name}}}", value)
         return form.replace("{e}", text).replace("{{", "{").replace("}}", "}")
 
-    def statement(self, result: str, taken: Value, mode: str) -> Form:
+    def statement(self, result: str, taken: Value, mode: str) -> Statement:
         """A statement of the program that leaves a `result`; `taken` is what the program's mode gives it as `a`."""
         for _ in range(50):
             self.tags = []
@@ -113,8 +113,8 @@ class Reader:
                 ast.parse(text)
             except SyntaxError:
                 continue  # quotes inside an f-string
-            return Form(text, tuple(self.tags))
-        return Form(f"{result} = x", ())
+            return Statement(text, tuple(self.tags))
+        return Statement(f"{result} = x", ())
 
     def _statement_text(self, taken: Value, mode: str) -> str:
         value = self.draw.choice(self.values)

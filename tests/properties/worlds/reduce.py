@@ -85,7 +85,7 @@ def script(case: Case) -> str:
 from tests.properties.worlds.__main__ import attempt
 from tests.properties.worlds.attack import Case, Step
 from tests.properties.worlds.mutations import Mutation
-from tests.properties.worlds.world import Form, World
+from tests.properties.worlds.world import Statement, World
 
 MAIN = '''
 {chr(10).join(world.main)}

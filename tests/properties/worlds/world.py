@@ -36,7 +36,7 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
-class Form:
+class Statement:
     """A statement of the program and the forms of reading in it."""
 
     text: str
@@ -58,7 +58,7 @@ class World:
 
     helper: tuple[str, ...]
     main: tuple[str, ...]
-    statements: tuple[Form, ...]
+    statements: tuple[Statement, ...]
     mode: str
     taken: str
 

@@ -20,7 +20,7 @@ from tests.properties.worlds.shapes import (
     Sequence,
     Shape,
 )
-from tests.properties.worlds.world import Form, World
+from tests.properties.worlds.world import Statement, World
 
 _KEYS = ("'a'", "'b'", "1", "(1, 'a')", "2.5", "None", "True")
 _ITEMS_OF_SETS = ("2.0", "3.0", "'relu'", "'neg'", "1")
@@ -68,7 +68,7 @@ class Writer(ClassWriter):
         statements = tuple(self.statement(f"r{i}", taken, mode) for i in range(self.draw.randint(1, 3)))
         if mode == "argument" and any("a.cached" in statement.text for statement in statements):
             # A compiled function keeps nothing in its arguments, where Python would keep what the property computed.
-            statements = (Form("r0 = x", ()),)
+            statements = (Statement("r0 = x", ()),)
         return World(tuple(self._helper), tuple(self._main), statements, mode, taken.text)
 
     def _mode(self, taken: Value) -> str:

@@ -18,7 +18,7 @@ def test_a_program_has_the_loop_that_it_is_named_after(shape, dtype):
     function, tensors = shape.jitted(), shape.tensors(dtype)
     text = function.ir(*tensors, stage="host")
     assert "launch 0" in text
-    assert shape.form in text
+    assert shape.schedule in text
 
 
 def way(kernel):

@@ -75,7 +75,7 @@ def scheduled(specs, calls, **fields):
 
 
 def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """The buffer of a tensor, uint16 words of bfloat16; where its layout pads, numbers that show misuse.
+    """The buffer of a tensor, bfloat16 as the uint16 of its bits; where its layout pads, numbers that show misuse.
 
     Of block floats `values` are the bytes of packed tiles.
     """
@@ -214,7 +214,7 @@ def _numpy(spec: TensorSpec) -> np.dtype:
 
 
 def bfloat16(values: np.ndarray) -> np.ndarray:
-    """bfloat16 words, by truncation."""
+    """The bits of bfloat16, by truncation."""
     return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16).reshape(values.shape)
 
 
@@ -225,10 +225,10 @@ def assert_same_bits(got: np.ndarray, expected: np.ndarray) -> None:
     if got.dtype not in {np.dtype(np.float32), np.dtype(np.uint16)}:  # which may be bfloat16
         np.testing.assert_array_equal(got, expected)
         return
-    word = np.uint32 if got.dtype == np.float32 else np.uint16
+    unsigned = np.uint32 if got.dtype == np.float32 else np.uint16
     limit = 0x7F80_0000 if got.dtype == np.float32 else 0x7F80
-    a, b = np.ascontiguousarray(got).view(word), np.ascontiguousarray(expected).view(word)
-    magnitude = word((1 << (8 * word().itemsize - 1)) - 1)
+    a, b = np.ascontiguousarray(got).view(unsigned), np.ascontiguousarray(expected).view(unsigned)
+    magnitude = unsigned((1 << (8 * unsigned().itemsize - 1)) - 1)
     both_nan = ((a & magnitude) > limit) & ((b & magnitude) > limit)
     wrong = (a != b) & ~both_nan
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size}: {a[wrong][:4]} for {b[wrong][:4]}"

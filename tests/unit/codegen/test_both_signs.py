@@ -14,7 +14,7 @@ from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
-WITH_BOTH_SIGNS = [operation for operation in ELEMENTWISE if operation.forms.both_signs is not None]
+WITH_BOTH_SIGNS = [operation for operation in ELEMENTWISE if operation.implementations.both_signs is not None]
 COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3)]
 
 
@@ -54,9 +54,9 @@ def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
     x = np.concatenate([patterns.view(np.float32), np.linspace(-110, 110, 500_001, dtype=np.float32)])
     b = NumpyVector()
     with b.quiet():
-        together = operation.forms.both_signs(b, x)
-        apart = operation.emit(b, x), operation.emit(b, -x)
-    np.testing.assert_array_equal(together, apart)
+        both = operation.implementations.both_signs(b, x)
+        one_by_one = operation.emit(b, x), operation.emit(b, -x)
+    np.testing.assert_array_equal(both, one_by_one)
 
 
 def test_a_pair_takes_far_less_arithmetic_than_two():

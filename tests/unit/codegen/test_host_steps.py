@@ -45,10 +45,10 @@ def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
     assert remarks[-1].startswith(chosen)
 
 
-TURNED = [TensorSpec((64, 64), DataType.FLOAT32)], [("permute", 0, (1, 0))]
+TRANSPOSE = [TensorSpec((64, 64), DataType.FLOAT32)], [("permute", 0, (1, 0))]
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS.values(), TURNED], ids=["one loop", "several", "table", "turned"])
+@pytest.mark.parametrize("program", [*PROGRAMS.values(), TRANSPOSE], ids=["one loop", "several", "table", "transpose"])
 def test_no_step_writes_the_text_of_a_loop(program, monkeypatch):
     """A later step may choose another: of a copy through registers, the loop over elements is no kernel."""
     written = []

@@ -13,16 +13,16 @@ SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\
 @pytest.fixture
 def kept(monkeypatch):
     """What is kept; numba writes ``define void @name(`` and how often it was asked."""
-    kept, asked = {}, []
+    kept, compiled = {}, []
 
     def text(name, source):
-        asked.append(source)
-        return f"; {len(asked)}\ndefine void @{name}("
+        compiled.append(source)
+        return f"; {len(compiled)}\ndefine void @{name}("
 
-    def keep(asked_for, make, is_sound):
-        if asked_for not in kept or not is_sound(kept[asked_for]):
-            kept[asked_for] = make()
-        return kept[asked_for]
+    def keep(key, make, is_sound):
+        if key not in kept or not is_sound(kept[key]):
+            kept[key] = make()
+        return kept[key]
 
     monkeypatch.setattr(module, "_text", text)
     with texts_kept_by(keep):

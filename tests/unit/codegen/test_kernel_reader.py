@@ -73,8 +73,8 @@ def test_ieee_numerics_cast_once_on_the_way_in_and_once_on_the_way_out():
 
 def test_the_inner_stride_decides_the_access():
     whole, row, column = (TensorSpec(shape, F32) for shape in ((5, 7), (1, 7), (5, 1)))
-    turned = TensorSpec((5, 7), F32, strides=(1, 5))
-    body = only_kernel(scheduled([whole, row, column, turned], [("add", 0, 1), ("add", 4, 2), ("add", 5, 3)]))
+    transposed = TensorSpec((5, 7), F32, strides=(1, 5))
+    body = only_kernel(scheduled([whole, row, column, transposed], [("add", 0, 1), ("add", 4, 2), ("add", 5, 3)]))
     by_name = {stream.access for stream in body.streams}
     assert by_name == {InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.STRIDED}
     assert body.rank == 1

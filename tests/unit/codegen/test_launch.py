@@ -73,7 +73,7 @@ def test_a_transposed_input_is_strided():
     assert nest.accesses == (InnerAccess.STRIDED, InnerAccess.CONTIGUOUS)
 
 
-def test_the_words_run_from_the_inside_out():
+def test_the_params_run_from_the_inside_out():
     nest = walked((spec(2, 3, 4), spec(2, 1, 4)), (spec(2, 3, 4),))
     assert nest.params == (4, 3, 2, 1, 4, 12, 1, 0, 4, 1, 4, 12)
 

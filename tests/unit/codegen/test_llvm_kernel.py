@@ -227,7 +227,7 @@ def test_instructions_of_few_elements_are_selected_fast_where_registers_are_many
         assert kernel.tier is not Tier.FAST_ISEL
     loop = hot_loop(assembly_of(fast, AVX512))
     assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW["avx512"].match(line)]
-    # Constants are loaded in every turn, and the counter lies in memory.
+    # Constants are loaded in every iteration, and the counter lies in memory.
     assert len(loop) <= 1.3 * len(hot_loop(assembly_of(slow, AVX512)))
 
 

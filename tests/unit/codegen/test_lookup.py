@@ -34,7 +34,7 @@ from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
-EVERY_WORD = np.arange(2**16, dtype=np.uint16)
+EVERY_BFLOAT16 = np.arange(2**16, dtype=np.uint16)
 CHAIN = [("sin", 0), ("exp", 1), ("gelu", 2)]
 LARGE = TensorSpec((256, 256), BF16, Layout.TILE)
 TARGETS = pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -53,7 +53,7 @@ def has_table(kernel: ChosenKernel) -> bool:
 
 
 def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
-    """By native code, with a table or without, however few the words are."""
+    """By native code, with a table or without, however few the elements are."""
     isa = isa or host_isa()
     size_class = SizeClass.LARGE if looked_up else SizeClass.MEDIUM
     host = host_plan(module, None)
@@ -68,10 +68,10 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
 @TARGETS
 @pytest.mark.parametrize("isa", RUNNABLE, ids=lambda isa: isa.name)
 def test_what_is_looked_up_has_the_bits_of_what_is_computed(target: str, isa: HostIsa) -> None:
-    words, module = EVERY_WORD.reshape(256, 256), scheduled([LARGE], CHAIN, target=target)
-    direct = results_of(module, [words], looked_up=False, isa=isa)
+    patterns, module = EVERY_BFLOAT16.reshape(256, 256), scheduled([LARGE], CHAIN, target=target)
+    direct = results_of(module, [patterns], looked_up=False, isa=isa)
     for _ in range(2):  # once as the table is filled, once after
-        assert_same_bits(results_of(module, [words], looked_up=True, isa=isa), direct)
+        assert_same_bits(results_of(module, [patterns], looked_up=True, isa=isa), direct)
 
 
 PARTS = {
@@ -85,19 +85,19 @@ PARTS = {
 @pytest.mark.parametrize("calls", PARTS.values(), ids=PARTS)
 def test_a_part_of_a_larger_kernel_is_looked_up_on_a_chip(calls: list[tuple], isa: HostIsa) -> None:
     module = scheduled([LARGE, LARGE], calls, target="wormhole_b0")
-    inputs = [np.random.default_rng(k).permutation(EVERY_WORD).reshape(256, 256) for k in range(2)]
+    inputs = [np.random.default_rng(k).permutation(EVERY_BFLOAT16).reshape(256, 256) for k in range(2)]
     direct, found = (results_of(module, inputs, looked_up=looked_up, isa=isa) for looked_up in (False, True))
     assert_same_bits(found, direct)
 
 
-def test_loaded_words_are_looked_up_beside_two_vectors_and_computed_words_beside_one() -> None:
+def test_loaded_elements_are_looked_up_beside_two_vectors_and_computed_elements_beside_one() -> None:
     for calls, step in ((PARTS["before a product"], 32), (PARTS["after a sum"], 16)):
         text = kernel_in([LARGE, LARGE], calls, AVX512, "wormhole_b0").text
         looks_up = text[text.index("@ttnn_jit.look_up(") : text.index("@ttnn_jit.function(")]
         assert f"%at.next = add i64 %at, {step}\n" in looks_up
 
 
-def test_beside_other_steps_shorter_functions_of_loaded_words_are_looked_up_than_of_computed_ones() -> None:
+def test_beside_other_steps_shorter_functions_of_loaded_elements_are_looked_up_than_of_computed_ones() -> None:
     loaded, computed = [("silu", 0), ("multiply", 2, 1)], [("add", 0, 1), ("silu", 2), ("multiply", 3, 1)]
     isa = replace(AVX512, avx512_bf16=True)
     assert has_table(kernel_in([LARGE, LARGE], loaded, isa, "wormhole_b0"))
@@ -105,7 +105,7 @@ def test_beside_other_steps_shorter_functions_of_loaded_words_are_looked_up_than
     assert not has_table(kernel_in([LARGE, LARGE], [("sqrt", 0), ("multiply", 2, 1)], isa, "wormhole_b0"))
 
 
-def test_a_value_that_cpu_does_not_round_is_no_word_to_look_up() -> None:
+def test_a_value_that_cpu_does_not_round_is_no_element_to_look_up() -> None:
     assert not has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "cpu"))
     assert has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "wormhole_b0"))
 
@@ -114,14 +114,14 @@ def test_neon_fills_and_reads_its_table() -> None:
     spec = TensorSpec((2**16,), BF16)
     kernel = kernel_in([spec], CHAIN, NEON)
     machine, results = Machine(assemble(kernel.modules.whole, NEON)), []
-    source, target = (machine.write(words) for words in (EVERY_WORD, EVERY_WORD))
+    source, target = (machine.write(patterns) for patterns in (EVERY_BFLOAT16, EVERY_BFLOAT16))
     pointers, params = np.array([source, target], np.int64), np.array([2**16, 1, 1], np.int64)
     arguments = machine.write(pointers), machine.write(params)
     for _ in range(2):
         machine.call(kernel.name, *arguments)
-        results.append(machine.read(target, EVERY_WORD).copy())
+        results.append(machine.read(target, EVERY_BFLOAT16).copy())
     for result in results:
-        assert_same_bits(result, results_of(scheduled([spec], CHAIN), [EVERY_WORD], looked_up=False))
+        assert_same_bits(result, results_of(scheduled([spec], CHAIN), [EVERY_BFLOAT16], looked_up=False))
 
 
 @settings(max_examples=30, deadline=None)
@@ -132,19 +132,19 @@ def test_tensors_of_any_shape_and_strides_are_looked_up(shape: list[int], random
         strides[dim] = step * random.choice([1, 2])
         step = max(1, shape[dim]) * strides[dim]
     spec = TensorSpec(shape, BF16, strides=tuple(strides) if is_strided else None)
-    words = np.array([random.randrange(2**16) for _ in range(int(np.prod(shape)))], np.uint16).reshape(shape)
+    patterns = np.array([random.randrange(2**16) for _ in range(int(np.prod(shape)))], np.uint16).reshape(shape)
     module = scheduled([spec], CHAIN)
-    direct, found = (results_of(module, [words], looked_up=looked_up) for looked_up in (False, True))
+    direct, found = (results_of(module, [patterns], looked_up=looked_up) for looked_up in (False, True))
     assert_same_bits(found, direct)
 
 
 def test_threads_that_fill_a_table_at_once_all_see_it_whole() -> None:
     module = scheduled([TensorSpec((2**16,), BF16)], [*CHAIN, ("tanh", 3)])
-    direct = results_of(module, [EVERY_WORD], looked_up=False)
+    direct = results_of(module, [EVERY_BFLOAT16], looked_up=False)
     program = generate(module, host_isa())
     objects = objects_of(program, host_isa())
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: run_plan(program.plan, objects, [EVERY_WORD])[0], range(24)))
+        found = list(pool.map(lambda _: run_plan(program.plan, objects, [EVERY_BFLOAT16])[0], range(24)))
     for result in found:
         assert_same_bits(result, direct)
 

@@ -33,18 +33,18 @@ def computed(x):
 SHOWN = "cut into 1 loops, over blocks"
 for extent in (2, 33, 513, 1_000_003):
     for dtype in (torch.float32, torch.int32, torch.bfloat16):
-        words = torch.randint(-(2**31), 2**31, (extent,), generator=torch.Generator().manual_seed(extent))
-        words = words.to(torch.int16 if dtype is torch.bfloat16 else torch.int32)
-        x = words.view(dtype)  # NaN with all payloads among them
+        bits = torch.randint(-(2**31), 2**31, (extent,), generator=torch.Generator().manual_seed(extent))
+        bits = bits.to(torch.int16 if dtype is torch.bfloat16 else torch.int32)
+        x = bits.view(dtype)  # NaN with all payloads among them
         jitted = ttnn_jit.jit()(moved)
         is_moved = dtype is not torch.bfloat16
         assert (SHOWN in jitted.ir(x, stage="host")) is is_moved, jitted.ir(x, stage="host")
         if is_moved:
-            assert torch.equal(jitted(x).view(words.dtype), words[:-1])
+            assert torch.equal(jitted(x).view(bits.dtype), bits[:-1])
         if is_moved and extent < 1000:
             module = parse_module(jitted.ir(x, stage="d2m-insert-dst-register-access"))
             (interpreted,) = interpret(module, [x.numpy()])
-            assert (interpreted.view("int32") == words[:-1].numpy()).all()
+            assert (interpreted.view("int32") == bits[:-1].numpy()).all()
 assert SHOWN not in ttnn_jit.jit()(computed).ir(torch.zeros(99), stage="host")
 x = torch.randn(600, 70)
 assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.permute(x, (1, 0)))(x), x.T)

@@ -38,8 +38,8 @@ def without_names_of_rare_paths(loop):
 @ISAS
 def test_the_hot_loop_is_that_of_the_text_with_its_rare_path(isa):
     modules = kernel_in(module_of(("sin", 0)), isa).modules
-    together, apart = (hot_loop(assembly(each, isa)) for each in (modules.whole, modules.kernel))
-    assert without_names_of_rare_paths(apart) == without_names_of_rare_paths(together)
+    whole, hot = (hot_loop(assembly(each, isa)) for each in (modules.whole, modules.kernel))
+    assert without_names_of_rare_paths(hot) == without_names_of_rare_paths(whole)
 
 
 @ISAS
@@ -73,8 +73,8 @@ def test_modules_share_no_declarations_through_a_rare_path(isa):
         x = b.new(FLOAT.times(isa.lanes), "x")
         b.sin(x)
         getattr(b, more)(x)
-    apart = first.declarations.keys() ^ second.declarations.keys()
-    assert sorted(each.partition("llvm.")[2].partition(".")[0] for each in apart) == ["ceil", "floor"]
+    differing = first.declarations.keys() ^ second.declarations.keys()
+    assert sorted(each.partition("llvm.")[2].partition(".")[0] for each in differing) == ["ceil", "floor"]
 
 
 DEVICE = ttnn.open_device(device_id=0, target="cpu")

@@ -18,8 +18,8 @@ def layers(x, mask, weights):
         heads = ttnn.permute(ttnn.reshape(ttnn.matmul(x, first), (1, 64, 3, 32)), (0, 2, 1, 3))
         scores = ttnn.matmul(heads, ttnn.transpose(heads, -2, -1)) * 0.25 + mask
         parts = ttnn.matmul(ttnn.softmax(scores, -1), heads)
-        together = ttnn.reshape(ttnn.permute(parts, (0, 2, 1, 3)), (1, 64, 96))
-        x = ttnn.layer_norm(x + ttnn.gelu(together[:, :, 0:64] @ second))
+        merged = ttnn.reshape(ttnn.permute(parts, (0, 2, 1, 3)), (1, 64, 96))
+        x = ttnn.layer_norm(x + ttnn.gelu(merged[:, :, 0:64] @ second))
     return x
 
 

@@ -18,7 +18,7 @@ def refusal(text: str) -> InvalidModule:
 
 
 @pytest.mark.parametrize("extents", ["32x32", "32 x 32"])
-def test_a_tile_may_be_spelled_with_spaces(extents: str) -> None:
+def test_a_tile_type_may_have_spaces(extents: str) -> None:
     module = parse_module(f"func.func private @f(!ttcore.tile<{extents}, bf16>)")
     assert print_module(module) == ("module {\n  func.func private @f(!ttcore.tile<32x32, bf16>)\n}\n")
 

@@ -178,11 +178,11 @@ def test_leaves_and_structure_make_up_the_pytree_again(tree):
 @given(st.lists(PYTREES_OF_ANY_KIND, max_size=3))
 def test_pytrees_that_are_joined_are_the_pytree_of_their_tuple_or_dict(trees):
     flat = [flatten(tree) for tree in trees]
-    together = join(flat)
-    assert (together.leaves, together.treedef) == tuple(flatten(tuple(trees)))
+    joined = join(flat)
+    assert (joined.leaves, joined.treedef) == tuple(flatten(tuple(trees)))
     names = tuple(map(str, range(len(trees))))
-    together = join(flat, names)
-    assert (together.leaves, together.treedef) == tuple(flatten(dict(zip(names, trees, strict=True))))
+    joined = join(flat, names)
+    assert (joined.leaves, joined.treedef) == tuple(flatten(dict(zip(names, trees, strict=True))))
 
 
 def test_a_leaf_is_a_pytree():

@@ -476,5 +476,5 @@ def test_too_many_turns_end_in_an_error_and_not_in_waiting():
     def f(x):
         return sum(i for i in range(10**9)) * x
 
-    with pytest.raises(CompileError, match="65536 turns"):
+    with pytest.raises(CompileError, match="65536 iterations"):
         lowered(f, BF16)

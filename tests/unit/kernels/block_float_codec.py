@@ -13,8 +13,8 @@ OF_FIVE_BITS = {"bfp_f8", "bfp_f4", "bfp_f2"}
 
 def bits_of(value):
     """The fields of a float32: sign, exponent, fraction."""
-    word = int(np.float32(value).view(np.uint32))  # Python's floats have no signalling NaN
-    return word >> 31, word >> 23 & 255, word & 0x7FFFFF
+    pattern = int(np.float32(value).view(np.uint32))  # Python's floats have no signalling NaN
+    return pattern >> 31, pattern >> 23 & 255, pattern & 0x7FFFFF
 
 
 def in_five_bits(exponent, fraction):
@@ -53,8 +53,8 @@ def decoded(code, shared, bits):
     if exponent <= 0:
         return np.float32(0)
     fraction = (magnitude & (1 << bits - 1) - 1) << 24 - bits
-    word = (code >> bits) << 31 | exponent << 23 | fraction
-    return np.frombuffer(struct.pack("<I", word), np.float32)[0]
+    pattern = (code >> bits) << 31 | exponent << 23 | fraction
+    return np.frombuffer(struct.pack("<I", pattern), np.float32)[0]
 
 
 def position(row, column):

@@ -94,8 +94,8 @@ def bfloat16_results(name: str) -> tuple[np.ndarray, np.ndarray]:
         return b.store_bf16(y, Numerics.IEEE)
 
     x = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
-    words = native(build, 1, host_isa(), output="i16")(x)
-    return x, (words.astype(np.uint32) << 16).view(np.float32)
+    patterns = native(build, 1, host_isa(), output="i16")(x)
+    return x, (patterns.astype(np.uint32) << 16).view(np.float32)
 
 
 @pytest.mark.parametrize("name", FLOAT64)

@@ -14,13 +14,13 @@ from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.target import Numerics
 
-SHORTER = [operation for operation in ELEMENTWISE if operation.forms.bfloat16 is not None]
+SHORTER = [operation for operation in ELEMENTWISE if operation.implementations.bfloat16 is not None]
 EVERY_BFLOAT16 = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
 
 
-def same_words(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def same_bits(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Any NaN equal to any NaN."""
-    magnitudes = [words & 0x7FFF for words in (got, expected)]
+    magnitudes = [patterns & 0x7FFF for patterns in (got, expected)]
     return (got == expected) | ((magnitudes[0] > 0x7F80) & (magnitudes[1] > 0x7F80))
 
 
@@ -34,14 +34,14 @@ def float32_of(operation: Operation, given: tuple[float, ...]) -> np.ndarray:
         return np.asarray(operation.emit(NumpyVector(), EVERY_BFLOAT16, *given), np.float32)
 
 
-def expected_words(operation: Operation, numerics: Numerics, given: tuple[float, ...]) -> np.ndarray:
+def expected_bits(operation: Operation, numerics: Numerics, given: tuple[float, ...]) -> np.ndarray:
     with NumpyVector.quiet():
         return NumpyVector().store_bf16(float32_of(operation, given), numerics)
 
 
-def check(words: np.ndarray, expected: np.ndarray) -> None:
-    same = same_words(words, expected)
-    assert same.all(), (EVERY_BFLOAT16[~same][:8], words[~same][:8], expected[~same][:8])
+def check(patterns: np.ndarray, expected: np.ndarray) -> None:
+    same = same_bits(patterns, expected)
+    assert same.all(), (EVERY_BFLOAT16[~same][:8], patterns[~same][:8], expected[~same][:8])
 
 
 @pytest.mark.parametrize("numerics", list(Numerics))
@@ -50,8 +50,8 @@ def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -
     b = NumpyVector()
     with NumpyVector.quiet():
         for given in dict.fromkeys((defaults(operation), tuple(operation.tested_attributes))):
-            found = operation.forms.bfloat16(b, EVERY_BFLOAT16, *given)
-            check(b.store_bf16(np.asarray(found, np.float32), numerics), expected_words(operation, numerics, given))
+            found = operation.implementations.bfloat16(b, EVERY_BFLOAT16, *given)
+            check(b.store_bf16(np.asarray(found, np.float32), numerics), expected_bits(operation, numerics, given))
 
 
 @pytest.mark.parametrize("numerics", list(Numerics))
@@ -59,14 +59,14 @@ def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -
 @pytest.mark.parametrize("operation", SHORTER, ids=lambda operation: operation.ttnn_name)
 def test_native_code_rounds_every_bfloat16_alike(operation: Operation, isa: HostIsa, numerics: Numerics) -> None:
     def build(b, x):
-        return b.store_bf16(operation.forms.bfloat16(b, *x, *defaults(operation)), numerics)
+        return b.store_bf16(operation.implementations.bfloat16(b, *x, *defaults(operation)), numerics)
 
-    check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_words(operation, numerics, defaults(operation)))
+    check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_bits(operation, numerics, defaults(operation)))
 
 
 def test_a_neighbour_of_any_kind_changes_no_lane() -> None:
     for operation in SHORTER:
-        call = native(lambda b, x: operation.forms.bfloat16(b, *x, *defaults(operation)), 1, host_isa())  # noqa: B023
+        call = native(lambda b, x: operation.implementations.bfloat16(b, *x, *defaults(operation)), 1, host_isa())  # noqa: B023
         calm = np.full(64, 1.25, np.float32)
         for intruder in (1e30, np.inf, np.nan, 0.0, 1e-40):
             mixed = calm.copy()

@@ -1,4 +1,4 @@
-"""Powers of bfloat16 words have the words that float32 arithmetic has, whatever words stand beside them."""
+"""Powers of bfloat16 have the bits that float32 arithmetic gives, whatever elements stand beside them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16 = DataType.BFLOAT16
-POWERS = [operation for operation in ELEMENTWISE if operation.forms.power is not None]
-EVERY_WORD = np.arange(2**16, dtype=np.uint16)
-NUMBERS_AND_ZEROS = EVERY_WORD.copy()
+POWERS = [operation for operation in ELEMENTWISE if operation.implementations.power is not None]
+EVERY_BFLOAT16 = np.arange(2**16, dtype=np.uint16)
+NUMBERS_AND_ZEROS = EVERY_BFLOAT16.copy()
 NUMBERS_AND_ZEROS[::3] = 0  # beside numbers of one sign and exponent
 TARGETS = ["cpu", "wormhole_b0"]
 
 
-def expected_words(operation: Operation, words: np.ndarray, target: str) -> np.ndarray:
+def expected_bits(operation: Operation, patterns: np.ndarray, target: str) -> np.ndarray:
     b = NumpyVector()
     with NumpyVector.quiet():
-        return b.store_bf16(operation.emit(b, b.load_bf16(words)), resolve_target(target).numerics)
+        return b.store_bf16(operation.emit(b, b.load_bf16(patterns)), resolve_target(target).numerics)
 
 
 def test_roots_and_quotients_of_one_are_powers() -> None:
-    assert [(operation.name, operation.forms.power) for operation in POWERS] == [
+    assert [(operation.name, operation.implementations.power) for operation in POWERS] == [
         ("sqrt", 0.5), ("rsqrt", -0.5), ("reciprocal", -1.0)
     ]  # fmt: skip
 
@@ -39,27 +39,27 @@ def test_roots_and_quotients_of_one_are_powers() -> None:
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
-def test_every_word_has_the_power_that_float32_gives(operation: Operation, target: str, isa: HostIsa) -> None:
-    shuffled = np.random.default_rng(3).permutation(EVERY_WORD)
+def test_every_bfloat16_has_the_power_that_float32_gives(operation: Operation, target: str, isa: HostIsa) -> None:
+    shuffled = np.random.default_rng(3).permutation(EVERY_BFLOAT16)
     module = scheduled([TensorSpec((1, 65_536), BF16)], [(operation.name, 0)], target=target)
-    for words in (EVERY_WORD, NUMBERS_AND_ZEROS, shuffled):
-        (got,) = native(module, [words.reshape(1, -1)], isa)
-        assert_same_bits(got, expected_words(operation, words.reshape(1, -1), target))
+    for patterns in (EVERY_BFLOAT16, NUMBERS_AND_ZEROS, shuffled):
+        (got,) = native(module, [patterns.reshape(1, -1)], isa)
+        assert_same_bits(got, expected_bits(operation, patterns.reshape(1, -1), target))
 
 
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
-def test_a_power_among_other_ops_has_the_words_that_it_has_alone(operation: Operation, isa: HostIsa) -> None:
-    """Short chains hold two vectors of words at a time, long ones one; the last elements are fewer than that."""
+def test_a_power_among_other_ops_has_the_bits_that_it_has_alone(operation: Operation, isa: HostIsa) -> None:
+    """Short chains hold two vectors of bfloat16 at a time, long ones one; the last elements are fewer than that."""
     spec, target = TensorSpec((1, 1003), BF16), "wormhole_b0"
-    words = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
+    patterns = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
     for before, after in (([("abs", 0)], [("abs", 2)]), ([("tanh", 0), ("sin", 1)], [("gelu", 3), ("tanh", 4)])):
         calls = [*before, (operation.name, len(before)), *after]
-        (together,) = native(scheduled([spec], calls, target=target), [words], isa)
-        apart = words
+        (fused,) = native(scheduled([spec], calls, target=target), [patterns], isa)
+        unfused = patterns
         for name, _ in calls:
-            (apart,) = native(scheduled([spec], [(name, 0)], target=target), [apart], isa)
-        assert_same_bits(together, apart)
+            (unfused,) = native(scheduled([spec], [(name, 0)], target=target), [unfused], isa)
+        assert_same_bits(fused, unfused)
 
 
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)

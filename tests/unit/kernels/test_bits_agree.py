@@ -142,12 +142,12 @@ def test_rounding_to_bfloat16_is_the_same_everywhere(numerics: Numerics, isa: Ho
     b = NumpyVector()
     with NumpyVector.quiet():
         expected = np.asarray(b.round_to(x, DataType.BFLOAT16, numerics), np.float32)
-        words = b.store_bf16(x, numerics)
+        patterns = b.store_bf16(x, numerics)
     rounded = native(lambda b, x: b.round_to(x[0], DataType.BFLOAT16, numerics), 1, isa)
     stored = native(lambda b, x: b.store_bf16(x[0], numerics), 1, isa, output="i16")
     assert_same_bits(rounded(x), expected, x)
     numbers = ~np.isnan(expected)
-    np.testing.assert_array_equal(stored(x)[numbers], words[numbers])
+    np.testing.assert_array_equal(stored(x)[numbers], patterns[numbers])
     assert_same_bits((stored(x).astype(np.uint32) << 16).view(np.float32), expected, x)
 
 
@@ -166,12 +166,12 @@ def test_ieee_rounding_keeps_nan_and_denormals() -> None:
     assert got[1:].view(np.int32).tolist() == expected[1:].view(np.int32).tolist()
 
 
-def test_bfloat16_words_pass_through_loads_and_stores() -> None:
-    words = np.arange(2**16, dtype=np.uint16)
+def test_bfloat16_bits_pass_through_loads_and_stores() -> None:
+    patterns = np.arange(2**16, dtype=np.uint16)
     b = NumpyVector()
-    values = b.load_bf16(words)
+    values = b.load_bf16(patterns)
     numbers = ~np.isnan(values)
-    np.testing.assert_array_equal(b.store_bf16(values, Numerics.IEEE)[numbers], words[numbers])
+    np.testing.assert_array_equal(b.store_bf16(values, Numerics.IEEE)[numbers], patterns[numbers])
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
@@ -200,7 +200,7 @@ def test_the_bf16_instruction_changes_no_bit() -> None:
     np.testing.assert_array_equal(with_it, without)
 
 
-def test_no_family_of_functions_overrides_another_s() -> None:
-    families = [family for family in VectorMath.__mro__ if family.__module__.startswith("ttnn_jit.kernels.")]
-    defined = Counter(name for family in families for name in vars(family) if not name.startswith("__"))
+def test_no_mixin_overrides_another_s_functions() -> None:
+    mixins = [mixin for mixin in VectorMath.__mro__ if mixin.__module__.startswith("ttnn_jit.kernels.")]
+    defined = Counter(name for mixin in mixins for name in vars(mixin) if not name.startswith("__"))
     assert [name for name, count in defined.items() if count > 1 and name not in {"_abc_impl", "_is_protocol"}] == []

@@ -24,7 +24,7 @@ from ttnn_jit.runtime.native.image import Image, image_of
 
 
 def native(text: str, name: str, arguments: int):
-    """The function of so many words, and of a word."""
+    """The function of so many i64 arguments, whose result is an i64."""
     module = llvm.parse_assembly(text)
     module.verify()
     llvm.initialize_native_asmprinter()
@@ -154,10 +154,10 @@ def run(body, variables: list[int]) -> list[int]:
     return variables
 
 
-WORDS = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
+INT64S = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
 
 
-@given(BODIES, st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+@given(BODIES, st.lists(st.tuples(INT64S, INT64S), min_size=1, max_size=4))
 def test_a_function_computes_what_its_blocks_say(body, calls):
     f = function_of("a", "b")
     f.give_back(build(f, body, [*f.parameters, i64(5)])[-1])
@@ -166,8 +166,8 @@ def test_a_function_computes_what_its_blocks_say(body, calls):
         assert compiled(a, b) == run(body, [a, b, 5])[-1]
 
 
-@given(BODIES, BODIES, st.tuples(WORDS, WORDS))
-def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, words):
+@given(BODIES, BODIES, st.tuples(INT64S, INT64S))
+def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, arguments):
     """Behind code of the function's own, whose names and blocks are others."""
     inner = Builder(ModuleText())
     parameters = [inner.new(I64, name) for name in ("x", "y")]
@@ -176,8 +176,8 @@ def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, wo
     first = build(f, before, [*f.parameters, i64(5)])[-1]
     (result,) = f.take_in(region, [first, f.parameters[1]])
     f.give_back(result)
-    known = run(before, [*words, 5])[-1]
-    assert native(f.text, "f", 2)(*words) == run(body, [known, words[1], 5])[-1]
+    known = run(before, [*arguments, 5])[-1]
+    assert native(f.text, "f", 2)(*arguments) == run(body, [known, arguments[1], 5])[-1]
 
 
 # --- One by one -------------------------------------------------------------------------------------------------------
@@ -232,8 +232,8 @@ def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
     inner = Builder(ModuleText())
     x = inner.new(vector, "x")
     constant = integer(3, I32.times(4))
-    words = inner.add(inner.bitcast(x, I32.times(4)), constant)
-    region = Region(inner.body, [x], [words])
+    patterns = inner.add(inner.bitcast(x, I32.times(4)), constant)
+    region = Region(inner.body, [x], [patterns])
     assert constants_of(inner.body.code, most=4) == (constant,)
     assert constants_of(inner.body.code, most=0) is None
     f = FunctionBuilder("f", ModuleText(), [Parameter("a", vector)], taking_in=inner.body)

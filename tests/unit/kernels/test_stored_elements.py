@@ -30,9 +30,9 @@ TILE_BYTES = {"f16": 2048, "bfp_f8": 1088, "bfp_f4": 576, "bfp_f2": 320, "bfp_bf
 def random_values(seed, shape=(64, 64)):
     """Numbers of every exponent and neighbouring ones, denormals, zeros of both signs, infinities and NaN."""
     generator = np.random.default_rng(seed)
-    words = generator.integers(0, 2**32, shape, np.uint64).astype(np.uint32).view(np.float32)
+    patterns = generator.integers(0, 2**32, shape, np.uint64).astype(np.uint32).view(np.float32)
     near = np.float32(generator.standard_normal(shape) * 2.0 ** generator.integers(-20, 20, (*shape[:-1], 1)))
-    values = np.where(generator.random(shape) < 0.1, words, near)
+    values = np.where(generator.random(shape) < 0.1, patterns, near)
     special = np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 2**-15, 2**-16, 131008, 131072, 65519, 65520])
     return np.where(generator.random(shape) < 0.05, generator.choice(special, shape), values).astype(np.float32)
 
@@ -56,10 +56,12 @@ def test_tiles_are_packed_as_an_element_at_a_time(stored, seed):
 @given(st.integers(0, 2**32))
 @settings(max_examples=8, deadline=None)
 def test_packed_tiles_hold_the_numbers_of_the_format(stored, seed):
-    words = np.random.default_rng(seed).integers(0, 256, 2 * stored.itemsize, np.uint8)
-    tiles = words.reshape(2, -1)
+    patterns = np.random.default_rng(seed).integers(0, 256, 2 * stored.itemsize, np.uint8)
+    tiles = patterns.reshape(2, -1)
     tiles[:, :64] %= 32 if stored.traits.exponent_bits == 5 else 255
-    np.testing.assert_array_equal(decoded(words, (32, 64), stored), codec.unpacked(words.tobytes(), (32, 64), stored))
+    np.testing.assert_array_equal(
+        decoded(patterns, (32, 64), stored), codec.unpacked(patterns.tobytes(), (32, 64), stored)
+    )
 
 
 @FORMAT

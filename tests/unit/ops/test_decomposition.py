@@ -52,7 +52,7 @@ def test_the_specs_of_calls_are_those_that_a_program_has(macro):
             specs = [None if each is None else TensorSpec(each, dtype, Layout.TILE) for each in shapes]
             builder, ops = a_program()
             operands = [None if each is None else ops.value((builder.argument(each), each)) for each in specs]
-            made = macro.written_out(ops, operands, statics)
+            made = macro.decomposed(ops, operands, statics)
             assert [each.spec for each in made] == [*macro.results(specs, statics)]
             assert [spec_of(each.handle.type) for each in made] == [each.spec for each in made]
             assert not {each.handle for each in made} & {each.handle for each in operands if each is not None}
@@ -119,7 +119,7 @@ def test_a_macro_operation_rounds_as_its_calls_do_or_once(in_float32):
 
     own = macro(decompose, in_float32=in_float32)
     builder, ops = a_program()
-    (made,) = own.written_out(ops, [ops.value((builder.argument(X), X))], ())
+    (made,) = own.decomposed(ops, [ops.value((builder.argument(X), X))], ())
     module = builder.finish([made.handle])
     casts = [op for op in module.walk() if op.name == "ttnn.typecast"]
     dtypes = [spec_of(op.results[0].type).dtype for op in module.walk() if op.name in {"ttnn.exp", "ttnn.multiply"}]
@@ -140,7 +140,7 @@ def test_a_composite_may_call_macro_operations_and_other_composites():
 
     (made,) = Composite(
         name="own", summary="", parameters=(OPERAND,), golden=None, decompose=decompose
-    ).written_out(ops, [x], ())  # fmt: skip
+    ).decomposed(ops, [x], ())  # fmt: skip
     assert made.shape == (3, 40)
     names = [op.name.removeprefix("ttir.") for op in builder.block.ops]
     assert names == ["exp", "max", "subtract", "exp", "sum", "div", "reshape", "reshape", "concat", "sum"]

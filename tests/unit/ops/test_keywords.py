@@ -171,7 +171,7 @@ def test_both_forms_of_gelu_run_in_one_jitted_function():
 
 
 def test_digamma_is_torchs_on_every_target(device, cpu_device):
-    """ttnn's first formula had three signs turned around, 0.4635 at 2; it has been replaced there."""
+    """ttnn's first formula had three signs wrong, 0.4635 at 2; it has been replaced there."""
     x = torch.tensor([[2.0, 0.25, 1e-30, 0.0, -0.0, 100.0, 3e38, torch.inf, -0.5, -1.0]])
     for each_device in (device, cpu_device):
         got = ttnn.digamma(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=each_device)).to_torch()

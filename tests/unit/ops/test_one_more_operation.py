@@ -25,21 +25,21 @@ from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.ops import OVERLOADS
 
 STAGE = "d2m-insert-dst-register-access"
-WORDS = {torch.float32: "i4", torch.bfloat16: "i2"}
+BIT_TYPES = {torch.float32: "i4", torch.bfloat16: "i2"}
 
 
 def program_of(name, statics):
     return lambda *tensors: getattr(ttnn, name)(*tensors, *statics)
 
 
-def words(x):
+def for_interpreter(x):
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
 for name in sys.argv[1:]:
     (operation,) = OVERLOADS[name]
     for shapes, statics in operation.examples or [(((33, 40),), ())]:
-        for dtype in WORDS:
+        for dtype in BIT_TYPES:
             generator = torch.Generator().manual_seed(1)
             tensors = [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
             program = program_of(name, statics)
@@ -53,8 +53,9 @@ for name in sys.argv[1:]:
             text = jitted.ir(*tensors, stage=STAGE)
             module = parse_module(text)
             assert print_module(module) == text
-            (interpreted,) = interpret(module, [words(x) for x in tensors])
-            assert (interpreted.reshape(-1).view(WORDS[dtype]) == words(got).reshape(-1).view(WORDS[dtype])).all(), name
+            (interpreted,) = interpret(module, [for_interpreter(x) for x in tensors])
+            found = for_interpreter(got).reshape(-1).view(BIT_TYPES[dtype])
+            assert (interpreted.reshape(-1).view(BIT_TYPES[dtype]) == found).all(), name
             assert jitted.explain(*tensors).launches
             for target in ("cpu", "wormhole_b0"):
                 with ttnn.manage_device(0, target=target) as device:
@@ -112,7 +113,7 @@ def declared_in(text):
 
 
 def sections():
-    """Family -> the file that its section names, its text, and the constant that holds the declaration."""
+    """Operation family -> the file that its section names, its text, and the constant that holds the declaration."""
     page = (ROOT / "docs" / "adding_an_operation.md").read_text()
     found = {}
     for section in page.split("\n## ")[1:]:

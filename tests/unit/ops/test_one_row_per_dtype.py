@@ -106,8 +106,8 @@ def test_the_names_of_a_row_are_types_of_its_size(dtype):
 @DTYPES
 def test_the_format_of_an_element_in_a_buffer_is_that_of_numpys_array(dtype):
     array = np.arange(2).astype(dtype.traits.numpy)
-    words = memoryview(array.tobytes()).cast(dtype.buffer_format)
-    assert (len(words), words.tolist()) == (2, array.tolist())
+    patterns = memoryview(array.tobytes()).cast(dtype.buffer_format)
+    assert (len(patterns), patterns.tolist()) == (2, array.tolist())
 
 
 @DTYPES

@@ -18,10 +18,10 @@ def table_of(kernel, operands):
     offsets = (ctypes.c_int64 * operands)()
     addresses = {"indices": ctypes.addressof(indices), "offsets": ctypes.addressof(offsets)}
     given = {"function": address, "operands": operands, "chunks": 1, **addresses}
-    entry_words = LaunchEntry.words(**dict.fromkeys(LaunchEntry.fields, 0) | given)
-    head = LaunchTable.words(kernels=1, widest=operands)
-    words = (ctypes.c_int64 * (len(head) + len(entry_words)))(*head, *entry_words)
-    return ctypes.addressof(words), (indices, offsets, words, kernel)
+    fields = LaunchEntry.int64s(**dict.fromkeys(LaunchEntry.fields, 0) | given)
+    head = LaunchTable.int64s(kernels=1, widest=operands)
+    table = (ctypes.c_int64 * (len(head) + len(fields)))(*head, *fields)
+    return ctypes.addressof(table), (indices, offsets, table, kernel)
 
 
 @pytest.mark.parametrize("gives_lock_away", [False, True])

@@ -107,7 +107,7 @@ def test_written_memory_starts_on_a_page_of_its_own(triple):
 
 
 @here_and_on_aarch64
-def test_functions_elsewhere_are_called_through_the_images_own_words(triple):
+def test_functions_elsewhere_are_called_through_the_images_own_slots(triple):
     data = image_of(object_file(COPY, triple))
     source, target = np.arange(3), np.zeros(3, np.int64)
     if is_foreign(data):

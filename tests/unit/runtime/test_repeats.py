@@ -1,4 +1,4 @@
-"""Repeats of launches run as their launches would one after the other, and are checked without being written out."""
+"""Repeats of launches run as their launches would one after the other, and are checked without being unrolled."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ def nests(draw):
     return counts, draw(st.integers(1, 5)), draw(st.integers(0, 3)), [draw(st.booleans()) for _ in counts]
 
 
-def blocks_in_repeats(counts, size, tail, turned):
+def blocks_in_repeats(counts, size, tail, are_backward):
     """Each block negated into memory of its own, and doubled from there; some repeats read from their end on."""
     spans = [size * int(np.prod(counts[k + 1 :])) for k, _ in enumerate(counts)]
-    first = sum((count - 1) * span for count, span, turn in zip(counts, spans, turned, strict=True) if turn)
-    read = [(-span if turn else span, 0) for span, turn in zip(spans, turned, strict=True)]
+    first = sum(
+        (count - 1) * span for count, span, is_backward in zip(counts, spans, are_backward, strict=True) if is_backward
+    )
+    read = [(-span if is_backward else span, 0) for span, is_backward in zip(spans, are_backward, strict=True)]
     negate = Launch("t_neg", (X, BLOCK), (size, 1, 1), offsets=(first, 0), steps=tuple(read))
     double = Launch("t_double", (BLOCK, Y), (size, 1, 1), steps=tuple((0, span) for span in spans))
     launches = (negate, double)
@@ -61,12 +63,12 @@ def blocks_in_repeats(counts, size, tail, turned):
 @settings(max_examples=60, deadline=None)
 @given(nests())
 def test_repeats_in_repeats_meet_what_their_steps_say(nest):
-    counts, size, tail, turned = nest
-    plan = blocks_in_repeats(counts, min(size, 9), min(tail, size), turned)
+    counts, size, tail, are_backward = nest
+    plan = blocks_in_repeats(counts, min(size, 9), min(tail, size), are_backward)
     blocks = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
     whole = blocks[: size * int(np.prod(counts))].reshape(*counts, size)
-    turns = tuple(slice(None, None, -1 if turn else 1) for turn in turned)
-    want = [*(-2 * whole[turns]).ravel(), *(-2 * blocks[whole.size :])]
+    order = tuple(slice(None, None, -1 if is_backward else 1) for is_backward in are_backward)
+    want = [*(-2 * whole[order]).ravel(), *(-2 * blocks[whole.size :])]
     assert run(plan).tolist() == want
     assert ProgramPlan.from_json(plan.to_json()) == plan
     assert plan.runs == 2 * int(np.prod(counts)) + 2 * bool(min(tail, size))
@@ -100,7 +102,7 @@ def test_a_repeat_takes_the_room_of_a_round_in_a_plan_and_in_its_text():
         ([Repeat(4, (replace(NEGATE, steps=((4,),)), DOUBLE))], "for 2 operands in 1 repeats"),
         ([NEGATE, Repeat(4, (DOUBLE,))], "for 2 operands in 0 repeats"),
         ([Repeat(4, (DOUBLE, NEGATE))], "reads buffer 2 before it is written"),
-        ([Repeat(4, (replace(NEGATE, steps=((1 << 63, 0),)), DOUBLE))], "numbers that are none of its words"),
+        ([Repeat(4, (replace(NEGATE, steps=((1 << 63, 0),)), DOUBLE))], "numbers of more than 64 bits"),
         ([Repeat(1 << 16, (replace(NEGATE, steps=((0, 0),)), replace(DOUBLE, steps=((0, 0),))))], "run 131072 times"),
     ],
 )

@@ -18,7 +18,7 @@ def test_fields_follow_each_other_and_what_is_apart_shares_its_lines_with_none()
     assert Shared.nbytes == 264
 
 
-def test_a_call_takes_the_pool_by_its_first_word():
+def test_a_call_takes_the_pool_by_its_first_field():
     assert Pool.busy.offset == 0
 
 
@@ -28,8 +28,8 @@ def test_no_two_fields_of_the_pool_overlap():
     assert ends[-1][1] == Pool.nbytes
 
 
-def test_a_structure_of_words_takes_each_of_its_fields_by_name():
+def test_a_structure_of_numbers_and_addresses_takes_each_of_its_fields_by_name():
     values = {name: k for k, name in enumerate(LaunchEntry.fields)}
-    assert LaunchEntry.words(**dict(reversed(values.items()))) == list(range(10))
+    assert LaunchEntry.int64s(**dict(reversed(values.items()))) == list(range(10))
     with pytest.raises(AssertionError):
-        LaunchEntry.words(function=0)
+        LaunchEntry.int64s(function=0)

@@ -249,9 +249,9 @@ def test_numpy_gets_the_elements_of_a_host_tensor_in_float32(shape, dtype, tiled
 
 
 def test_every_bfloat16_has_its_bits_in_numpy():
-    words = torch.arange(-(2**15), 2**15).to(torch.int16)
-    array = np.asarray(host(words.view(torch.bfloat16), ttnn.bfloat16))
-    assert np.array_equal(array.view(np.uint32) >> 16, words.numpy().view(np.uint16))
+    patterns = torch.arange(-(2**15), 2**15).to(torch.int16)
+    array = np.asarray(host(patterns.view(torch.bfloat16), ttnn.bfloat16))
+    assert np.array_equal(array.view(np.uint32) >> 16, patterns.numpy().view(np.uint16))
 
 
 def test_an_array_is_a_copy():

@@ -139,15 +139,15 @@ def test_a_short_kernel_is_shared_only_where_calls_follow_each_other(set_threads
     set_threads("2")
     compiled, x = jit(cosh), torch.randn(201, 300)
     expected = compiled(x)
-    wait_until(lambda: pool_word(Pool.awake) == 0)
-    shared = pool_word(Pool.round)
+    wait_until(lambda: pool_field(Pool.awake) == 0)
+    shared = pool_field(Pool.round)
     compiled(x)
-    assert (pool_word(Pool.round), pool_word(Pool.awake)) == (shared, 0)
-    wait_until(lambda: torch.equal(compiled(x), expected) and pool_word(Pool.round) > shared + 20)
-    wait_until(lambda: pool_word(Pool.awake) == 0)
+    assert (pool_field(Pool.round), pool_field(Pool.awake)) == (shared, 0)
+    wait_until(lambda: torch.equal(compiled(x), expected) and pool_field(Pool.round) > shared + 20)
+    wait_until(lambda: pool_field(Pool.awake) == 0)
 
 
-def pool_word(field):
+def pool_field(field):
     return HELPERS._state[field.offset // 8]
 
 

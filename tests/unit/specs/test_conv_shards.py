@@ -34,14 +34,14 @@ def result_config(own, layout, given_config=ttnn.DRAM_MEMORY_CONFIG, **fields):
     grid=st.tuples(st.integers(1, 10), st.integers(1, 12)),
     is_product=st.booleans(),
     tiled=st.booleans(),
-    turned=st.booleans(),
+    transpose_shards=st.booleans(),
     block=st.sampled_from([0, 32, 64, 96]),
 )
 def test_shards_hold_the_result_and_no_core_is_left_without_one(
-    rows, channels, layout, grid, is_product, tiled, turned, block
+    rows, channels, layout, grid, is_product, tiled, transpose_shards, block
 ):
     own = shards(rows, channels, grid=grid, is_product=is_product, tiled=tiled)
-    config = result_config(own, layout, transpose_shards=turned, act_block_h_override=block)
+    config = result_config(own, layout, transpose_shards=transpose_shards, act_block_h_override=block)
     stored = (round_up(rows, 32), round_up(channels, 32)) if tiled else (rows, channels)
     check_sharding((1, 1, *stored), config, tiled=tiled)
     cores = shard_cores((1, 1, *stored), config)

@@ -301,7 +301,7 @@ def test_the_padded_region_is_what_no_element_lies_in(layout):
 
 @given(layouts())
 @settings(max_examples=25, deadline=None)
-def test_text_that_is_printed_is_read_as_the_same_layout_and_spelled_as_mlir_does(layout):
+def test_text_that_is_printed_is_read_as_the_same_layout_in_the_spelling_of_mlir(layout):
     assert parse_layout(layout_text(layout), layout.shape) == layout
     as_mlir = affine_map_text(map_of(Access(layout.shape, layout.linear.results)))
     assert str(layout.linear) == as_mlir

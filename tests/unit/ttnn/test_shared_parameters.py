@@ -81,7 +81,7 @@ def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[i
 
 
 @pytest.mark.parametrize("function", [square, unobserved])
-def test_a_signature_is_that_of_the_function_written_out(function):
+def test_a_signature_is_that_of_the_function_with_explicit_parameters(function):
     assert inspect.signature(function) == inspect.signature(written)
     assert declaration_of(function).signature == inspect.signature(written)
     assert get_type_hints(function) == get_type_hints(written)
@@ -117,7 +117,7 @@ def test_the_body_gets_an_instance_as_its_class_makes_it(function):
 @pytest.mark.parametrize(
     ("args", "kwargs"), [((), {}), ((1,), {}), ((1, (2, 2), 3), {"scale": 1}), ((1,), {"scale": 1, "color": 2})]
 )
-def test_a_wrong_call_is_refused_in_the_words_for_the_function_written_out(function, args, kwargs):
+def test_a_wrong_call_is_refused_in_the_words_for_explicit_parameters(function, args, kwargs):
     with pytest.raises(TypeError) as pythons:
         written(*args, **kwargs)
     with pytest.raises(CallError) as refused:

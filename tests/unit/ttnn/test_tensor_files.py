@@ -31,8 +31,8 @@ def folder(tmp_path_factory):
 
 def of_random_bits(shape, dtype, layout=ttnn.ROW_MAJOR_LAYOUT, seed=0):
     data = np.random.default_rng(seed).bytes(int(np.prod(shape)) * dtype.itemsize)
-    words = np.frombuffer(bytearray(data), f"int{8 * dtype.itemsize}")
-    bits = torch.from_numpy(words).view(dtype.torch).reshape(shape)
+    patterns = np.frombuffer(bytearray(data), f"int{8 * dtype.itemsize}")
+    bits = torch.from_numpy(patterns).view(dtype.torch).reshape(shape)
     return ttnn.from_torch(bits, dtype, layout=layout)
 
 

@@ -1,7 +1,7 @@
 """The parameters of every function against the vendor's: names, order, and what each is when it is not given.
 
-`tests/vendor/signatures.tsv` has the vendor's forms, as facts: names, kinds and defaults. `deviations.tsv` has what is
-otherwise here on purpose, each with its reason; one that is not otherwise any more is an error too.
+`tests/vendor/signatures.tsv` has the vendor's signatures, as facts: names, kinds and defaults. `deviations.tsv` has
+what is otherwise here on purpose, each with its reason; one that is not otherwise any more is an error too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUIRED = inspect.Parameter.empty
 GENERAL = {each.name: each for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)}
 
 
-class Form(NamedTuple):
+class VendorSignature(NamedTuple):
     """One way to call a function of the vendor's: its parameters, each with the text of its default, or None."""
 
     positional: dict[str, str | None]
@@ -40,10 +40,10 @@ def rows(name: str) -> list[dict[str, str]]:
     return [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
 
 
-def parsed(text: str) -> Form:
-    """What a form says; C++ may have a parameter without default behind one that has one, which Python has not."""
+def parsed(text: str) -> VendorSignature:
+    """What a signature says; C++ may have a parameter without default behind one that has one, which Python has not."""
     positional, _, by_name = text.removeprefix("(").removesuffix(")").partition("*")
-    return Form(
+    return VendorSignature(
         *({name: default or None for name, default in _PARAMETER.findall(part)} for part in (positional, by_name))
     )
 
@@ -52,9 +52,9 @@ _PARAMETER = re.compile(r"(\w+)(?:=((?:\[[^]]*\]|\([^)]*\)|'[^']*'|[^,'])*))?(?:
 
 """A name, and a default behind it."""
 
-FORMS: dict[str, list[Form]] = {}
+SIGNATURES: dict[str, list[VendorSignature]] = {}
 for row in rows("signatures.tsv"):
-    FORMS.setdefault(row["function"], []).append(parsed(row["form"]))
+    SIGNATURES.setdefault(row["function"], []).append(parsed(row["form"]))
 DEVIATIONS = {(row["function"], row["parameter"]): row for row in rows("deviations.tsv")}
 
 
@@ -121,8 +121,8 @@ def differences(name: str) -> Iterator[tuple[str, str]]:
     function, seen = function_of(name), set()
     here = ours(function)
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in _parameters(function))
-    for form in FORMS[name]:
-        for parameter, default in (form.positional | form.by_name).items():
+    for signature in SIGNATURES[name]:
+        for parameter, default in (signature.positional | signature.by_name).items():
             if parameter in seen:
                 continue
             if parameter not in here:
@@ -134,14 +134,14 @@ def differences(name: str) -> Iterator[tuple[str, str]]:
                 wanted = "required" if here[parameter] is REQUIRED else repr(here[parameter])
                 yield parameter, f"{default} -> {wanted}"
 
-    yield from ((parameter, "added") for parameter in added(function, FORMS[name]))
-    if not all(any(fits(form, names) for names in orders(function)) for form in FORMS[name]):
+    yield from ((parameter, "added") for parameter in added(function, SIGNATURES[name]))
+    if not all(any(fits(signature, names) for names in orders(function)) for signature in SIGNATURES[name]):
         yield "(order)", "otherwise"
 
 
-def added(function: Any, forms: list[Form]) -> list[str]:
-    """Parameters of which no form of the vendor's has a name."""
-    known = {parameter for form in forms for parameter in form.positional | form.by_name}
+def added(function: Any, signatures: list[VendorSignature]) -> list[str]:
+    """Parameters of which no signature of the vendor's has a name."""
+    known = {parameter for signature in signatures for parameter in signature.positional | signature.by_name}
     if isinstance(function, TtnnOperation):
         parameters = (each for one in function.__ttnn_overloads__ for each in one.parameters)
         own = {each.name: {each.name, *each.aliases} for each in parameters if each not in GRADIENT_PARAMETERS}
@@ -166,11 +166,11 @@ def orders(function: Any) -> Iterator[list[set[str]]]:
         yield [{each.name, *each.aliases} for each in operation.parameters if each.is_positional]
 
 
-def fits(form: Form, names: list[set[str]]) -> bool:
+def fits(signature: VendorSignature, names: list[set[str]]) -> bool:
     """Whether every parameter that has a position in both has the same one."""
     return all(
         parameter in names[index] or not any(parameter in each for each in names)
-        for index, parameter in enumerate(form.positional)
+        for index, parameter in enumerate(signature.positional)
         if index < len(names)
     )
 
@@ -184,7 +184,7 @@ def _parameters(function: Any) -> list[inspect.Parameter]:
     return [] if isinstance(function, TtnnOperation) else [*inspect.signature(function).parameters.values()]
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", SIGNATURES)
 def test_a_function_has_the_vendors_parameters_and_defaults(name):
     found = dict(differences(name))
     stated = {parameter: row["here"] for (function, parameter), row in DEVIATIONS.items() if function == name}
@@ -193,8 +193,8 @@ def test_a_function_has_the_vendors_parameters_and_defaults(name):
 
 def test_every_deviation_says_why():
     assert all(len(row["reason"].split()) > 2 for row in DEVIATIONS.values())
-    assert {function for function, _ in DEVIATIONS} <= {*FORMS}
+    assert {function for function, _ in DEVIATIONS} <= {*SIGNATURES}
 
 
 def test_the_table_has_most_public_functions():
-    assert len(FORMS) > 450
+    assert len(SIGNATURES) > 450

@@ -98,9 +98,9 @@ def test_keywords_that_are_no_keys_and_tensors_among_keywords_go_the_long_way(de
 def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensors, keywords):
     given = [on(device, 32, 32) for _ in range(tensors)]
     operation.clear()
-    plain, asked = operation(*given), operation(*given, **keywords)
+    plain, requested = operation(*given), operation(*given, **keywords)
     for _ in range(3):
-        for first, again in ((asked, operation(*given, **keywords)), (plain, operation(*given))):
+        for first, again in ((requested, operation(*given, **keywords)), (plain, operation(*given))):
             assert again.spec is first.spec
             assert torch.equal(again.to_torch(), first.to_torch())
 

@@ -217,8 +217,8 @@ class _Part:
             return Access(own.extents, tuple(coordinates)).address(spec.shape, spec.element_strides)
         shape, axis = tuple(self.block.spec.shape), self.axis_of_copied
         number, coordinates[axis] = divided(coordinates[axis], shape[axis]), remainder(coordinates[axis], shape[axis])
-        together = (self.count, *shape)
-        return Access(own.extents, (number, *coordinates)).address(together, dense_strides(together))
+        stacked = (self.count, *shape)
+        return Access(own.extents, (number, *coordinates)).address(stacked, dense_strides(stacked))
 
 
 def _rounds(parts: Sequence[_Part]) -> list[Rounds]:

@@ -13,7 +13,7 @@ from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
-_WORDS = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)
+_BFLOAT16 = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class LookupSplit:
         return not any(isinstance(step, Apply | Cast) for step in self.rest.steps)
 
     @property
-    def looks_up_loaded_words(self) -> bool:
-        """Whether the words that are looked up are loaded, and not computed by the rest."""
+    def looks_up_loaded_elements(self) -> bool:
+        """Whether the elements that are looked up are loaded, and not computed by the rest."""
         (operand,) = (step.operand for step in self.rest.steps if isinstance(step, LookUp))
         return isinstance(self.rest.steps[operand], Load)
 
@@ -70,7 +70,7 @@ def _streams_of(body: KernelBody) -> list[frozenset[int]]:
 
 
 def _is_bfloat16(body: KernelBody, index: int) -> bool:
-    """Whether the step's tile is one of bfloat16 words."""
+    """Whether the step's tile is one of bfloat16."""
     match body.steps[index]:
         case Load(stream):
             found = body.streams[stream]
@@ -111,7 +111,7 @@ def _split(body: KernelBody, root: int, last: int, between: list[int]) -> Lookup
     step_of = {index: 1 + k for k, index in enumerate(between)}
     inner = [with_operands(body.steps[index], lambda operand: step_of.get(operand, 0)) for index in between]
     steps = (Load(0, None), *inner, Store(step_of[last], 1))
-    function = KernelBody((_WORDS, replace(_WORDS, written=True)), 0, steps, body.numerics)
+    function = KernelBody((_BFLOAT16, replace(_BFLOAT16, written=True)), 0, steps, body.numerics)
     kept = [index for index in range(len(body.steps)) if index == last or index not in step_of]
     outer = {index: k for k, index in enumerate(kept)}
     rest: list[Step] = [
@@ -129,8 +129,8 @@ def best_lookup(body: KernelBody, isa: HostIsa) -> tuple[LookupSplit, VectorLoop
 
 def looking_up(split: LookupSplit, isa: HostIsa) -> VectorLoop:
     """The loop of what is left when a part is looked up."""
-    beside = split.looks_up_loaded_words and not split.is_whole
-    unroll = 2 if beside or isa.lanes < _MIN_CHUNK_WORDS else 1
+    beside = split.looks_up_loaded_elements and not split.is_whole
+    unroll = 2 if beside or isa.lanes < _MIN_CHUNK_ELEMENTS else 1
     return vector_loop(split.rest, isa, unroll)
 
 
@@ -145,7 +145,7 @@ def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
     """The cost of lookups beside other steps, relative to a loop of lookups alone."""
     return (
         _OVERHEAD_BESIDE_TWO_VECTORS
-        if split.looks_up_loaded_words and lanes >= _MIN_CHUNK_WORDS
+        if split.looks_up_loaded_elements and lanes >= _MIN_CHUNK_ELEMENTS
         else _OVERHEAD_BESIDE_OTHER_STEPS
     )
 
@@ -156,9 +156,9 @@ This and the next three are fitted by benchmarks/kernels/choices.py, `lookup tab
 benchmarks/kernels/vector_math.py.
 """
 _OVERHEAD_BESIDE_OTHER_STEPS = 1.25
-"""Of lookups of words that the loop computes."""
+"""Of lookups of elements that the loop computes."""
 _OVERHEAD_BESIDE_TWO_VECTORS = 0.85
-"""Of lookups of loaded words in chunks of two vectors, whose arithmetic overlaps with the lookups."""
-_MIN_CHUNK_WORDS = 16
-"""Words of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded words are
-looked up beside other steps."""
+"""Of lookups of loaded elements in chunks of two vectors, whose arithmetic overlaps with the lookups."""
+_MIN_CHUNK_ELEMENTS = 16
+"""Elements of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded elements
+are looked up beside other steps."""

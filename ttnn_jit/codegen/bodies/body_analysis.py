@@ -58,7 +58,7 @@ def both_signs(body: KernelBody) -> dict[int, BothSigns]:
 
 
 def _has_both_signs(step: Apply) -> bool:
-    return operation_of_tile(step.tile_name).forms.both_signs is not None
+    return operation_of_tile(step.tile_name).implementations.both_signs is not None
 
 
 def between_bfloat16(body: KernelBody) -> set[int]:

@@ -32,7 +32,7 @@ from ttnn_jit.kernels.llvm.elements import computed
 from ttnn_jit.kernels.llvm.values import Value as LlvmValue
 from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.loops.tile_loop import Chunk, chunk_types
-from ttnn_jit.kernels.vectors.bfloat16_words import Bfloat16Words, Vectors
+from ttnn_jit.kernels.vectors.bfloat16_conversions import Bfloat16Conversions, Vectors
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.target import Numerics
@@ -49,7 +49,7 @@ class BodyEmitter:
         self._body = body
         self._builder = builder
         self._unroll = unroll
-        self._words = Bfloat16Words(builder, body.numerics, interleaved=body.is_all_bfloat16)
+        self._conversions = Bfloat16Conversions(builder, body.numerics, interleaved=body.is_all_bfloat16)
         self._order = emission_order(body)
         self._both_signs = both_signs(body)
         self._between_bfloat16 = between_bfloat16(body)
@@ -74,16 +74,16 @@ class BodyEmitter:
         return [self._builder.new(type_, "element") for type_ in types]
 
     def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> LlvmValue:
-        """The words of the single result, checked for NaN once instead of after every op, for they propagate to it."""
-        careful = self._words
-        self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
-        words = self._single_result(inputs)
-        self._words = careful
-        return self._builder.unless_nan(words, lambda: self._single_result(inputs))
+        """The bits of the single result, checked for NaN once instead of after every op, for they propagate to it."""
+        careful = self._conversions
+        self._conversions = Bfloat16Conversions(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
+        bits = self._single_result(inputs)
+        self._conversions = careful
+        return self._builder.unless_nan(bits, lambda: self._single_result(inputs))
 
     def _single_result(self, inputs: Sequence[Chunk]) -> LlvmValue:
-        ((words,),) = self._results(inputs)
-        return words
+        ((bits,),) = self._results(inputs)
+        return bits
 
     def _results(self, inputs: Sequence[Chunk]) -> list[Chunk]:
         loaded = dict(zip(self._inputs, inputs, strict=True))
@@ -112,7 +112,7 @@ class BodyEmitter:
         if stream.dtype.is_compute_type or stream.access is InnerAccess.SCALAR:
             return tuple(chunk)
         if stream.dtype.is_upper_half:
-            return self._words.widened(chunk[0], self._unroll)
+            return self._conversions.widened(chunk[0], self._unroll)
         return tuple(computed(self._builder, elements, stream.dtype) for elements in chunk)
 
     def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
@@ -120,8 +120,8 @@ class BodyEmitter:
         if dtype.is_compute_type:
             return vectors
         if dtype.is_upper_half:
-            return [self._words.narrowed(vectors)]
-        return [self._builder.cut(words, dtype) for words in vectors]
+            return [self._conversions.narrowed(vectors)]
+        return [self._builder.cut(vector, dtype) for vector in vectors]
 
     def _value(
         self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]
@@ -129,7 +129,7 @@ class BodyEmitter:
         """The tile of a step; `exact` caches results before rounding."""
         match step:
             case LookUp():
-                return self._words.looked_up(values[step.operand])
+                return self._conversions.looked_up(values[step.operand])
             case Cast():
                 return self._cast(step, values[step.operand])
             case Apply():
@@ -138,38 +138,38 @@ class BodyEmitter:
                 if step.dtype.is_compute_type or self._needs_no_rounding(index, step):
                     return exact[index]
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
-                    return self._words.flushed(exact[index])
-                return self._words.rounded(exact[index], step.dtype)
+                    return self._conversions.flushed(exact[index])
+                return self._conversions.rounded(exact[index], step.dtype)
 
     def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
         source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
-        widths = source.compute.is_double_word, target.compute.is_double_word
+        widths = source.compute.is_int64, target.compute.is_int64
         if target is not source and (target.is_integer is not source.is_integer or any(widths)):
             return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
         if target is source or target.is_compute_type or self._is_bfloat16(step.operand):
             return vectors
-        return self._words.rounded(vectors, target)
+        return self._conversions.rounded(vectors, target)
 
     def _bfloat16_power_of(self, index: int, step: Apply) -> float | None:
-        """The exponent of an op that is a power of its bfloat16 operand and is computed on words; else None."""
+        """The exponent of an op that is a power of its bfloat16 operand and is computed on its bits; else None."""
         is_all_bfloat16 = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
-        return operation_of_tile(step.tile_name).forms.power if is_all_bfloat16 else None
+        return operation_of_tile(step.tile_name).implementations.power if is_all_bfloat16 else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The results, before rounding, of an op and of its pair f(-x)."""
         builder, operation = self._builder, operation_of_tile(step.tile_name)
         pair = self._both_signs.get(index)
-        if pair is not None and operation.forms.both_signs is not None:
-            both = [operation.forms.both_signs(builder, vector) for vector in values[pair.argument]]
+        if pair is not None and operation.implementations.both_signs is not None:
+            both = [operation.implementations.both_signs(builder, vector) for vector in values[pair.argument]]
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
         power = self._bfloat16_power_of(index, step)
         if power is not None:
             (operand,) = operands_of(step)
-            return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
+            return {index: self._conversions.power(values[operand], power, step.tile_name, operation.emit)}
         emit, numbers = operation.emit, [number.value for number in step.numbers]
-        if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
-            emit = operation.forms.bfloat16
+        if operation.implementations.bfloat16 is not None and index in self._between_bfloat16:
+            emit = operation.implementations.bfloat16
         compute = step.dtype.compute
         arithmetic = builder.arithmetic(compute)
         operands = [
@@ -181,7 +181,7 @@ class BodyEmitter:
         return {index: tuple(emit(arithmetic, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
 
     def _needs_no_rounding(self, index: int, step: Apply) -> bool:
-        """Whether the result is exact in bfloat16: computed on words, or selected from operands that are."""
+        """Whether the result is exact in bfloat16: computed on bits, or selected from operands that are."""
         return self._bfloat16_power_of(index, step) is not None or self._chooses_among(step, self._is_bfloat16)
 
     def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:

@@ -118,9 +118,9 @@ class Product:
     multiplication: Multiplication | None = None
 
     @property
-    def turned(self) -> Product:
-        """The same of the factors in the other order."""
-        multiplication = self.multiplication and self.multiplication.turned
+    def swapped(self) -> Product:
+        """The product of the factors in the other order."""
+        multiplication = self.multiplication and self.multiplication.swapped
         return replace(self, left=self.right, right=self.left, multiplication=multiplication)
 
 
@@ -231,7 +231,7 @@ class KernelBody:
 
     @property
     def is_all_bfloat16(self) -> bool:
-        """Whether all streams but forwarded ones are bfloat16, so two vectors can be the halves of 32-bit words."""
+        """Whether all streams but forwarded ones are bfloat16, so two vectors can be the halves of 32-bit integers."""
         moving = (stream for stream in self.streams if stream.access is not InnerAccess.SCALAR and not stream.forwarded)
         return all(stream.dtype.is_upper_half for stream in moving)
 

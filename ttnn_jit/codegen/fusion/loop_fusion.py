@@ -202,7 +202,7 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
     None if it has none, if another loop needs that one where it is, or if the two run over other elements.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
-    if last is None or last.readers or not _run_together(last, reader):
+    if last is None or last.readers or not _are_fusible(last, reader):
         return None
     of_last = [operand for operand in reader.reads if writers.loop_of(operand.value) is last]
     if not all(map(writers.is_read_as_written, of_last)):
@@ -215,7 +215,7 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
     return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
 
 
-def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
+def _are_fusible(one: _FusedLoop, other: _FusedLoop) -> bool:
     """Whether one loop can meet the elements of both in the order of each."""
     spaces, frames = one.spaces | other.spaces, one.frames | other.frames
     contractions = one.contractions + other.contractions

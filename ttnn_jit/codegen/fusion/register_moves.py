@@ -1,4 +1,4 @@
-"""Copies whose elements are turned around or repeated in registers: transposes, rows backwards, every second one."""
+"""Copies whose elements are permuted or repeated in registers: transposes, rows backwards, every second one."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     columns = _power_below(nest.extents[-2], LINE // itemsize)
     if (around := _of_rows_that_follow(nest, most)) is not None:
         row, nest = nest.extents[-1], _with_next_to_block(nest, around)
-        together = _power_below(nest.extents[-3], most // row)
-        return _moved(launch, Transposed(row * together, columns, together), replace(nest, whole=(*_BLOCK, 2)))
+        rows_per_vector = _power_below(nest.extents[-3], most // row)
+        return _moved(
+            launch, Transposed(row * rows_per_vector, columns, rows_per_vector), replace(nest, whole=(*_BLOCK, 2))
+        )
     lanes = _power_below(nest.extents[-1], most)
     past = _passes_caches(bound, lanes, far=is_far_transpose(*_specs(bound)))
     return _moved(launch, Transposed(lanes, columns), replace(nest, whole=_BLOCK), nontemporal=past)

@@ -32,18 +32,18 @@ def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
 
 
 def swept(
-    body: KernelBody, *, of_words: bool = True, in_registers: bool = False
+    body: KernelBody, *, reads_bf16: bool = True, in_registers: bool = False
 ) -> tuple[tuple[Sweep, ...], tuple[Buffer, ...]]:
     """The sweeps of a body that reduces a loop, in execution order, and buffers, numbered after the body's streams.
 
     Args:
         body: Of the kernel.
-        of_words: Whether bfloat16 is reduced where it is read.
+        reads_bf16: Whether bfloat16 is reduced where it is read.
         in_registers: Whether what a sweep over a row computes is reduced in its loop.
     """
     assert body.reduced is not None, "it reduces a loop"
     order, in_rows = _Order(body), body.reduced.loop == 0
-    kept = _Kept(body, order, of_words=of_words, in_registers=in_registers and in_rows)
+    kept = _Kept(body, order, reads_bf16=reads_bf16, in_registers=in_registers and in_rows)
     sweeps = []
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
@@ -66,10 +66,10 @@ class _Kept:
         reduced_alone: Casts of bfloat16 that is reduced where it is read, which nothing else needs.
     """
 
-    def __init__(self, body: KernelBody, order: _Order, *, of_words: bool, in_registers: bool) -> None:
+    def __init__(self, body: KernelBody, order: _Order, *, reads_bf16: bool, in_registers: bool) -> None:
         self._body = body
         self._order = order
-        self._of_words = of_words
+        self._reads_bf16 = reads_bf16
         self._in_registers = in_registers
         self.buffers: list[Buffer] = []
         self.crossing = {
@@ -113,7 +113,7 @@ class _Kept:
         held = _held(body, operand, self._order, self.crossing) if in_rows else None
         if held is not None:
             return held
-        if self._of_words and words is not None:
+        if self._reads_bf16 and words is not None:
             self.reduced_alone.add(operand)
             return words
         self.stored[index] = self._buffer(BufferKind.TERMS, index)

@@ -68,13 +68,13 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    plan = _as_written(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
+    plan = _initial_plan(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
     for step in HOST_STEPS:
         plan = step(plan)
     return plan
 
 
-def _as_written(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> HostPlan:
+def _initial_plan(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -> HostPlan:
     """The plan before any step: a launch for every kernel of the function, in program order."""
     block = function.body.block
     own = (pair for op in block.ops for pair in _kernels(op, reader))
@@ -147,7 +147,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
-        unstored=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
+        elided=tuple(filter(in_l1, (value.spec for value in host.written if value not in index))),
         launches=tuple(launches),
         results=tuple(index[value] for value in host.results),
         updates=host.updates,
@@ -186,9 +186,9 @@ def _runs(
     )
 
 
-def _round_by_round(together: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
+def _round_by_round(of_each_launch: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
     """What launches run, all of them for the first round first."""
-    for own in zip(*together, strict=True):
+    for own in zip(*of_each_launch, strict=True):
         repeats = [each for each in own if isinstance(each, Repeat)]
         if repeats:
             yield Repeat(repeats[0].count, tuple(_round_by_round(each.launches for each in repeats)))

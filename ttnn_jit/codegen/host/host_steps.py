@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
 from ttnn_jit.codegen.blocking.copy_blocks import block_copies
 from ttnn_jit.codegen.blocking.fission import fission_of, keeps_pairs
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
-from ttnn_jit.codegen.blocking.score_blocks import block_scores
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
-from ttnn_jit.codegen.fusion.common_shapes import meet_in_one_shape
 from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.fusion.loop_fusion import join_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
+from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import swept
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
@@ -61,7 +61,7 @@ def _loop_nest(body: KernelBody, isa: HostIsa | None) -> LoopNest:
     if body.reduced is None:
         return LoopNest.over_elements(body, vector_loop(body, isa) if isa else None)
     if isa is None:  # one element at a time, whichever loop it is
-        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), of_words=False)
+        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
         return LoopNest(body, Loops.ROWS, sweeps, buffers)
     sweeps, buffers = swept(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
     in_rows = body.reduced.loop == 0
@@ -128,7 +128,7 @@ def _on_each(step: KernelStep) -> HostStep:
 
 HOST_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
-    meet_in_one_shape,
+    propagate_reshapes,
     join_loops,
     write_for_copies,
     read_without_padding,
@@ -137,7 +137,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     *map(_on_each, KERNEL_STEPS),
     move_in_registers,
     convert_in_loops,
-    block_scores,
+    block_attention_rows,
 )
 """The compile. A step that chooses vectors, or what is done with them, gives a plan without `isa` back."""
 

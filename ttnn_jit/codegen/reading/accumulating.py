@@ -14,7 +14,7 @@ from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileReduceOp
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-class Family(NamedTuple):
+class OperationFamily(NamedTuple):
     """How the tile ops of a family are read.
 
     Attributes:
@@ -30,7 +30,8 @@ class Family(NamedTuple):
     operands: Callable[[GenericOp, Any, int, Sequence[Operand]], ReducedOperands]
 
 
-def family_of(op: AccumulatingOp) -> Family:
+def operation_family(op: AccumulatingOp) -> OperationFamily:
     """The family of an op."""
-    reduces = isinstance(op, TileReduceOp)
-    return Family(reducing_steps, reduced_operands) if reduces else Family(contracting_steps, contracted_operands)
+    if isinstance(op, TileReduceOp):
+        return OperationFamily(reducing_steps, reduced_operands)
+    return OperationFamily(contracting_steps, contracted_operands)

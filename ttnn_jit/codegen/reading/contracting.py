@@ -49,7 +49,7 @@ def contracting_steps(
     numbers: Sequence[Constant],
     following: int,  # noqa: ARG001
 ) -> list[Step]:
-    """As `Family.steps` says."""
+    """As `OperationFamily.steps` says."""
     if numbers:
         raise refusal(op, "it multiplies by a number")
     (left, first), (right, second) = tiles
@@ -59,7 +59,7 @@ def contracting_steps(
 def contracted_operands(
     generic: GenericOp, op: TileContractOp, dim: int, operands: Sequence[Operand]
 ) -> ReducedOperands:
-    """As `Family.operands` says: the contracted dimension first, then the result's."""
+    """As `OperationFamily.operands` says: the contracted dimension first, then the result's."""
     left, right, result = operands
     rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
     if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):

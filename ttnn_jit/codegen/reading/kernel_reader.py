@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.codegen.bodies.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store
-from ttnn_jit.codegen.reading.accumulating import family_of
+from ttnn_jit.codegen.reading.accumulating import operation_family
 from ttnn_jit.codegen.reading.copies import copy_of
 from ttnn_jit.codegen.reading.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
@@ -118,7 +118,7 @@ def _kernel(
     if reading.accumulated is None:
         return kernel_over(inputs, outputs, reading.steps, reader.numerics)
     op, dim = reading.accumulated
-    inputs, outputs, axis = family_of(op).operands(generic, op, dim, (*inputs, *outputs))
+    inputs, outputs, axis = operation_family(op).operands(generic, op, dim, (*inputs, *outputs))
     return kernel_over(inputs, outputs, reading.steps, reader.numerics, axis=axis)
 
 
@@ -343,7 +343,7 @@ class _Reader:
             raise refusal(op, "it must read the tiles of its kernel's inputs, each once and in their order")
         tiles = [(step, self.specs[operand].dtype) for step, operand in loaded]
         numbers = [number for number in operands if isinstance(number, Constant)]
-        *before, last = family_of(op).steps(op, tiles, numbers, len(self.steps))
+        *before, last = operation_family(op).steps(op, tiles, numbers, len(self.steps))
         self.steps += before
         self._add(op.results[0], last)
         self.accumulation = Accumulation(op, slot, len(self.steps) - 1, filled.loops, tuple(self.open))

@@ -118,7 +118,7 @@ def _repacking(source: Operand, result: Operand, numerics: Numerics, loops: Laun
 
 
 def packing_source(kernel: Copy) -> str:
-    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the words."""
+    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the params."""
     read, written = (stream.dtype for stream in kernel.streams)
     loops = kernel.rank + 1
     outer = range(kernel.rank, len(_OWN_LOOPS) - 1, -1)

@@ -57,14 +57,14 @@ def _accumulating(tile_name: str, loaded: int, dtype: DataType, following: int) 
 def reducing_steps(
     op: TileReduceOp, tiles: Sequence[tuple[int, DataType]], numbers: Sequence[Constant], following: int
 ) -> list[Step]:
-    """As `Family.steps` says."""
+    """As `OperationFamily.steps` says."""
     if len(tiles) != 1 or list(numbers) != [Constant.of(1.0)]:
         raise refusal(op, "it multiplies elements by another number than 1")
     return _accumulating(op.operation.tile_name, *tiles[0], following)
 
 
 def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: Sequence[Operand]) -> ReducedOperands:
-    """As `Family.operands` says: the loops run over the input's dimensions, in the order in which it has them."""
+    """As `OperationFamily.operands` says: loops run over the input's dimensions, in its order."""
     source, result = operands
     read, written = (followed(each.data) for each in generic.indexing_maps)
     if read != tuple(range(len(read))):

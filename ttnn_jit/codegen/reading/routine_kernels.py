@@ -106,7 +106,7 @@ _PACKING_IMPORTS = ["from ttnn_jit.kernels.block_floats.packed_tiles import row_
 
 
 def routine_source(kernel: Routine) -> str:
-    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the words."""
+    """A Python module with the function ``kernel(pointers, params)``; see launch.py for the params."""
     source = kernel.streams[kernel.loaded].dtype
     target = next(stream.dtype for stream in kernel.streams if stream.written)
     builder = PythonScalar()

@@ -241,7 +241,7 @@ def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
 def _contraction(
     operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
 ) -> tuple[LaunchLoops, Sequence[Step]]:
-    """The loops, and the steps over them: rows beside a single column are columns of the product turned around.
+    """The loops, and the steps over them: rows beside a single column are columns of the swapped product.
 
     It has the same bits, for the factors of a product commute.
     """
@@ -249,10 +249,10 @@ def _contraction(
     nest = contraction_loops_of(operands, shape, left, right)
     if nest.extents[-1] > 1 or not nest.reduced:
         return nest, steps
-    turned = contraction_loops_of(operands, shape, right, left)
-    if turned.extents[-1] == 1:
+    swapped = contraction_loops_of(operands, shape, right, left)
+    if swapped.extents[-1] == 1:
         return nest, steps
-    return turned, [step.turned if isinstance(step, Product) else step for step in steps]
+    return swapped, [step.swapped if isinstance(step, Product) else step for step in steps]
 
 
 def streams_of(

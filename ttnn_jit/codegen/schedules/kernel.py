@@ -43,7 +43,7 @@ class Table:
     """Memory of a kernel's own, which every launch finds as the first one left it: f(x) of every bfloat16 x.
 
     Attributes:
-        function: What fills it: a loop over words.
+        function: What fills it: a loop over bfloat16.
         operations: Names of those whose results come from it.
         picoseconds: Predicted of an element of a loop with look-ups.
     """
@@ -232,12 +232,12 @@ class Transposed:
     Attributes:
         lanes: Elements of a vector that is written.
         columns: That are read at once.
-        together: Rounds of the loop around a block whose short rows a vector has side by side.
+        rows_per_vector: Iterations of the loop around a block whose short rows a vector has side by side.
     """
 
     lanes: int
     columns: int
-    together: int = 1
+    rows_per_vector: int = 1
     remark = "transposed in registers"
 
 

@@ -1,6 +1,6 @@
-"""The loops of a launch: extents and strides, and the words that pass them to the kernel.
+"""The loops of a launch: extents and strides, and the params that pass them to the kernel.
 
-A kernel holds no extent; one launch passes, as i64 words, strides counted in elements::
+A kernel holds no extent; one launch passes, as i64 numbers, strides counted in elements::
 
     innermost extent, outer extents [rank], then per operand: innermost stride, outer strides [rank]
 
@@ -68,11 +68,11 @@ class LaunchLoops:
 
     @property
     def params(self) -> tuple[int, ...]:
-        """The words of the launch, in the order that this module documents."""
-        words = [*reversed(self.extents)]
+        """The launch arguments of the kernel, in the order that this module documents."""
+        params = [*reversed(self.extents)]
         for strides in self.strides:
-            words += reversed(strides)
-        return tuple(words)
+            params += reversed(strides)
+        return tuple(params)
 
 
 _ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
@@ -189,8 +189,8 @@ def contraction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], lef
     return replace(_made_of([*batches, *rows, *inner, *columns], walked.offsets), reduced=reduced)
 
 
-DOTS_TOGETHER = 4
-"""Dot products from which on they are computed beside each other: fewer leave most lanes empty."""
+MIN_VECTORIZED_DOTS = 4
+"""Dot products from which on each has a lane of its own: fewer leave most lanes empty."""
 
 
 def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, contracted: int) -> int | None:
@@ -203,7 +203,7 @@ def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, 
     if not all(walked.strides[k][loop] for loop in loops for k in (left, right)):
         return None
     longest = max(loops, key=walked.extents.__getitem__, default=None)
-    return longest if longest is not None and walked.extents[longest] >= DOTS_TOGETHER else None
+    return longest if longest is not None and walked.extents[longest] >= MIN_VECTORIZED_DOTS else None
 
 
 NO_TILES = LaunchLoops((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), whole=(0, 1))

@@ -27,8 +27,8 @@ def drafted_copy(copy: Copy) -> Draft:
             types = read.dtype, written.dtype
             packing = PackingLoops(KERNEL, *types, copy.numerics, module, rank, written.nontemporal)
             return Draft(packing.definitions(), module, PICOSECONDS_OF_PACKING, remarks=[types_remark(copy.streams)])
-        case Transposed(lanes, columns, together):
-            text = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, together).text()
+        case Transposed(lanes, columns, rows_per_vector):
+            text = TransposingLoops(*moved, lanes, columns, module, written.nontemporal, rows_per_vector).text()
         case Stepped(lanes, step):
             text = SteppingLoops(*moved, lanes, step, module, written.nontemporal).text()
         case Repeated(lanes, times):

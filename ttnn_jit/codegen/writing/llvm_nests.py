@@ -129,16 +129,16 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
         reductions = []
         for fold in sweep.folds:
-            of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
-            function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
-            folds[function] = fold.tile_name, of_words
+            reads_bf16 = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
+            function = f"ttnn_jit.{fold.tile_name}{'.bf16' * reads_bf16}"
+            folds[function] = fold.tile_name, reads_bf16
             any_order = REDUCTION_OF_TILE[fold.tile_name].combined_by.laws.associative
             reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
         calls.append(SweepCall(name if computing else "", sweep.stage.operands, sweep.whole_row, tuple(reductions)))
-    for function, (tile_name, of_words) in folds.items():
+    for function, (tile_name, reads_bf16) in folds.items():
         operation = REDUCTION_OF_TILE[tile_name]
         named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
-        functions = row_functions(*named, of_words, isa) if in_rows else column_functions(*named, isa)
+        functions = row_functions(*named, reads_bf16, isa) if in_rows else column_functions(*named, isa)
         definitions += functions.definitions
         module.add(functions.module)
     given = symbol, body.streams, body.rank, calls, tuple(nest.scratch_of(Buffer)), module

@@ -10,7 +10,7 @@ from ttnn_jit.codegen.schedules.kernel import Routine, rows_text
 from ttnn_jit.codegen.writing.numba_module import PythonSource, numba_module
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import KERNEL, KernelModules, ModuleText
-from ttnn_jit.kernels.loops.found_places import FoundPlaces
+from ttnn_jit.kernels.loops.argument_reduction import ArgumentReduction
 from ttnn_jit.kernels.loops.gathered_rows import gathering_text
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.families.routine import NativeLoop
@@ -32,7 +32,7 @@ def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, 
     return name, KernelModules.of(numba_module(name, PythonSource(source))), _ROUTINE_PICOSECONDS
 
 
-_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.PLACES_FOUND: 60}
+_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
 """Of routines' loops that are LLVM text."""
 
 
@@ -43,7 +43,7 @@ def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module
     match native:
         case NativeLoop.ROWS_GATHERED:
             return [gathering_text(*given, others[0], routine.rank, module)]
-        case NativeLoop.PLACES_FOUND:
+        case NativeLoop.ARGUMENT_REDUCTION:
             (largest,) = routine.constants
             is_dense = routine.streams[0].access is InnerAccess.CONTIGUOUS
-            return FoundPlaces(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
+            return ArgumentReduction(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()

@@ -55,11 +55,9 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
     """
     if not _KEEPS or source.is_local:
         return LlvmModule(_text(name, source.text))
-    asked = f"numba {version('numba')}: {name}\n{source.text}"
+    key = f"numba {version('numba')}: {name}\n{source.text}"
     ending = f"define void @{name}(".encode()
-    return LlvmModule(
-        _KEEPS[-1](asked, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode()
-    )
+    return LlvmModule(_KEEPS[-1](key, lambda: _text(name, source.text).encode(), lambda data: ending in data).decode())
 
 
 @memoized
@@ -79,9 +77,9 @@ def _text(name: str, source: str) -> str:
     # What stands above says how elements are loaded and stored, and is the same of many kernels but for comments.
     scope = dict(_called(re.sub("^#.*", "", above, flags=re.MULTILINE)))
     exec(compile("\n" * lines + start[1:] + kernel, f"<ttnn_jit kernel {name}>", "exec"), scope)
-    words = types.CPointer(types.int64)
+    int64s = types.CPointer(types.int64)
     try:
-        text, symbol = numba_text(scope["kernel"], types.void(words, words), is_kernel=True)
+        text, symbol = numba_text(scope["kernel"], types.void(int64s, int64s), is_kernel=True)
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
     parameters = Parameter("pointers", PTR), Parameter("params", PTR)

@@ -1,1 +1,1 @@
-"""How numbers, maps and names are spelled in texts."""
+"""The spelling of numbers, maps and names in texts."""

@@ -27,7 +27,7 @@ _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*
 
 
 _Parsed = TypeVar("_Parsed", bound=Attribute)
-_FIRST = 8  # letters by which spelled types are looked up
+_FIRST = 8  # letters by which spellings of types are looked up
 
 
 class SourceText:
@@ -118,15 +118,15 @@ class _TextParser(Parser):
             parse: Asked where none of these stands here.
         """
         text, start = self.lexer.input.content, self.pos
-        for spelled, value in known.get(text[start : start + _FIRST], ()):
-            if text.startswith(spelled, start):
-                self._resume_from(start + len(spelled))
+        for spelling, value in known.get(text[start : start + _FIRST], ()):
+            if text.startswith(spelling, start):
+                self._resume_from(start + len(spelling))
                 return value
         found = parse()
         if found is not None:
-            spelled = text[start : self.pos].rstrip()
-            if spelled.endswith(">") and "//" not in spelled:  # where a comment may begin
-                known.setdefault(spelled[:_FIRST], []).append((spelled, found))
+            spelling = text[start : self.pos].rstrip()
+            if spelling.endswith(">") and "//" not in spelling:  # where a comment may begin
+                known.setdefault(spelling[:_FIRST], []).append((spelling, found))
         return found
 
     def module(self) -> ModuleOp:

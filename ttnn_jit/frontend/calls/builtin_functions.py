@@ -17,11 +17,11 @@ from typing import Any
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container
 from ttnn_jit.frontend.python import containers
-from ttnn_jit.frontend.python.containers import Reach, each, is_plain_key
+from ttnn_jit.frontend.python.containers import Purity, each, is_plain_key
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import NATIVE, Handler, may_compute, special_method
 from ttnn_jit.frontend.python.tensor_attributes import is_instance
-from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 # --- Functions that ask the items they are given --------------------------------------------------------------------
@@ -76,7 +76,7 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
     """``sorted``."""
     items = list(each(interpreter, iterable))
     keys = _keys(interpreter, items, key)
-    if not Reach(interpreter).is_plain(keys):
+    if not Purity(interpreter).is_pure(keys):
         interpreter.is_opaque(f"`sorted` compares objects, such as a {type(keys[0]).__name__}")
     if may_compute(reverse):
         interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
@@ -196,7 +196,7 @@ def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:
     """``itertools.groupby``."""
     items = list(each(interpreter, iterable))
     keys = _keys(interpreter, items, key)
-    if not Reach(interpreter).is_plain(keys):
+    if not Purity(interpreter).is_pure(keys):
         interpreter.is_opaque(f"`groupby` compares objects, such as a {type(keys[0]).__name__}")
     groups = itertools.groupby(range(len(items)), keys.__getitem__)
     return interpreter.natively(iter, [(key, [items[index] for index in indices]) for key, indices in groups])
@@ -226,7 +226,7 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
         if type(value) is ProxyTensor and function is isinstance:
             return is_instance(interpreter, value, classes)
-        if may_compute(value) and changes_when_asked(value):
+        if may_compute(value) and special_methods_have_effects(value):
             interpreter.is_opaque(f"`{function.__name__}` asks a {type(value).__name__}, whose code changes something")
             return interpreter.natively(function, value, classes)
         answer = interpreter.natively(function, value, classes)

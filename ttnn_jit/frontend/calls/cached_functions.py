@@ -17,7 +17,7 @@ from ttnn_jit.foreign.values import is_atom
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.reads import called_with
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -34,7 +34,7 @@ def remembered(interpreter: Interpreter, function: Any, args: Sequence[Any], kwa
     """What a cached function gives: what it remembers, else what it computes and remembers from now on."""
     result = interpreter.natively(function, *args, **kwargs)
     interpreter.recorder.call(called_with, _operands(function, args, kwargs), result)
-    if not (is_atom(result) or has_family(result)):
+    if not (is_atom(result) or is_library_tensor(result)):
         interpreter.remembered.append((partial(function, *args, **kwargs), result))
     return result
 

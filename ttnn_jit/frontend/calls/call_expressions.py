@@ -33,7 +33,7 @@ from ttnn_jit.frontend.tensors.program_device import ProgramDevice
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.unsupported import foreign_function_help, unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
-from ttnn_jit.ops import SPELLINGS, Number, overloads_of
+from ttnn_jit.ops import SYNONYMS, Number, overloads_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -91,16 +91,16 @@ def evaluate_call(interpreter: Interpreter, node: ast.Call) -> Any:
                 interpreter.refuse(f"TypeError: got multiple values for keyword argument '{name}'")
             kwargs[name] = item
     interpreter.at = node
-    _refuse_spelling(interpreter, node.func, function)
+    _refuse_synonym(interpreter, node.func, function)
     return call_value(interpreter, function, args, kwargs)
 
 
 _NAMESPACE = "ttnn_jit.ttnn"
 
 
-def _refuse_spelling(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
+def _refuse_synonym(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
     """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
-    if not isinstance(node, ast.Attribute) or node.attr not in SPELLINGS or not isinstance(node.value, ast.Name):
+    if not isinstance(node, ast.Attribute) or node.attr not in SYNONYMS or not isinstance(node.value, ast.Name):
         return
     home = interpreter.evaluate(node.value)
     if isinstance(home, types.ModuleType) and home.__name__ == _NAMESPACE and overloads_of(function):

@@ -27,7 +27,7 @@ from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.tensor_classes import refuse_classes_without_source, tells_classes
 from ttnn_jit.guards.bound_objects import is_bound
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.runtime.families import Family, has_family
+from ttnn_jit.runtime.libraries import TensorLibrary, is_library_tensor
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -37,8 +37,8 @@ _WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
 _CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
 
 
-def scan(function: types.FunctionType, recorder: ReadRecorder, family: Family | None = None) -> None:
-    """Record everything that `function`, traced with tensors of `family`, may read when it runs.
+def scan(function: types.FunctionType, recorder: ReadRecorder, library: TensorLibrary | None = None) -> None:
+    """Record everything that `function`, traced with tensors of `library`, may read when it runs.
 
     Raises:
         CompileError: It assigns to a global.
@@ -46,7 +46,7 @@ def scan(function: types.FunctionType, recorder: ReadRecorder, family: Family | 
     """
     if is_bound(function):
         recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__))
-    _Scanner(recorder, start_of(function.__code__), family).function(function, ())
+    _Scanner(recorder, start_of(function.__code__), library).function(function, ())
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
@@ -76,11 +76,11 @@ _COMPARING = frozenset({"get", "index", "count", "remove", "pop", "setdefault", 
 
 
 class _Scanner:
-    def __init__(self, recorder: ReadRecorder, location: Location | None, family: Family | None = None) -> None:
+    def __init__(self, recorder: ReadRecorder, location: Location | None, library: TensorLibrary | None = None) -> None:
         self._recorder = recorder
         self._location = location
-        self._family = family
-        self._asked: list[Any] = []  # `type`, and classes of tensors
+        self._library = library
+        self._named_classes: list[Any] = []  # `type`, and classes of tensors
         self._seen: set[int] = set()
 
     def function(self, function: types.FunctionType, path: Path) -> None:
@@ -144,12 +144,12 @@ class _Scanner:
         self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
 
     def _check_class(self, value: Any) -> None:
-        if self._family is not None and tells_classes(value):
-            self._asked.append(value)
-            refuse_classes_without_source(self._asked, self._family, self._location)
+        if self._library is not None and tells_classes(value):
+            self._named_classes.append(value)
+            refuse_classes_without_source(self._named_classes, self._library, self._location)
 
     def _unknown(self, value: Any) -> None:
-        if has_family(value):
+        if is_library_tensor(value):
             self._recorder.takes(value)
         self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
 

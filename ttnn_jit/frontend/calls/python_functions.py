@@ -2,7 +2,7 @@
 
 What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
 has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
-and what C looks into is guarded: the items of native containers. If it would reach objects whose operators it calls
+and what C looks into is guarded: the items of native containers. If it would call operators of objects
 unseen, the guard computes again and compares; where it could not, the program is opaque.
 """
 
@@ -27,11 +27,11 @@ from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, nat
 from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
 from ttnn_jit.frontend.python import attributes, containers, special_methods
 from ttnn_jit.frontend.python.assignment import set_attribute, set_past_the_class
-from ttnn_jit.frontend.python.containers import Reach, materialised
+from ttnn_jit.frontend.python.containers import Purity, materialised
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
 from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
-from ttnn_jit.frontend.python.unseen_code import changes_when_asked
+from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
@@ -39,38 +39,38 @@ from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a function of C's is computed.
+class BuiltinRule:
+    """The rule by which a builtin, a function of C's, is computed.
 
     Attributes:
         handler: What does it in the interpreter; it may leave the work to C. None: C does it.
-        hands_on: C hands items on and asks none for anything; callbacks among the arguments are interpreted.
-        joins: C hands items on if the operands are containers of Python's own.
+        forwards: C forwards items and calls no method of them; callbacks among the arguments are interpreted.
+        concatenates: C forwards items if the operands are containers of Python's own.
         changes: It is a method that changes its container.
     """
 
     handler: Handler | None = None
-    hands_on: bool = False
-    joins: bool = False
+    forwards: bool = False
+    concatenates: bool = False
     changes: bool = False
 
 
-_C = Way()
-_HANDS_ON = Way(hands_on=True)
+_C = BuiltinRule()
+_FORWARDS = BuiltinRule(forwards=True)
 
 
 # --- What may be called ---------------------------------------------------------------------------------------------
 
 
-def _functions() -> dict[Any, Way]:
-    table: dict[Any, Way] = dict.fromkeys((*_public(math), *_public(cmath), *_public(operator)), _C)
+def _functions() -> dict[Any, BuiltinRule]:
+    table: dict[Any, BuiltinRule] = dict.fromkeys((*_public(math), *_public(cmath), *_public(operator)), _C)
     table |= dict.fromkeys((bin, bytes, chr, hex, oct, ord, range, type), _C)
-    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict, collections.deque), _HANDS_ON)
-    table |= dict.fromkeys(_HANDING_ON, _HANDS_ON)
+    table |= dict.fromkeys((collections.OrderedDict, collections.defaultdict, collections.deque), _FORWARDS)
+    table |= dict.fromkeys(_FORWARDING, _FORWARDS)
     for function, handler in _handlers().items():
         table[function] = replace(table.get(function, _C), handler=handler)
     for function in (operator.add, operator.mul, operator.iadd, operator.imul):
-        table[function] = replace(table[function], joins=True)
+        table[function] = replace(table[function], concatenates=True)
     return table
 
 
@@ -78,7 +78,7 @@ def _public(module: types.ModuleType) -> Iterator[Any]:
     return (value for name, value in vars(module).items() if callable(value) and not name.startswith("_"))
 
 
-_HANDING_ON = (
+_FORWARDING = (
     bool, operator.truth, list, tuple, enumerate, zip, map, filter, reversed, iter, len, slice, callable,
     functools.reduce, operator.delitem, itertools.accumulate, itertools.chain,
     itertools.combinations, itertools.compress, itertools.dropwhile, itertools.filterfalse, itertools.islice,
@@ -166,29 +166,29 @@ FUNCTIONS = _functions()
 
 _IDS = frozenset(map(id, FUNCTIONS))
 
-_CHANGES = Way(changes=True)
+_CHANGES = BuiltinRule(changes=True)
 _CHANGING = ("__init__", "clear", "extend", "extendleft", "pop", "popitem", "popleft", "reverse", "rotate")
-METHODS: dict[str, Way] = {
-    **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
-    **dict.fromkeys(_CHANGING, Way(hands_on=True, changes=True)),
+METHODS: dict[str, BuiltinRule] = {
+    **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _FORWARDS),
+    **dict.fromkeys(_CHANGING, BuiltinRule(forwards=True, changes=True)),
     **dict.fromkeys(("__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__"), _CHANGES),
     **dict.fromkeys(("__missing__", "add", "difference_update", "discard", "move_to_end"), _CHANGES),
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
-    "__contains__": Way(containers.native_contains),
-    "__getitem__": Way(containers.get_native_item),
-    "__setattr__": Way(set_past_the_class),
-    "__setitem__": Way(containers.set_item, changes=True),
-    "append": Way(builtin_functions.adding("append"), changes=True),
-    "appendleft": Way(builtin_functions.adding("appendleft"), changes=True),
-    "count": Way(containers.count),
-    "get": Way(containers.get),
-    "index": Way(containers.index),
-    "close": Way(generator_methods.close),
-    "send": Way(generator_methods.send),
-    "throw": Way(generator_methods.throw),
-    "insert": Way(builtin_functions.insert, changes=True),
-    "sort": Way(builtin_functions.sort, changes=True),
-    "update": Way(builtin_functions.update, changes=True),
+    "__contains__": BuiltinRule(containers.native_contains),
+    "__getitem__": BuiltinRule(containers.get_native_item),
+    "__setattr__": BuiltinRule(set_past_the_class),
+    "__setitem__": BuiltinRule(containers.set_item, changes=True),
+    "append": BuiltinRule(builtin_functions.adding("append"), changes=True),
+    "appendleft": BuiltinRule(builtin_functions.adding("appendleft"), changes=True),
+    "count": BuiltinRule(containers.count),
+    "get": BuiltinRule(containers.get),
+    "index": BuiltinRule(containers.index),
+    "close": BuiltinRule(generator_methods.close),
+    "send": BuiltinRule(generator_methods.send),
+    "throw": BuiltinRule(generator_methods.throw),
+    "insert": BuiltinRule(builtin_functions.insert, changes=True),
+    "sort": BuiltinRule(builtin_functions.sort, changes=True),
+    "update": BuiltinRule(builtin_functions.update, changes=True),
 }
 """Methods of values of Python's own that are more than C computing; handlers are given the object first."""
 
@@ -227,7 +227,7 @@ def _is_pure_class(cls: type) -> bool:
 
 # --- What a call does -----------------------------------------------------------------------------------------------
 
-_ASKED = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
+_QUERIES = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
 """What is not C's to answer of a tensor being compiled."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
@@ -242,7 +242,7 @@ def compute(
         CompileError: It raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
-    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _ASKED:
+    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _QUERIES:
         return interpreter.natively(function, *args)
     if bound:
         return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]
@@ -252,11 +252,11 @@ def compute(
     return computed(interpreter, function, args, kwargs) if value is NATIVE else value
 
 
-def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    if way.handler is None:
+def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if rule.handler is None:
         return NATIVE
     try:
-        return way.handler(interpreter, *args, **kwargs)
+        return rule.handler(interpreter, *args, **kwargs)
     except TypeError as error:
         called = error.__traceback__ is not None and error.__traceback__.tb_next is not None
         if called:
@@ -266,9 +266,9 @@ def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Ma
 
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
-    way = METHODS.get(method.__name__, _C)
+    rule = METHODS.get(method.__name__, _C)
     if (
-        way.changes
+        rule.changes
         and values
         and is_a(values[0], list, dict, set, collections.deque)
         and interpreter.recorder.is_foreign(values[0])
@@ -277,22 +277,22 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
             f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
             "make a copy of it first, or return the new value",
         )
-    value = _handled(way, interpreter, values, kwargs) if values else NATIVE
+    value = _handled(rule, interpreter, values, kwargs) if values else NATIVE
     if value is not NATIVE:
         return value
     owner, others = values[:1], values[1:]
-    if not way.hands_on:
+    if not rule.forwards:
         others = [materialised(interpreter, value) for value in others]
     args = others if is_bound_builtin(method) else [*owner, *others]
     others = [*others, *kwargs.values()]
     if any(map(may_compute, owner)) and _asks_the_class(method):
         interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
         return interpreter.natively(method, *args, **kwargs)
-    reach = Reach(interpreter)
-    allowed = reach.goes_through if way.hands_on else reach.is_plain
-    plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
-    if plain and (way.hands_on or all(map(reach.is_plain, _items(owner)))):
-        reach.look_into_containers(hands_on=way.hands_on and not way.changes)
+    purity = Purity(interpreter)
+    allowed = purity.is_pure_to_iterate if rule.forwards else purity.is_pure
+    pure = all(map(purity.is_pure_receiver, owner)) and all(map(allowed, others))
+    if pure and (rule.forwards or all(map(purity.is_pure, _items(owner)))):
+        purity.record_containers(forwards=rule.forwards and not rule.changes)
     else:
         interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
@@ -314,20 +314,20 @@ def computed(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
-    way = FUNCTIONS.get(function, _C)
-    hands_on = way.hands_on or (way.joins and not any(map(may_compute, args)))
-    if not hands_on:
+    rule = FUNCTIONS.get(function, _C)
+    forwards = rule.forwards or (rule.concatenates and not any(map(may_compute, args)))
+    if not forwards:
         args = [materialised(interpreter, value) for value in args]
-    reach = Reach(interpreter)
+    purity = Purity(interpreter)
     values = [*args, *kwargs.values()]
-    allowed = reach.goes_through if hands_on else reach.is_plain
+    allowed = purity.is_pure_to_iterate if forwards else purity.is_pure
     if all(map(allowed, values)):
-        reach.look_into_containers(hands_on=hands_on)
+        purity.record_containers(forwards=forwards)
         return interpreter.natively(function, *args, **kwargs)
-    blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
+    blamed = next(value for value in values if not Purity(interpreter).is_pure(value))
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
-    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(changes_when_asked, values)):
+    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(special_methods_have_effects, values)):
         interpreter.is_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)

@@ -39,7 +39,7 @@ from ttnn_jit.frontend.tensors.program_device import ProgramDevice
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
@@ -132,7 +132,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     Raises:
         CompileError: There is no such attribute.
     """
-    if has_family(base):
+    if is_library_tensor(base):
         if path is not None:
             interpreter.recorder.met(base, path)
         base = interpreter.met(base)

@@ -63,32 +63,32 @@ VIEWS: tuple[type, ...] = tuple(
 )
 
 
-class Reach:
-    """What C reaches from some values through native containers, which are remembered on the way."""
+class Purity:
+    """Whether C computes with some values without running code of the user's; it remembers the native containers."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._containers: dict[int, Any] = {}
         self._tensors: list[ProxyTensor] = []
 
-    def is_plain(self, value: Any) -> bool:
-        """Whether C can compute with `value` unseen: it reaches atoms, tensors being compiled and functions alone."""
+    def is_pure(self, value: Any) -> bool:
+        """Whether computing with `value` is pure: C finds atoms, tensors being compiled and functions alone."""
         self._tensors += [value] if type(value) is ProxyTensor else []
         if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
-            return all(map(self.is_plain, value))
+            return all(map(self.is_pure, value))
         if is_a(value, BaseException) and is_of_c(_member(value, "__str__")):
-            return all(map(self.is_plain, value.args))
+            return all(map(self.is_pure, value.args))
         if id(value) in self._containers:
             return True
         # A class of the user's may have an operator that C would run.
         if may_compute(value) or not native_container(value):
             return False
-        return self.goes_through(value) and all(map(self.is_plain, native_contents(value)))
+        return self.is_pure_to_iterate(value) and all(map(self.is_pure, native_contents(value)))
 
-    def goes_through(self, value: Any) -> bool:
-        """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
+    def is_pure_to_iterate(self, value: Any) -> bool:
+        """Whether iterating over `value` runs no code of the user's: C forwards its items, which may be anything."""
         if native_container(value) and is_of_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
@@ -98,19 +98,19 @@ class Reach:
         known = is_atom(value) or says_all(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
-    def is_made_of_c(self, value: Any) -> bool:
+    def is_pure_receiver(self, value: Any) -> bool:
         """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
         if native_class(type(value)) is None:
             self._interpreter.recorder.use(value, self._interpreter.recorder.path_of(value))
-            return is_a(value, *SCALARS) or self.goes_through(value)
+            return is_a(value, *SCALARS) or self.is_pure_to_iterate(value)
         self._containers[id(value)] = value
         return True
 
-    def look_into_containers(self, *, hands_on: bool) -> None:
-        """Record that C went through them, and unless it only `hands_on` what is in them, told the tensors apart."""
+    def record_containers(self, *, forwards: bool) -> None:
+        """Record that C went through them, and unless it only `forwards` what is in them, told the tensors apart."""
         for container in self._containers.values():
             self._interpreter.recorder.look_into(container)
-        if self._containers and not hands_on:
+        if self._containers and not forwards:
             compared_by_c(self._interpreter, self._tensors)
 
 
@@ -277,7 +277,7 @@ def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """Whether C finds `item` in a container."""
     if is_a(container, dict) and is_plain_key(interpreter, item):
         return get(interpreter, container, item, ABSENT) is not ABSENT
-    if Reach(interpreter).is_plain((container, item)):
+    if Purity(interpreter).is_pure((container, item)):
         return NATIVE
     sequence = is_a(container, *_SEQUENCES, *ITERATORS) and native_container(container)
     if sequence or special_method(interpreter, container, "__iter__") is not None:
@@ -292,14 +292,14 @@ def _equal(interpreter: Interpreter, here: Any, item: Any) -> bool:
 
 def count(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """``items.count(item)``."""
-    if not is_a(container, *_SEQUENCES) or Reach(interpreter).is_plain((container, item)):
+    if not is_a(container, *_SEQUENCES) or Purity(interpreter).is_pure((container, item)):
         return NATIVE
     return sum(_equal(interpreter, here, item) for here in each(interpreter, container))
 
 
 def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> Any:
     """``items.index(item)``."""
-    if bounds or not is_a(container, *_SEQUENCES) or Reach(interpreter).is_plain((container, item)):
+    if bounds or not is_a(container, *_SEQUENCES) or Purity(interpreter).is_pure((container, item)):
         return NATIVE
     for position, here in enumerate(each(interpreter, container)):
         if _equal(interpreter, here, item):

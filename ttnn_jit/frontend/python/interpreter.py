@@ -29,7 +29,7 @@ from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, ChangeOutsideError, Un
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
 MAX_RECURSION = 24  # of calls of one function in another: Python's own stack carries them
@@ -163,7 +163,7 @@ class Interpreter(Emitter):
     def known(self, value: Any) -> Any:
         """As `Emitter.known`; a trace whose function asks for identity must find no tensor of the call."""
         stand_in = super().known(value)
-        if self.observes and self.recorder.tells_objects and has_family(value):
+        if self.observes and self.recorder.tells_objects and is_library_tensor(value):
             path = self.recorder.path_of(value)
             if path is not None and path[0][0] == TENSOR_STEP:
                 self.refuse_in_trace(FOUND_IN_TRACE)
@@ -174,7 +174,7 @@ class Interpreter(Emitter):
 
         An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
         """
-        return self.known(value) if has_family(value) and not is_numpy_array(value) else value
+        return self.known(value) if is_library_tensor(value) and not is_numpy_array(value) else value
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
@@ -249,15 +249,15 @@ class Interpreter(Emitter):
         self.recorder.is_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:
-        """Take note of one more turn of a loop; unrolling has an end.
+        """Take note of one more iteration of a loop; unrolling has an end.
 
         Raises:
-            CompileError: The loops of this compile made too many turns.
+            CompileError: The loops of this compile made too many iterations.
         """
         self._iterations += 1
         if self._iterations > MAX_ITERATIONS:
             self.refuse(
-                f"the loops of this function make more than {MAX_ITERATIONS} turns, and each is unrolled",
+                f"the loops of this function make more than {MAX_ITERATIONS} iterations, and each is unrolled",
                 "does the condition ever become false? Large repetitions belong into the shape of a tensor",
                 node,
             )

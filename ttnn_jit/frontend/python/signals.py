@@ -14,7 +14,7 @@ class Broken:
 
 
 class Continued:
-    """The innermost loop goes to its next turn."""
+    """The innermost loop goes to its next iteration."""
 
 
 Signal: TypeAlias = Returned | Broken | Continued | None

@@ -193,22 +193,22 @@ def power(interpreter: Interpreter, base: Any, exp: Any, mod: Any = None) -> Any
 def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, str], symbol: str) -> Any:
     if type(left) is not type(right) and issubclass(type(right), type(left)):
         interpreter.class_member(right, names[1])  # which would come first
-    for asked, name, other in _order(left, right, *names):
-        method = special_method(interpreter, asked, name)
-        member = member_of(type(asked), name)
+    for receiver, name, other in _order(left, right, *names):
+        method = special_method(interpreter, receiver, name)
+        member = member_of(type(receiver), name)
         if name == "__ne__" and is_default(member):
-            equal = _equality(interpreter, asked, other)
+            equal = _equality(interpreter, receiver, other)
             if equal is not NotImplemented:
                 return NATIVE if equal is NATIVE else interpreter.python(operator.not_, equal)
             continue
         if method is not None:
-            result = interpreter.call_with(method, (asked, other), {})
-        elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(asked, name, member):
+            result = interpreter.call_with(method, (receiver, other), {})
+        elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(receiver, name, member):
             continue
-        elif not (is_of_c(member) and _asks_itself_alone(asked, name, other)):
+        elif not (is_of_c(member) and _asks_itself_alone(receiver, name, other)):
             return NATIVE
         else:
-            result = interpreter.natively(getattr(type(asked), name), asked, other)
+            result = interpreter.natively(getattr(type(receiver), name), receiver, other)
         if result is not NotImplemented:
             return result
     return _without_number(interpreter, left, right, symbol)
@@ -217,9 +217,9 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
 _SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
 
 
-def _is_of_a_sequence(asked: Any, name: str, member: Any) -> bool:
+def _is_of_a_sequence(receiver: Any, name: str, member: Any) -> bool:
     """Whether a method is C's joining or repeating, which Python tries last, whatever the order of the operands."""
-    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(asked, *_SEQUENCES)
+    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(receiver, *_SEQUENCES)
 
 
 def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
@@ -241,12 +241,12 @@ def _repeated(interpreter: Interpreter, sequence: Any, times: Any) -> Any:
     return repeat(operator.mul, sequence, times)
 
 
-def _equality(interpreter: Interpreter, asked: Any, other: Any) -> Any:
+def _equality(interpreter: Interpreter, receiver: Any, other: Any) -> Any:
     """What ``__eq__`` says, which serves ``!=`` where a class has no method of its own for it."""
-    method = special_method(interpreter, asked, "__eq__")
+    method = special_method(interpreter, receiver, "__eq__")
     if method is not None:
-        return interpreter.call_with(method, (asked, other), {})
-    return NotImplemented if is_default(member_of(type(asked), "__eq__")) else NATIVE
+        return interpreter.call_with(method, (receiver, other), {})
+    return NotImplemented if is_default(member_of(type(receiver), "__eq__")) else NATIVE
 
 
 def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, str, Any]]:
@@ -259,13 +259,13 @@ def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, 
     return [second, first] if overrides else [first, second]
 
 
-def _asks_itself_alone(asked: Any, name: str, other: Any) -> bool:
-    """Whether C's method reads nothing but numbers and texts, of `asked` and perhaps of `other`."""
-    if type(asked) is ProxyTensor:
+def _asks_itself_alone(receiver: Any, name: str, other: Any) -> bool:
+    """Whether C's method reads nothing but numbers and texts, of `receiver` and perhaps of `other`."""
+    if type(receiver) is ProxyTensor:
         return True
-    if is_a(asked, *SCALARS) and not is_numpy_scalar(asked):
-        return not (is_a(asked, str, bytes) and name in {"__mod__", "__rmod__"})
-    return is_atom(asked) and not may_compute(other)  # numpy asks it, and so does a tuple for its items
+    if is_a(receiver, *SCALARS) and not is_numpy_scalar(receiver):
+        return not (is_a(receiver, str, bytes) and name in {"__mod__", "__rmod__"})
+    return is_atom(receiver) and not may_compute(other)  # numpy asks it, and so does a tuple for its items
 
 
 def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> bool:

@@ -11,7 +11,7 @@ from ttnn_jit.foreign.values import ABSENT, has_member, is_a, own_attribute
 from ttnn_jit.frontend.python.tensor_identities import IN_ONE_MEMORY, PASS_ONE
 from ttnn_jit.frontend.tensors.tensor_classes import class_at_run_time
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -24,7 +24,7 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
     Raises:
         CompileError: A call may bring tensors of that class and others.
     """
-    kind = class_at_run_time(tensor.emitter.family)
+    kind = class_at_run_time(tensor.emitter.library)
     if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
         message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
         instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
@@ -45,7 +45,7 @@ def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
         interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
     occurrence = _occurrence(interpreter, tensor)
     if occurrence is None:
-        return class_at_run_time(tensor.emitter.family)
+        return class_at_run_time(tensor.emitter.library)
     path, found = occurrence
     interpreter.recorder.use(type(found), (*path, (TYPE_STEP, None)))
     return type(found)
@@ -63,7 +63,7 @@ def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool
 
 def _object_has(interpreter: Interpreter, tensor: ProxyTensor, occurrence: tuple[Path, Any] | None, name: str) -> bool:
     if occurrence is None:
-        return has_member(class_at_run_time(tensor.emitter.family), name)
+        return has_member(class_at_run_time(tensor.emitter.library), name)
     path, found = occurrence
     interpreter.recorder.asks(found, path)
     answer: bool = interpreter.natively(hasattr, found, name)
@@ -100,4 +100,4 @@ def _occurrence(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, An
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if any(other is not occurrences[0][1] for _, other in occurrences):
         raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
-    return occurrences[0] if occurrences and has_family(occurrences[0][1]) else None
+    return occurrences[0] if occurrences and is_library_tensor(occurrences[0][1]) else None

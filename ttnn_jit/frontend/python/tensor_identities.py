@@ -26,7 +26,7 @@ IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in on
 PASS_ONE = "pass one tensor, or a copy"
 
 
-class IdentityAskedError(BaseException):
+class IdentityQueryError(BaseException):
     """The function asks which tensors are one object, and every tensor of the call has a stand-in of its own."""
 
 
@@ -77,7 +77,7 @@ def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> N
     if not inputs:
         return
     if not interpreter.recorder.tells_objects:
-        raise IdentityAskedError
+        raise IdentityQueryError
     _require_objects(interpreter, *inputs)
     interpreter.compared |= {id(tensor): tensor for tensor in inputs}
 
@@ -109,7 +109,7 @@ def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
     """See to it that each stand-in is for one object, and each object has one.
 
     Raises:
-        IdentityAskedError: They have not been made so yet.
+        IdentityQueryError: They have not been made so yet.
         UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
     occurrences = {id(tensor): interpreter.recorder.occurrences_of(tensor) for tensor in tensors}
@@ -119,4 +119,4 @@ def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
         return
     objects = [id(found[0][1]) for found in occurrences.values()]
     if any(len(found) > 1 for found in occurrences.values()) or len({*objects}) < len(objects):
-        raise IdentityAskedError
+        raise IdentityQueryError

@@ -70,7 +70,7 @@ def _changes_something(code: types.CodeType) -> bool:
     return False
 
 
-def changes_when_asked(value: Any) -> bool:
+def special_methods_have_effects(value: Any) -> bool:
     """Whether a special method of the user's, of an object or of what native containers in it hold, has effects."""
     kinds = {type(part) for part in _parts(value, {})}
     return any(has_effects(member) for kind in kinds for member in _special_methods(kind))

@@ -45,7 +45,7 @@ from ttnn_jit.guards.reads import (
     same_objects,
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.libraries import is_library_tensor
 from ttnn_jit.specs.open_values import OpenValue
 
 _CLASS: Step = (TYPE_STEP, None)
@@ -147,7 +147,7 @@ class ReadRecorder:
         """Record that the program depends on what stands at `path` being `value`."""
         if path is None or path in self.reads:
             return
-        if has_family(value):
+        if is_library_tensor(value):
             if not self.met(value, path):
                 self._unasked[path] = type(value)  # its metadata are read where the program handles it
         elif type(value) is types.MethodType:

@@ -216,7 +216,7 @@ def _elements(
 ) -> Iterator[Any]:
     consumer = interpreter.frame, interpreter.at
     interpreter.frame = scope
-    for _ in _turns(interpreter, generators, items):
+    for _ in _iterations(interpreter, generators, items):
         value = interpreter.evaluate(element)
         interpreter.frame, interpreter.at = consumer
         yield value
@@ -225,10 +225,10 @@ def _elements(
     interpreter.frame, interpreter.at = consumer
 
 
-def _turns(
+def _iterations(
     interpreter: Interpreter, generators: list[ast.comprehension], items: Iterator[Any] | None
 ) -> Iterator[None]:
-    """One turn for every element, the targets assigned."""
+    """One iteration for every element, the targets assigned."""
     generator, *inner = generators
     if items is None:
         iterable = interpreter.evaluate(generator.iter)
@@ -238,7 +238,7 @@ def _turns(
         assign(interpreter, generator.target, item)
         if all(interpreter.truth(test, interpreter.evaluate(test)) for test in generator.ifs):
             if inner:
-                yield from _turns(interpreter, inner, None)
+                yield from _iterations(interpreter, inner, None)
             else:
                 yield
 

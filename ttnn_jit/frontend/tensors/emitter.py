@@ -21,7 +21,7 @@ from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overload
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.language.binding import with_precision
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
@@ -48,7 +48,7 @@ class Emitter(AbstractEmitter):
         creation = creation_of(function)
         if creation is not None:
             return create(self, creation, args, kwargs)
-        if self.family in _OF_ANOTHER_LIBRARY:
+        if self.library in _OF_ANOTHER_LIBRARY:
             args = [known_term(value) for value in args]
             kwargs = {name: known_term(value) for name, value in kwargs.items()}
         name = plain_name(function)
@@ -69,7 +69,7 @@ class Emitter(AbstractEmitter):
     def _options(
         self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], ResultOptions]:
-        """A call's own keywords, and what it asks of its result, which lies where its operands do all the same."""
+        """A call's own keywords, and its result options; the result lies where its operands do all the same."""
         own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
         for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
@@ -113,7 +113,7 @@ class Emitter(AbstractEmitter):
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
         """Note where the results of a call lie: in the memory of an operand, or in their own."""
-        if self.family in _OF_ANOTHER_LIBRARY:
+        if self.library in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
                 result.strides_in_elements = strides_of_result(result.shape, given)
@@ -136,7 +136,7 @@ _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
 
 
 _OF_ANOTHER_LIBRARY = frozenset({TORCH, NUMPY})
-"""Families with element types of their own, and movements that may give views, which strides tell from copies."""
+"""Libraries with element types of their own, and movements that may give views, which strides tell from copies."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

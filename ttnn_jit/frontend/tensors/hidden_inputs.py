@@ -14,7 +14,7 @@ from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
-from ttnn_jit.runtime.families import TTNN, FamilyMark, family_of, mark_of
+from ttnn_jit.runtime.libraries import TTNN, LibraryMark, mark_of, tensor_library_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Argument = Callable[[TensorSpec, str], Any]
@@ -29,12 +29,12 @@ class HiddenInputs:
         request: What is compiled.
 
     Attributes:
-        family: Of the call's tensors; None: any.
+        library: Of the call's tensors; None: any.
     """
 
     def __init__(self, recorder: ReadRecorder, request: FrontendRequest) -> None:
         self._recorder = recorder
-        self.family = request.family
+        self.library = request.library
         self._target = request.target
         self._function = request.function.__name__
         self._inputs: dict[Path, Any] = {}
@@ -76,7 +76,7 @@ class HiddenInputs:
         """Whether `known` stands for one of them."""
         return any(known is each for each in self._inputs.values())
 
-    def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> FamilyMark:
+    def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> LibraryMark:
         try:
             self._refuse_elsewhere(tensor, f"Invalid arguments for function {self._function}: `{name}` is")
             return mark_of(tensor)
@@ -85,18 +85,18 @@ class HiddenInputs:
             raise type(error)(message, location=location(), help=error.help) from None
 
     def _refuse_elsewhere(self, tensor: Any, subject: str) -> None:
-        family, expected = family_of(tensor), self.family
-        if family is not None and expected is not None and family is not expected:
+        library, expected = tensor_library_of(tensor), self.library
+        if library is not None and expected is not None and library is not expected:
             raise ArgumentError(
-                f"{subject} a {family.title.removesuffix('s')}, and its arguments are {expected.title}",
+                f"{subject} a {library.title.removesuffix('s')}, and its arguments are {expected.title}",
                 help="make them all ttnn tensors with `ttnn.from_torch`, or none"
-                if TTNN in {family, expected}
+                if TTNN in {library, expected}
                 else "take `torch.from_numpy(array)`",
             )
-        if family is TTNN and hasattr(tensor, "tensors"):
+        if library is TTNN and hasattr(tensor, "tensors"):
             raise ArgumentError(f"{subject} a tensor of a mesh", help="pass it as an argument")
-        device = tensor.device() if family is TTNN else None
-        if family is TTNN and device is None:
+        device = tensor.device() if library is TTNN else None
+        if library is TTNN and device is None:
             raise ArgumentError(
                 f"{subject} on the host",
                 help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",

@@ -24,7 +24,7 @@ from ttnn_jit.ops.foreign_movements import (
     ForeignMovement,
 )
 from ttnn_jit.ops.movement.view_rules import are_dense
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 _METHODS: dict[Any, dict[str, ForeignMovement]] = {
@@ -41,8 +41,8 @@ def moved(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs
         CompileError: The arguments do not fit the tensor, or there is no view where there must be one.
     """
     found = _contiguous(tensor) if movement.starts_contiguous else tensor
-    if movement.written is not None:
-        operation, statics = movement.written(tuple(tensor.shape), *args, **kwargs)
+    if movement.canonicalize is not None:
+        operation, statics = movement.canonicalize(tuple(tensor.shape), *args, **kwargs)
         found = tensor.emitter.emit((operation,), (found, *statics), {})
     if movement.must_be_view:
         _require_view(tensor, found)
@@ -81,10 +81,10 @@ def _contiguous(tensor: ProgramTensor) -> ProgramTensor:
 
 def movement_attribute(tensor: ProgramTensor, name: str) -> Any:
     """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
-    methods = _METHODS.get(tensor.emitter.family)
+    methods = _METHODS.get(tensor.emitter.library)
     if methods is None:
         return None
-    if name in PROPERTIES and tensor.emitter.family is not TTNN:
+    if name in PROPERTIES and tensor.emitter.library is not TTNN:
         return moved(PROPERTIES[name], tensor)
     return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
 

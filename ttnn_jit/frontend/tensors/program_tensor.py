@@ -18,11 +18,11 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import Strides
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import TTNN, has_family
+from ttnn_jit.runtime.libraries import TTNN, is_library_tensor
 from ttnn_jit.runtime.programs.random_state import name_of, state
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -113,14 +113,14 @@ class View:
 
     Attributes:
         base: The other one.
-        spelled: The operations that give it, one after the other.
+        chain: The operations that give it, one after the other.
         location: Where it was made.
         seen: How many writes into the base's memory its value has seen.
         is_certain: False of a reshape of a tensor whose strides are not known: the library may have copied it.
     """
 
     base: ProgramTensor
-    spelled: tuple[Spelling, ...]
+    chain: tuple[CanonicalCall, ...]
     location: Location
     seen: int
     is_certain: bool = True
@@ -134,13 +134,13 @@ class View:
         seen = root_of(self.base).writes
         if self.seen != seen:
             self.require_certain(tensor, "reads")
-            tensor.rebind(self.moved(self.base.operand, self.spelled))
+            tensor.rebind(self.moved(self.base.operand, self.chain))
             self.seen = seen
         return tensor.held
 
-    def moved(self, part: TensorOperand, spelled: Iterable[Spelling]) -> TensorOperand:
+    def moved(self, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
         """`part` through some of its operations."""
-        for operation, statics in spelled:
+        for operation, statics in chain:
             part = self.base.emitter.builder.operation(operation, [part], statics, self.location)
         return part
 
@@ -172,7 +172,7 @@ class AbstractEmitter(ABC):
     Attributes:
         observes: Another way through the program makes the module; this one is for what it reads.
         inputs: What stands for the tensors of the call, then for those that the function found.
-        family: Of these tensors; None: any.
+        library: Of these tensors; None: any.
         words: In whose words tensors answer: those of ttnn inside a function of the host API.
         is_over: The function has run to its end.
     """
@@ -186,7 +186,7 @@ class AbstractEmitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProgramTensor] = []
         self._arguments: dict[int, ProgramTensor] = {}
-        self.family = self.words = hidden.family
+        self.library = self.words = hidden.library
 
     @abstractmethod
     def location(self) -> Location:
@@ -241,21 +241,21 @@ class AbstractEmitter(ABC):
         Raises:
             ArgumentError: It is a tensor that the call cannot take.
         """
-        return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
+        return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
     def _hidden_input(self, spec: TensorSpec, name: str) -> ProgramTensor:
         return self._input(self.builder.hidden_input(spec, name), spec)
 
     def random_state(self, part: str) -> ProgramTensor:
         """The input that stands for a part of the generator's state (runtime/programs/random_state.py)."""
-        family = self.family or TTNN
-        tensor, name = state(part, family), name_of(part, family)
+        library = self.library or TTNN
+        tensor, name = state(part, library), name_of(part, library)
         found: ProgramTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
         return found
 
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is an input of the program already."""
-        return has_family(value) and self._hidden.holds(value)
+        return is_library_tensor(value) and self._hidden.holds(value)
 
     def is_hidden(self, tensor: ProgramTensor) -> bool:
         """Whether `tensor` stands for one of the user's world."""

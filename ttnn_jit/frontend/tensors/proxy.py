@@ -44,7 +44,7 @@ from ttnn_jit.ops import (
     Number,
     Operation,
 )
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.storage_type import StorageType
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
@@ -68,7 +68,7 @@ class ProxyTensor(ProgramTensor):
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     def __hash__(self) -> int:
-        if self.emitter.family is NUMPY:
+        if self.emitter.library is NUMPY:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         return object.__hash__(self)
 
@@ -98,7 +98,7 @@ class ProxyTensor(ProgramTensor):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
-        return claimed_class(self.emitter.family)
+        return claimed_class(self.emitter.library)
 
     def __getitem__(self, index: object) -> ProgramTensor:
         """The elements that `index` names, as torch would."""
@@ -167,13 +167,13 @@ class ProxyTensor(ProgramTensor):
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
-        if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
+        if name in _METHODS_IN_PLACE and self.emitter.library is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         if (moved := movement_attribute(self, name)) is not None:
             return moved
         if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
             return said
-        kind = CompileError if hasattr(class_at_run_time(self.emitter.family), name) else NoSuchAttribute
+        kind = CompileError if hasattr(class_at_run_time(self.emitter.library), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
             location=self.emitter.location(),

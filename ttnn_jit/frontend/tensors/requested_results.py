@@ -1,7 +1,7 @@
-"""Operations with what their calls ask of the result: an element type, unary operations before and behind, a memory.
+"""Operations with the result options of their calls: an element type, unary operations before and behind, a memory.
 
-Inside a jitted function a kernel's result lies where its operands do, whatever is asked (the ttnn.jit document). So a
-tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
+Inside a jitted function a kernel's result lies where its operands do, whatever the options (the ttnn.jit document).
+So a tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
 def with_activated_operands(
     builder: ModuleBuilder, operands: Sequence[Operand], location: Location | None, options: ResultOptions
 ) -> tuple[Sequence[Operand], ResultOptions]:
-    """The operands through what is asked of them, unrounded, and what is asked of the result then."""
+    """The operands through their activations, unrounded, and the result options that are left."""
     if not options.operand_activations:
         return operands, options
     changed = list(operands)
@@ -45,7 +45,7 @@ def results_of(
     location: Location | None,
     options: ResultOptions,
 ) -> tuple[TensorOperand, ...]:
-    """The results of `operation`, where there is one through the activations and of the element type that is asked for.
+    """The results of `operation`, where there is one through the activations and of the requested element type.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.

@@ -87,7 +87,7 @@ def result_of(
     header: Location,
     help_text: str = "end it with `return` and the tensors that it computes",
 ) -> FrontendResult:
-    """What a frontend hands on of the function that `request` names, which has returned `returned`.
+    """What a frontend gives of the function that `request` names, which has returned `returned`.
 
     Args:
         request: What was asked for.

@@ -9,23 +9,23 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import is_a
-from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN, TensorLibrary
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
-def class_at_run_time(family: Family | None) -> type:
-    """The class of the tensors of a family."""
-    if family is TORCH:
+def class_at_run_time(library: TensorLibrary | None) -> type:
+    """The class of the tensors of a library."""
+    if library is TORCH:
         return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
-    return sys.modules["numpy"].ndarray if family is NUMPY else Tensor
+    return sys.modules["numpy"].ndarray if library is NUMPY else Tensor
 
 
-def claimed_class(family: Family | None) -> type:
+def claimed_class(library: TensorLibrary | None) -> type:
     """What a stand-in says of its class to whoever asks by ``isinstance`` without the interpreter.
 
     Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
     """
-    return class_at_run_time(family) if family is NUMPY else Tensor
+    return class_at_run_time(library) if library is NUMPY else Tensor
 
 
 def tells_classes(value: Any) -> bool:
@@ -33,21 +33,21 @@ def tells_classes(value: Any) -> bool:
     torch = sys.modules.get("torch")
     if value is type or (torch is not None and value is torch.is_tensor):
         return True
-    return is_a(value, type) and any(issubclass(value, class_at_run_time(family)) for family in _loaded_families())
+    return is_a(value, type) and any(issubclass(value, class_at_run_time(library)) for library in _loaded_libraries())
 
 
-def _loaded_families() -> list[Family]:
-    return [TTNN, *(family for family, library in ((TORCH, "torch"), (NUMPY, "numpy")) if library in sys.modules)]
+def _loaded_libraries() -> list[TensorLibrary]:
+    return [TTNN, *(library for library, name in ((TORCH, "torch"), (NUMPY, "numpy")) if name in sys.modules)]
 
 
-def refuse_classes_without_source(named: Sequence[Any], family: Family, location: Location | None) -> None:
+def refuse_classes_without_source(named: Sequence[Any], library: TensorLibrary, location: Location | None) -> None:
     """Refuse the program if what stands for its tensors would say another class than they do.
 
     Raises:
         UnsupportedFunction: It would, to whoever asks for one of those `named`.
     """
     asks = [value for value in named if value is not type]
-    is_claimed = claimed_class(family) is class_at_run_time(family)
+    is_claimed = claimed_class(library) is class_at_run_time(library)
     if asks and (type in named or not is_claimed):
         raise UnsupportedFunction(
             f"a tensor in a trace without source does not say whether it is a `{asks[0].__name__}`",

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ttnn_jit.foreign.values import ABSENT, is_python_class
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
 from ttnn_jit.ops.movement.view_rules import are_dense
-from ttnn_jit.runtime.families import NUMPY, TORCH, Family
+from ttnn_jit.runtime.libraries import NUMPY, TORCH, TensorLibrary
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
 from ttnn_jit.specs.tensor_spec import Layout
 
@@ -31,12 +31,12 @@ def library_of(tensor: ProgramTensor) -> str | None:
 
 def element_type(tensor: ProgramTensor) -> Any:
     """Its ``.dtype``: that of its library."""
-    dtype, family = tensor.spec.dtype, tensor.emitter.family
+    dtype, library = tensor.spec.dtype, tensor.emitter.library
     if library_of(tensor) is None:
         return dtype
-    if family is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
+    if library is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
         return sys.modules["numpy"].dtype(dtype.traits.numpy)
-    return dtype.torch if family is TORCH else dtype
+    return dtype.torch if library is TORCH else dtype
 
 
 def extents(tensor: ProgramTensor) -> Any:
@@ -62,15 +62,15 @@ def known_term(value: Any) -> Any:
 
 def device_of(tensor: ProgramTensor) -> Any:
     """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
-    return "cpu" if tensor.emitter.family is NUMPY else sys.modules["torch"].device("cpu")
+    return "cpu" if tensor.emitter.library is NUMPY else sys.modules["torch"].device("cpu")
 
 
 def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
     """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
-    family = tensor.emitter.family
-    if name in (properties := _PROPERTIES.get(family, {})):
+    library = tensor.emitter.library
+    if name in (properties := _PROPERTIES.get(library, {})):
         return properties[name](tensor)
-    methods = _METHODS_OF_TORCH if family is TORCH else {}
+    methods = _METHODS_OF_TORCH if library is TORCH else {}
     return types.MethodType(methods[name], tensor) if name in methods else ABSENT
 
 
@@ -164,7 +164,7 @@ def _never(_: ProgramTensor) -> bool:
     return False
 
 
-_LIBRARIES: dict[Family | None, str] = {TORCH: "torch", NUMPY: "numpy"}
+_LIBRARIES: dict[TensorLibrary | None, str] = {TORCH: "torch", NUMPY: "numpy"}
 
 _METHODS_OF_TORCH: dict[str, Asking] = {
     "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
@@ -176,7 +176,7 @@ _METHODS_OF_TORCH: dict[str, Asking] = {
 _OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
 _NO_OTHER_KIND = ("is_cuda", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized", "is_mkldnn", "is_nested")
 
-_PROPERTIES: dict[Family | None, dict[str, Asking]] = {
+_PROPERTIES: dict[TensorLibrary | None, dict[str, Asking]] = {
     TORCH: {**_OF_BOTH, **dict.fromkeys(_NO_OTHER_KIND, _never), "is_cpu": lambda _: True},
     NUMPY: {
         **_OF_BOTH,

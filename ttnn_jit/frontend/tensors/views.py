@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, View, root_of
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import RESHAPE, Operation
-from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import (
     Strides,
     are_dense,
@@ -22,7 +22,7 @@ from ttnn_jit.ops.movement.view_rules import (
     strides_of_view,
     written_back,
 )
-from ttnn_jit.runtime.families import NUMPY, TTNN
+from ttnn_jit.runtime.libraries import NUMPY, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 
@@ -32,7 +32,7 @@ def is_number(tensor: ProgramTensor) -> bool:
     Arguments, views and copies without dimensions are arrays.
     """
     is_array = tensor.is_argument or tensor.is_copy or tensor.view_of is not None
-    return tensor.emitter.family is NUMPY and not (tensor.shape or is_array)
+    return tensor.emitter.library is NUMPY and not (tensor.shape or is_array)
 
 
 # --- What is a view -------------------------------------------------------------------------------------------------
@@ -40,30 +40,30 @@ def is_number(tensor: ProgramTensor) -> bool:
 
 def note_views(emitter: AbstractEmitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
     """Have those of `made`, the results of an operation of the tensor `given`, be views of it that are."""
-    for result, spelled in zip(made, movements(operation, given.spec, statics), strict=True):
-        note_view(emitter, given, spelled, result)
+    for result, chain in zip(made, movements(operation, given.spec, statics), strict=True):
+        note_view(emitter, given, chain, result)
 
 
 def note_view(
-    emitter: AbstractEmitter, base: ProgramTensor, spelled: tuple[Spelling, ...], made: ProgramTensor
+    emitter: AbstractEmitter, base: ProgramTensor, chain: tuple[CanonicalCall, ...], made: ProgramTensor
 ) -> None:
-    """Have `made`, which the movements `spelled` give of `base`, be a view of it if it is one in its library."""
-    if emitter.family is TTNN:
-        if is_view_on_device(base.spec, spelled):
-            made.view_of = View(base, spelled, emitter.location(), root_of(base).writes)
+    """Have `made`, which the movements `chain` give of `base`, be a view of it if it is one in its library."""
+    if emitter.library is TTNN:
+        if is_view_on_device(base.spec, chain):
+            made.view_of = View(base, chain, emitter.location(), root_of(base).writes)
         return
-    strides, is_certain = _strides(base, spelled)
+    strides, is_certain = _strides(base, chain)
     if is_certain and strides is None and base.strides_in_elements is not None:
         made.strides_in_elements = dense_strides(made.shape)  # the library copies
         return
     made.strides_in_elements = strides
-    made.view_of = View(base, spelled, emitter.location(), root_of(base).writes, is_certain)
+    made.view_of = View(base, chain, emitter.location(), root_of(base).writes, is_certain)
 
 
-def _strides(base: ProgramTensor, spelled: Iterable[Spelling]) -> tuple[Strides, bool]:
+def _strides(base: ProgramTensor, chain: Iterable[CanonicalCall]) -> tuple[Strides, bool]:
     """The strides of the last of these movements, and whether it is known if it is a view."""
     shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
-    for operation, statics in spelled:
+    for operation, statics in chain:
         if operation is RESHAPE and strides is None:
             is_certain = is_certain and only_adds_ones(shape, *statics)
         strides = strides_of_view((operation, statics), shape, strides)
@@ -103,16 +103,16 @@ def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location
     """
     base = view.base.operand
     shapes = [tuple(base[1].shape)]
-    for operation, statics in view.spelled[:-1]:
+    for operation, statics in view.chain[:-1]:
         shapes.append(operation.extents((shapes[-1],), statics))
-    for index, spelling in reversed([*enumerate(view.spelled)]):
-        back = written_back(spelling, shapes[index])
+    for index, movement in reversed([*enumerate(view.chain)]):
+        back = written_back(movement, shapes[index])
         if back is None:
             view.base.refuse(
                 "a write into a tensor of which several elements lie at one address: it was expanded",
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [view.moved(base, view.spelled[:index])] if operation.arity == 2 else []
+        wholes = [view.moved(base, view.chain[:index])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)

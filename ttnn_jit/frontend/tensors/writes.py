@@ -31,11 +31,11 @@ from ttnn_jit.ops import (
     Operation,
     indexed,
 )
-from ttnn_jit.ops.families.movement import Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 
@@ -45,11 +45,11 @@ def item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> Prog
     Raises:
         CompileError: The index names no part.
     """
-    spelled = _spelled(emitter, tensor, index)
-    part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
+    chain = _indexing_chain(emitter, tensor, index)
+    part = _part(emitter, tensor, chain) if chain else emitter.emit((COPY,), (tensor,), {})
     part.view_of = None  # of no part in between
-    if emitter.family is TORCH or (emitter.family is NUMPY and not (_names_one(index, part) or is_number(tensor))):
-        note_view(emitter, tensor, spelled, part)
+    if emitter.library is TORCH or (emitter.library is NUMPY and not (_names_one(index, part) or is_number(tensor))):
+        note_view(emitter, tensor, chain, part)
     return part
 
 
@@ -64,7 +64,7 @@ def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
 
     A tensor of integers would name elements.
     """
-    if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
+    if not is_proxy(index) or emitter.library not in {TORCH, NUMPY}:
         return False
     dtype = index.spec.dtype
     return dtype in FLOATS | TRUTHS
@@ -87,7 +87,7 @@ def _filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor
     return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
 
 
-def _spelled(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> tuple[Spelling, ...]:
+def _indexing_chain(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> tuple[CanonicalCall, ...]:
     if is_mask(index, emitter):
         tensor.refuse(
             "how many elements a mask takes is not known before the call",
@@ -101,8 +101,8 @@ def _spelled(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> 
         raise CompileError(error.message, location=emitter.location(), help=error.help) from None
 
 
-def _part(emitter: AbstractEmitter, tensor: ProgramTensor, spelled: Iterable[Spelling]) -> ProgramTensor:
-    for operation, statics in spelled:
+def _part(emitter: AbstractEmitter, tensor: ProgramTensor, chain: Iterable[CanonicalCall]) -> ProgramTensor:
+    for operation, statics in chain:
         tensor = emitter.emit((operation,), (tensor, *statics), {})
     return tensor
 
@@ -135,7 +135,7 @@ def refuse_unseen(emitter: AbstractEmitter, target: ProgramTensor) -> None:
         UnseenInTraceError: The program that is traced does that.
     """
     root = root_of(target)
-    if emitter.observes and emitter.family is NUMPY and emitter.is_hidden(root):
+    if emitter.observes and emitter.library is NUMPY and emitter.is_hidden(root):
         raise UnseenInTraceError(
             "a trace does not see numpy write into an array that is no argument",
             location=emitter.location(),
@@ -153,21 +153,16 @@ def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, val
     if is_mask(index, emitter):
         put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
         return
-    spelled = _spelled(emitter, target, index)
+    chain = _indexing_chain(emitter, target, index)
     value = emitter.operand(value)
-    if (
-        is_proxy(value)
-        and value.view_of is not None
-        and value.view_of.base is target
-        and value.view_of.spelled == spelled
-    ):
+    if is_proxy(value) and value.view_of is not None and value.view_of.base is target and value.view_of.chain == chain:
         return  # `x[i] += y` has written the part before it assigns it to itself
     if not is_proxy(value) and not isinstance(value, Number):
         target.refuse(f"a tensor takes numbers and tensors, got {type_name(value)}")
-    part, location = _part(emitter, target, spelled), emitter.location()
+    part, location = _part(emitter, target, chain), emitter.location()
     new = _broadcast(emitter, part, value)
-    if spelled:
-        new = replaced(emitter, View(target, spelled, location, 0), new, location)
+    if chain:
+        new = replaced(emitter, View(target, chain, location, 0), new, location)
     put(emitter, target, new, location)
 
 
@@ -271,7 +266,7 @@ def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
     def method(self: ProgramTensor, other: Any) -> Any:
-        if self.emitter.family not in {TORCH, NUMPY} or is_number(self):
+        if self.emitter.library not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
         refuse_unseen(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")

@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.frontend.writing.result_layout import ResultLayout
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families import Family
+from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.specs.target import SystemDesc
 
 
@@ -24,7 +24,7 @@ class FrontendRequest:
         target: The rules and the numerics to compile for.
         graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
         layout: Where results lie; None leaves each where its first operand does.
-        family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
+        library: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
         last_core: The last core (x, y) that may be used; None: the target's.
     """
 
@@ -33,7 +33,7 @@ class FrontendRequest:
     target: SystemDesc
     graph_capture: bool | None = None
     layout: ResultLayout | None = None
-    family: Family | None = None
+    library: TensorLibrary | None = None
     last_core: tuple[int, int] | None = None
 
     @property

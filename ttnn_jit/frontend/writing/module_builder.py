@@ -29,7 +29,7 @@ from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.writing.promotion import met
-from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, wanted_spec
+from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.dtypes import TRUTHS
@@ -113,7 +113,7 @@ class ModuleBuilder(FunctionBuilder):
         """
         if isinstance(operation, MacroOperation):
             self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-            return self.written_out(operation, operands, attributes, location)
+            return self.decomposed(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
@@ -155,54 +155,54 @@ class ModuleBuilder(FunctionBuilder):
         specs = (each[1] for each in operands if isinstance(each, tuple))
         return not self._has_rules or all(keeps_target_rules(spec, self.target) for spec in specs)
 
-    def updated(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+    def updated(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
         """What an operation in place stores, as `stored` does.
 
         Raises:
             CompileError: It computes floats, and the tensor holds integers; or numbers, and it holds bools; or it is
                 laid out otherwise.
         """
-        lost = wanted.dtype in TRUTHS and operand[1].dtype not in TRUTHS
-        if lost or (wanted.dtype.is_integer and not operand[1].dtype.is_integer):
+        lost = requested.dtype in TRUTHS and operand[1].dtype not in TRUTHS
+        if lost or (requested.dtype.is_integer and not operand[1].dtype.is_integer):
             raise CompileError(
-                f"a result of {operand[1].dtype.name} is not written into a tensor of {wanted.dtype.name} in place",
+                f"a result of {operand[1].dtype.name} is not written into a tensor of {requested.dtype.name} in place",
                 location=location,
                 help="cast the result with `ttnn.typecast`, or divide with `rounding_mode`",
             )
-        return self.stored(operand, wanted, location)
+        return self.stored(operand, requested, location)
 
-    def stored(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
-        """`operand` as a value of the program's own that is `wanted`, of which it has the shape.
+    def stored(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` as a value of the program's own that is `requested`, of which it has the shape.
 
         Raises:
             CompileError: It is laid out otherwise.
         """
         value, spec = operand
-        if spec is wanted and not isinstance(value, BlockArgument):
+        if spec is requested and not isinstance(value, BlockArgument):
             return operand
-        if spec.layout is not wanted.layout:
+        if spec.layout is not requested.layout:
             raise CompileError(
-                f"a tensor in {wanted.layout.name} layout cannot be written from one in {spec.layout.name} layout",
+                f"a tensor in {requested.layout.name} layout cannot be written from one in {spec.layout.name} layout",
                 location=location,
                 help="bring one of them to the other's with `ttnn.to_layout` before the call",
             )
-        same = spec.dtype is wanted.dtype
-        written, attributes = (COPY, ()) if same else (TYPECAST, (wanted.dtype,))
+        same = spec.dtype is requested.dtype
+        written, attributes = (COPY, ()) if same else (TYPECAST, (requested.dtype,))
         self.check(written, [operand], location)
-        ((copied, _),) = self.write(written, [operand], attributes, (wanted,), location)
-        return copied, wanted
+        ((copied, _),) = self.write(written, [operand], attributes, (requested,), location)
+        return copied, requested
 
-    def laid_out(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
-        """`operand` in the layout and the memory of `wanted`; arrays of the host stay where they are."""
+    def laid_out(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` in the layout and the memory of `requested`; arrays of the host stay where they are."""
         value, spec = operand
-        if spec is wanted or spec.memory_config == HOST_MEMORY_CONFIG:
+        if spec is requested or spec.memory_config == HOST_MEMORY_CONFIG:
             return operand
-        check_memory_of_device(wanted.memory_config)
+        check_memory_of_device(requested.memory_config)
         # What computes a value may store it so; what reads a movement reads through this one too.
         computed = self.target.fuses_movement and value and getattr(value.owner, "operation", None)
         operation = RELAYOUT if not computed or isinstance(computed, Movement) else COPY
-        ((moved, _),) = self.write(operation, [operand], (), (checked(wanted),), location)
-        return moved, wanted
+        ((moved, _),) = self.write(operation, [operand], (), (checked(requested),), location)
+        return moved, requested
 
     def finish(
         self,
@@ -231,7 +231,7 @@ class ModuleBuilder(FunctionBuilder):
     def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
         """A copy of an argument that shall lie elsewhere as a result; every other value is returned as it is."""
         spec = spec_of(value.type)
-        if not isinstance(value, BlockArgument) or wanted_spec(spec, layout) is spec:
+        if not isinstance(value, BlockArgument) or requested_spec(spec, layout) is spec:
             return value
         op = OP_OF[COPY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self.location)
         append(self.block, (op,))

@@ -1,4 +1,4 @@
-"""What a frontend hands on."""
+"""What a frontend gives to the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a program's results lie when someone chose it: the results, and the values that only they need."""
+"""The requested layout of a program's results, which the values that only they need take too."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.tensor_spec import BufferType, MemoryConfig, TensorSpec, checked
 
 ResultLayout: TypeAlias = Callable[[TensorSpec], MemoryConfig]
-"""The memory config that a result shall have, from its spec by rule; results of torch and numpy are not asked for."""
+"""The requested memory config of a result, from its spec by rule; results of torch and numpy have none."""
 
 
-def wanted_spec(spec: TensorSpec, layout: ResultLayout) -> TensorSpec:
+def requested_spec(spec: TensorSpec, layout: ResultLayout) -> TensorSpec:
     """The spec that a result has under `layout`.
 
     Raises:
@@ -40,7 +40,7 @@ def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLay
     for op in reversed(list(block.ops)):
         for value in [result for result in op.results if isinstance(result.type, TensorType)]:
             old = spec_of(value.type)
-            new = wanted_spec(old, layout) if value in results else _as_users_lie(value, old, moved)
+            new = requested_spec(old, layout) if value in results else _as_users_lie(value, old, moved)
             if new is not old:
                 laid_out[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
                 moved.add(laid_out[value])

@@ -249,7 +249,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
     ),
     imitates=SINK_AS_IN_TTNN,
     decompose=_whole,
-    spelled=_check,
+    canonicalize=_check,
     result=as_queries,
     golden=_whole_in_torch,
     rounds_steps=True,

@@ -85,7 +85,7 @@ UPDATE_ROWS = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_rows_loop,
     loops=_rows_loops,
-    spelled=_check_rows,
+    canonicalize=_check_rows,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
@@ -145,7 +145,7 @@ UPDATE_PAGES = Routine(
     source="ttnn.experimental.paged_update_cache",
     loop=_pages_loop,
     loops=_pages_loops,
-    spelled=_check_pages,
+    canonicalize=_check_pages,
     operand_dtypes=(FLOATS, FLOATS, INDICES, INDICES),
     updates=True,
     writes_rows=True,
@@ -199,7 +199,7 @@ FILL_PAGES = Routine(
     source="ttnn.experimental.paged_fill_cache",
     loop=_fill_loop,
     loops=_fill_loops,
-    spelled=_check_fill,
+    canonicalize=_check_fill,
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
@@ -224,7 +224,7 @@ def _placing_loops(cache: Extents, x: Extents, *_: Any) -> RoutineLoops:
     return RoutineLoops.over(extents, 5, (user, head, row, channel), (part, head, position, channel))
 
 
-def _spelled_begins(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
+def _canonical_begins(cache: Extents, x: Extents, begins: Sequence[int]) -> tuple[Any, ...]:
     wanted = "[users, heads, positions, channels], and fits into the cache from `begins` on"
     check_ranks(cache, x, wanted)
     user, position = begins
@@ -247,7 +247,7 @@ PLACE_ROWS = Routine(
     source="ttnn.update_cache",
     loop=_placing_loop,
     loops=_placing_loops,
-    spelled=_spelled_begins,
+    canonicalize=_canonical_begins,
     constants=tuple,
     operand_dtypes=(FLOATS, FLOATS),
     updates=True,

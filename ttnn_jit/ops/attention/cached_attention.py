@@ -51,7 +51,7 @@ def _gathered(cache: Extents, table: Extents) -> tuple[int, ...]:
 # --- Of one position of every user ----------------------------------------------------------------------------------
 
 
-def _spelled_decode(
+def _canonical_decode(
     query: Extents, key: Extents, value: Extents, mask: Any, positions: Extents | None, sink: Any, *statics: Any
 ) -> tuple[Any, ...]:
     causal, listed, scale, window = statics
@@ -165,7 +165,7 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     ),
     imitates=SINK_AS_IN_TTNN,
     decompose=_decode,
-    spelled=_spelled_decode,
+    canonicalize=_canonical_decode,
     result=_decode_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
@@ -178,11 +178,11 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
 )
 
 
-def _spelled_pages(query: Extents, key: Extents, value: Extents, table: Extents, *others: Any) -> tuple[Any, ...]:
+def _canonical_pages(query: Extents, key: Extents, value: Extents, table: Extents, *others: Any) -> tuple[Any, ...]:
     mask, positions, sink, *statics = others
     causal, scale, window = statics
     keys, values = (_gathered(each, table) for each in (key, value))
-    _spelled_decode(query, keys, values, mask, positions, sink, causal, (), scale, window)
+    _canonical_decode(query, keys, values, mask, positions, sink, causal, (), scale, window)
     return tuple(statics)
 
 
@@ -219,7 +219,7 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
     summary="The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's.",
     imitates=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
-    spelled=_spelled_pages,
+    canonicalize=_canonical_pages,
     result=_decode_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
@@ -281,7 +281,7 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "keys up to their own position, in pages."
     ),
     decompose=_chunk,
-    spelled=_check_chunk,
+    canonicalize=_check_chunk,
     result=as_queries,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,

@@ -44,14 +44,14 @@ def _check_rows(x: Extents, angles: Extents, cos: Extents) -> None:
         raise ShapeError(f"cosines of shape {list(cos)} do not broadcast to a tensor of shape {list(x)}")
 
 
-def _turned(x: Any, other: Any, cos: Any, sin: Any) -> Any:
+def _rotated(x: Any, other: Any, cos: Any, sin: Any) -> Any:
     return x * cos + other * sin
 
 
 # --- Channels i and i + n/2 -----------------------------------------------------------------------------------------
 
 
-def _half_turn(ops: Ops, x: Any) -> Any:
+def _rotate_half(ops: Ops, x: Any) -> Any:
     """The halves of every row exchanged, the first one negated then."""
     *before, width = x.shape
     halves = ops.flip(ops.reshape(x, (*before, 2, width // 2)), len(before))
@@ -60,7 +60,7 @@ def _half_turn(ops: Ops, x: Any) -> Any:
     return ops.where(is_first, -exchanged, exchanged)
 
 
-def _half_turn_in_torch(torch: Any, x: Any) -> Any:
+def _rotate_half_in_torch(torch: Any, x: Any) -> Any:
     first, second = x.chunk(2, -1)
     return torch.cat([-second, first], -1)
 
@@ -82,12 +82,12 @@ def _check_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -> 
 def _halves(ops: Ops, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
     begin, end = _positions(x.shape, token)
     angles = (ops.part(each, 2, begin, end) for each in (cos, sin))
-    return _turned(x, _half_turn(ops, x), *angles)
+    return _rotated(x, _rotate_half(ops, x), *angles)
 
 
 def _halves_in_torch(torch: Any, x: Any, cos: Any, sin: Any, token: int | None) -> Any:
     rows = slice(x.shape[2]) if token is None else slice(token, token + 1)
-    return x * cos[:, :, rows] + _half_turn_in_torch(torch, x) * sin[:, :, rows]
+    return x * cos[:, :, rows] + _rotate_half_in_torch(torch, x) * sin[:, :, rows]
 
 
 ROTARY_EMBEDDING = Composite(
@@ -98,7 +98,7 @@ ROTARY_EMBEDDING = Composite(
         "`token_index`."
     ),
     decompose=_halves,
-    spelled=_check_halves,
+    canonicalize=_check_halves,
     golden=_halves_in_torch,
     examples=(
         (((2, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (None,)),
@@ -119,7 +119,7 @@ def _check_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> None:
 
 def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(x, _half_turn(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
+    return _rotated(x, _rotate_half(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 ROTARY_EMBEDDING_HF = Composite(
@@ -127,7 +127,7 @@ ROTARY_EMBEDDING_HF = Composite(
     parameters=(_OPERAND, _COS, _SIN, Parameter("is_decode_mode", FLAG, default=False)),
     summary="Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user.",
     decompose=_halves_of_mode,
-    spelled=_check_mode,
+    canonicalize=_check_mode,
     golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
@@ -139,26 +139,34 @@ ROTARY_EMBEDDING_HF = Composite(
 # --- Channels 2i and 2i + 1 -----------------------------------------------------------------------------------------
 
 
-def _check_pairs(x: Extents, cos: Extents, sin: Extents, turn: Extents, decodes: bool) -> None:
+def _check_pairs(x: Extents, cos: Extents, sin: Extents, trans_mat: Extents, decodes: bool) -> None:
     _check_mode(x, cos, sin, decodes)
-    if x[-1] % TILE_WIDTH or len(turn) < 2 or turn[-1] != TILE_WIDTH or turn[-2] % TILE_WIDTH or turn[-2] == 0:
+    if (
+        x[-1] % TILE_WIDTH
+        or len(trans_mat) < 2
+        or trans_mat[-1] != TILE_WIDTH
+        or trans_mat[-2] % TILE_WIDTH
+        or trans_mat[-2] == 0
+    ):
         raise ShapeError(
-            f"rows of {x[-1]} channels are not turned by a matrix of shape {list(turn)}",
+            f"rows of {x[-1]} channels are not rotated by a matrix of shape {list(trans_mat)}",
             help=f"it is of {TILE_WIDTH} by {TILE_WIDTH}, for that many channels at a time",
         )
 
 
-def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
-    square = ops.slice(turn, (0,) * len(turn.shape), (*(1 for _ in turn.shape[:-2]), TILE_WIDTH, TILE_WIDTH))
+def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, trans_mat: Any, decodes: bool) -> Any:
+    square = ops.slice(
+        trans_mat, (0,) * len(trans_mat.shape), (*(1 for _ in trans_mat.shape[:-2]), TILE_WIDTH, TILE_WIDTH)
+    )
     matrix = ops.reshape(square, (TILE_WIDTH, TILE_WIDTH))
     other = ops.reshape(ops.matmul(ops.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
     rows = _rows_of_mode(x.shape, cos.shape, decodes)
-    return _turned(x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
+    return _rotated(x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
-def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, turn: Any, decodes: bool) -> Any:
+def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, trans_mat: Any, decodes: bool) -> Any:
     rows = slice(1 if decodes else x.shape[2])
-    block = turn.reshape(-1, *turn.shape[-2:])[0, :32]
+    block = trans_mat.reshape(-1, *trans_mat.shape[-2:])[0, :32]
     other = torch.cat([part @ block for part in x.split(32, -1)], -1)
     return x * cos[:, :, rows] + other * sin[:, :, rows]
 
@@ -167,11 +175,11 @@ ROTARY_EMBEDDING_LLAMA = Composite(
     name="experimental.rotary_embedding_llama",
     parameters=(_OPERAND, _COS, _SIN, Parameter("trans_mat", TENSOR), Parameter("is_decode_mode", FLAG, default=False)),
     summary=(
-        "Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns "
+        "Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which rotates "
         "pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."
     ),
     decompose=_pairs,
-    spelled=_check_pairs,
+    canonicalize=_check_pairs,
     golden=_pairs_in_torch,
     examples=(
         (((1, 3, 5, 64), (1, 1, 8, 64), (1, 1, 8, 64), (1, 1, 32, 32)), (False,)),
@@ -180,7 +188,7 @@ ROTARY_EMBEDDING_LLAMA = Composite(
 )
 
 
-def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value, turn: Value) -> list[Value]:
+def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value, trans_mat: Value) -> list[Value]:
     ranks = {len(each.shape) for each in (query, key, cos, sin)}
     users = (query.shape[1], key.shape[1]) if ranks == {4} else (0, 0)
     if ranks != {4} or cos.shape[1] != sum(users):
@@ -192,15 +200,15 @@ def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value
     found = []
     for x, begin, end in ((query, 0, middle), (key, middle, sum(users))):
         angles = (ops.sliced(each, 1, begin, end) for each in (cos, sin))
-        found.append(ops.call(ROTARY_EMBEDDING_LLAMA, [x, *angles, turn], True))
+        found.append(ops.call(ROTARY_EMBEDDING_LLAMA, [x, *angles, trans_mat], True))
     return found
 
 
-def _queries_and_keys_in_torch(torch: Any, query: Any, key: Any, cos: Any, sin: Any, turn: Any) -> tuple[Any, Any]:
+def _queries_and_keys_in_torch(torch: Any, query: Any, key: Any, cos: Any, sin: Any, trans_mat: Any) -> tuple[Any, Any]:
     middle = query.shape[1]
     return (
-        _pairs_in_torch(torch, query, cos[:, :middle], sin[:, :middle], turn, True),
-        _pairs_in_torch(torch, key, cos[:, middle:], sin[:, middle:], turn, True),
+        _pairs_in_torch(torch, query, cos[:, :middle], sin[:, :middle], trans_mat, True),
+        _pairs_in_torch(torch, key, cos[:, middle:], sin[:, middle:], trans_mat, True),
     )
 
 

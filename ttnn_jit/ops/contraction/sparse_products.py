@@ -276,7 +276,7 @@ SPARSE_MATMUL = Composite(
     ),
     summary="Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name.",
     decompose=_sparse_matmul,
-    spelled=_check,
+    canonicalize=_check,
     result=_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES),
     golden=_golden,

@@ -30,10 +30,10 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-MAX_TAPS_TOGETHER = 12
+MAX_TAPS_OVERLAPPING = 12
 """Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
 columns give in memory, so that windows which overlap share them (benchmarks/kernels/convolution.py)."""
-MAX_TAPS_ALONE = 25
+MAX_TAPS_DISJOINT = 25
 """The same of windows that do not overlap, which share nothing; the indices of more taps do not fit in registers."""
 
 Shape = Sequence[int]
@@ -122,7 +122,7 @@ def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], re
     """Every window of a padded tensor as one element: columns, then rows."""
     windows, counts = pool.windows, pool.counts
     overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
-    if math.prod(windows.kernel) <= (MAX_TAPS_TOGETHER if overlap else MAX_TAPS_ALONE):
+    if math.prod(windows.kernel) <= (MAX_TAPS_OVERLAPPING if overlap else MAX_TAPS_DISJOINT):
         rows = taps_of(ops, x, windows, counts, 1)
         return _folded(combine, [_folded(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):
@@ -216,7 +216,7 @@ MAX_POOL2D = Composite(
     parameters=(*SIZES, *_RESULT),
     summary="The largest element of every window, NaN where one is; one row for each window.",
     decompose=_max_pool2d,
-    spelled=_check,
+    canonicalize=_check,
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
@@ -268,7 +268,7 @@ AVG_POOL2D = Composite(
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
     summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
     decompose=_avg_pool2d,
-    spelled=_check,
+    canonicalize=_check,
     result=_result,
     golden=_avg_pool2d_golden,
     aten="avg_pool2d",
@@ -353,7 +353,7 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
         parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
         summary=summary,
         decompose=decompose,
-        spelled=_check_adaptive,
+        canonicalize=_check_adaptive,
         result=_result_adaptive,
         golden=_adaptive_golden(name),
         aten=name,
@@ -389,7 +389,7 @@ GLOBAL_AVG_POOL2D = Composite(
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
     summary="The mean of every channel of an image.",
     decompose=lambda ops, x, _: ops.mean(x, (1, 2), True),
-    spelled=_check_global,
+    canonicalize=_check_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
 )

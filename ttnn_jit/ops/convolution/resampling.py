@@ -86,7 +86,7 @@ UPSAMPLE = Composite(
     ),
     summary="Images some times as high and as wide: repeated elements, or interpolated ones.",
     decompose=_upsample,
-    spelled=_check,
+    canonicalize=_check,
     result=lambda x, height, width, _: x.interleaved.with_(
         shape=(x.shape[0], x.shape[1] * height, x.shape[2] * width, x.shape[3])
     ),
@@ -194,7 +194,7 @@ GRID_SAMPLE = Routine(
     summary="Images at points from -1 to 1, interpolated or the nearest element; zeros are around them.",
     loop=_sample_loop,
     loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
-    spelled=_check_sample,
+    canonicalize=_check_sample,
     result=lambda x, grid, _align, batched, _mode: _sample_result(x, grid, batched),
     operand_dtypes=(FLOATS, FLOATS),
     same_dtype=(0, 1),
@@ -253,7 +253,7 @@ GRID_SAMPLE_PRECOMPUTED = Routine(
     source="ttnn.grid_sample",
     loop=_precomputed_loop,
     loops=lambda x, grid, batched, mode: _sample_loops(x, grid, batched, PRECOMPUTED[mode]),
-    spelled=_check_precomputed,
+    canonicalize=_check_precomputed,
     result=lambda x, grid, batched, mode: _sample_result(x, grid, batched, PRECOMPUTED[mode]),
     operand_dtypes=(HALVES, HALVES),
     golden=_precomputed_golden,

@@ -185,7 +185,7 @@ CONV_TRANSPOSE2D = Composite(
     ),
     summary="The gradient of `conv2d` with respect to its input, plus `bias`, then `activation`.",
     decompose=_conv_transpose2d,
-    spelled=_check_transposed,
+    canonicalize=_check_transposed,
     result=_result_transposed,
     golden=_transposed_golden,
     aten="convolution",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
-from ttnn_jit.ops.families.elementwise import Forms, Laws
+from ttnn_jit.ops.families.elementwise import Implementations, Laws
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, IGNORED, Parameter
 
@@ -34,9 +34,9 @@ def _hardmish(b: Any, x: Any) -> Any:
 def _logit(b: Any, x: Any) -> Any:
     """Where it is near zero by atanh, whose argument is exact there."""
     one = b.const(1.0)
-    turned = b.sub(b.add(x, x), one)
-    near = b.atanh(turned)
-    is_near = b.le(b.abs(turned), b.const(0.5))
+    argument = b.sub(b.add(x, x), one)
+    near = b.atanh(argument)
+    is_near = b.le(b.abs(argument), b.const(0.5))
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 
@@ -107,7 +107,7 @@ def _tanhshrink(torch: Any, x: Any) -> Any:
 SIGMOID = unary(
     "sigmoid",
     summary="1 / (1 + exp(-x)).",
-    forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
+    implementations=Implementations(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
     parameters=(Parameter("mode", IGNORED),),
 )
@@ -120,7 +120,7 @@ RELU = unary(
 GELU = unary(
     "gelu",
     summary="x times the normal distribution function of x.",
-    forms=Forms(bfloat16=lambda b, x: b.gelu_bfloat16(x)),
+    implementations=Implementations(bfloat16=lambda b, x: b.gelu_bfloat16(x)),
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=ROUNDED_TWICE),
@@ -130,7 +130,7 @@ GELU_TANH = unary(
     "gelu",
     summary="x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x**3)): gelu with tanh in place of erf.",
     emit=lambda b, x: b.gelu_tanh(x),
-    forms=Forms(bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x)),
+    implementations=Implementations(bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x)),
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
@@ -140,7 +140,7 @@ GELU_TANH = unary(
 SILU = unary(
     "silu",
     summary="x * sigmoid(x), the smooth relu.",
-    forms=Forms(bfloat16=lambda b, x: b.silu_bfloat16(x)),
+    implementations=Implementations(bfloat16=lambda b, x: b.silu_bfloat16(x)),
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=ROUNDED_TWICE),
     aliases=("swish",),
@@ -164,7 +164,7 @@ ELU = unary(
     summary="x where it is positive, else alpha * (exp(x) - 1).",
     parameters=(Parameter("alpha", FLOAT, 1.0),),
     emit=_elu,
-    forms=Forms(bfloat16=_elu_bfloat16),
+    implementations=Implementations(bfloat16=_elu_bfloat16),
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
     probe=Probe((-20.0, 20.0), 3.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
@@ -181,7 +181,7 @@ CELU = unary(
     summary="x where it is positive, else alpha * (exp(x / alpha) - 1).",
     parameters=(Parameter("alpha", FLOAT, 1.0),),
     emit=_celu,
-    forms=Forms(bfloat16=_celu_bfloat16),
+    implementations=Implementations(bfloat16=_celu_bfloat16),
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x / alpha)),
     probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
@@ -196,7 +196,7 @@ SOFTPLUS = unary(
     summary="log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold.",
     parameters=(Parameter("beta", FLOAT, 1.0), Parameter("threshold", FLOAT, 20.0)),
     emit=_softplus,
-    forms=Forms(bfloat16=_softplus_bfloat16),
+    implementations=Implementations(bfloat16=_softplus_bfloat16),
     golden=lambda torch, x, beta, threshold: torch.nn.functional.softplus(x, beta, threshold),
     probe=Probe((-80.0, 40.0), 4.0, ROUNDED_TWICE, attributes=(0.75, 20.0)),
 )
@@ -204,7 +204,7 @@ LOG_SIGMOID = unary(
     "log_sigmoid",
     summary="log(sigmoid(x)).",
     emit=lambda b, x: b.neg(b.softplus(b.neg(x))),
-    forms=Forms(bfloat16=lambda b, x: b.neg(b.softplus_bfloat16(b.neg(x)))),
+    implementations=Implementations(bfloat16=lambda b, x: b.neg(b.softplus_bfloat16(b.neg(x)))),
     golden=lambda torch, x: torch.nn.functional.logsigmoid(x),
     probe=Probe((-80.0, 80.0), 3.0, ROUNDED_TWICE),
 )

@@ -90,7 +90,7 @@ SUBTRACT = binary(
     aten="sub",
     laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
-    spellings=("sub",),
+    synonyms=("sub",),
     in_place=True,
 )
 MULTIPLY = binary(
@@ -100,7 +100,7 @@ MULTIPLY = binary(
     aten="mul",
     laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
-    spellings=("mul",),
+    synonyms=("mul",),
     in_place=True,
 )
 DIVIDE = binary(
@@ -111,7 +111,7 @@ DIVIDE = binary(
     laws=Laws(neutral=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
-    spellings=("div",),
+    synonyms=("div",),
     qualified_name="div",
     in_place=True,
 )

@@ -14,7 +14,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 Extents = tuple[int, ...]
 
 
-def _spelled_halves(shape: Extents, dim: int) -> tuple[int]:
+def _canonical_halves(shape: Extents, dim: int) -> tuple[int]:
     axis = axis_of(dim, len(shape))
     if shape[axis] % 2:
         raise ShapeError(f"dimension {axis} of {list(shape)} has no equal halves")
@@ -44,7 +44,7 @@ def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Compos
         parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
         summary=f"The first half along `dim`, times `{function}` of the second.",
         decompose=decompose,
-        spelled=_spelled_halves,
+        canonicalize=_canonical_halves,
         result=_gated,
         golden=in_torch,
         examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),

@@ -41,10 +41,10 @@ def _polygamma(b: Any, x: Any, k: float) -> Any:
 
 def _derivative_of_cotangent(b: Any, x: Any, k: int) -> Any:
     """The derivative number k of pi cot(pi x)."""
-    turn = b.sub(x, b.round_even(x))
-    sine = b.sin(b.mul(turn, b.const(math.pi)))
+    fraction = b.sub(x, b.round_even(x))
+    sine = b.sin(b.mul(fraction, b.const(math.pi)))
     # 0 halfway between the poles, where cos of what pi rounds to is not.
-    cosine = b.sin(b.mul(b.sub(b.const(0.5), b.abs(turn)), b.const(math.pi)))
+    cosine = b.sin(b.mul(b.sub(b.const(0.5), b.abs(fraction)), b.const(math.pi)))
     cotangent = b.select(b.eq(sine, b.const(0.0)), b.const(math.inf), b.div(cosine, sine))
     square = b.mul(cotangent, cotangent)
     first, second, *others = reversed(_coefficients_in_cotangents(k)[(k + 1) % 2 :: 2])
@@ -86,8 +86,11 @@ def _polygamma_golden(torch: Any, x: Any, k: float) -> Any:
     """By Hurwitz's zeta function; torch's own counts up from what is below 0, one by one."""
     order = int(k)
     above = torch.polygamma(order, torch.where(x > 0, x, 1.0).clamp(max=1e300))
-    turn = x - torch.round(x)
-    ahead, behind = torch.where(turn > 0, turn, 1 + turn), torch.where(turn > 0, 1 - turn, -turn)
+    fraction = x - torch.round(x)
+    ahead, behind = (
+        torch.where(fraction > 0, fraction, 1 + fraction),
+        torch.where(fraction > 0, 1 - fraction, -fraction),
+    )
 
     def zeta(at: Any) -> Any:
         return torch.special.zeta(torch.full_like(at, order + 1.0), at)
@@ -95,7 +98,7 @@ def _polygamma_golden(torch: Any, x: Any, k: float) -> Any:
     both = (-1) ** order * zeta(ahead) - zeta(behind)  # 0 where they cancel
     below = -float(math.factorial(order)) * (both + zeta(1 - x.clamp(-1e300, 0)))
     pole = math.inf if order % 2 else -math.inf
-    below = torch.where(turn == 0, pole, torch.where(x == -math.inf, math.nan, below))
+    below = torch.where(fraction == 0, pole, torch.where(x == -math.inf, math.nan, below))
     return torch.where(x > 0, above, torch.where(x <= 0, below, math.nan))
 
 

@@ -28,7 +28,7 @@ class Typecast(Elementwise):
         return "The result has the element type `dtype`."
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The operand's layout and shape, and the element type that is asked for."""
+        """The operand's layout and shape, and the requested element type."""
         (spec,) = super().results(specs, statics)
         return (spec.with_(dtype=statics[0]),)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.ops.families.elementwise import Elementwise, Forms, Laws, elementwise
+from ttnn_jit.ops.families.elementwise import Elementwise, Implementations, Laws, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
@@ -40,7 +40,7 @@ def _function(
     A `short` one has a body for bfloat16, ``<name>_bfloat16``.
     """
     if short:
-        fields["forms"] = Forms(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
+        fields["implementations"] = Implementations(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
     absolute = fields.pop("max_absolute", 0.0)
     probe = Probe(domain, max_ulp, 0.0 if basic else ROUNDED_TWICE, max_absolute=absolute)
     return unary(name, summary=summary, probe=probe, **fields)
@@ -107,7 +107,9 @@ NEG = unary(
 EXP = unary(
     "exp",
     summary="e to the power x.",
-    forms=Forms(bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)),
+    implementations=Implementations(
+        bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)
+    ),
     laws=Laws(monotone=True),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
@@ -118,20 +120,20 @@ TANH = _function("tanh", "Hyperbolic tangent.", (-12.0, 12.0), 1.5, basic=True, 
 SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
-    forms=Forms(power=0.5),
+    implementations=Implementations(power=0.5),
     probe=Probe(domain=(0.0, 1e6)),
 )
 RSQRT = unary(
     "rsqrt",
     summary="1 / sqrt(x).",
-    forms=Forms(bfloat16=lambda b, x: b.rsqrt_bfloat16(x), power=-0.5),
+    implementations=Implementations(bfloat16=lambda b, x: b.rsqrt_bfloat16(x), power=-0.5),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
 RECIPROCAL = unary(
     "reciprocal",
     summary="1 / x, correctly rounded.",
     emit=lambda b, x: b.div(b.const(1.0), x),
-    forms=Forms(power=-1.0),
+    implementations=Implementations(power=-1.0),
     aliases=("recip",),
     tile_name="tile_recip",
 )

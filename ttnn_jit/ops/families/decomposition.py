@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandError, ShapeError
-from ttnn_jit.ops.families.movement import OPERAND, Movement, Spelling
+from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Movement
 from ttnn_jit.ops.language.binding import bind
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import Parameter
@@ -173,7 +173,7 @@ class Decomposed(Operation):
         """The element types that some operand may have."""
         return frozenset().union(*self.operand_dtypes) if self.operand_dtypes else self.takes_dtypes
 
-    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+    def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
         """The results, by calls of `ops`.
 
         Raises:
@@ -197,7 +197,7 @@ class Composite(Decomposed):
     Elementwise functions are one `emit` instead.
 
     Attributes:
-        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes; None where they are as given, of
             what only checks them. The shape of a tensor that is not given is None. Raises ShapeError where they do not
             fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
@@ -206,28 +206,28 @@ class Composite(Decomposed):
             for operands of that bind its own.
     """
 
-    spelled: Callable[..., tuple[Any, ...] | None] | None = None
+    canonicalize: Callable[..., tuple[Any, ...] | None] | None = None
     result: Callable[..., TensorSpec | tuple[TensorSpec, ...]] = lambda x, *_: x
     takes_dtypes: frozenset[DataType] = FLOATS
     kernel_of: Operation | None = None
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
-        """The operation and the attributes that the IR has for a call.
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
+        """The operation and the canonical attributes of a call.
 
         Raises:
             CompileError: The attributes do not fit the operands, or these each other, or have other element types.
         """
         if self.operand_dtypes:
             self.check_operands(specs, self.operand_dtypes)
-        if self.spelled is None:
+        if self.canonicalize is None:
             return self, tuple(statics)
         tensors = (spec for spec in specs if not isinstance(spec, float | int))
         shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
         try:
-            written = self.spelled(*shapes, *statics)
+            canonical = self.canonicalize(*shapes, *statics)
         except ShapeError as error:
             raise OperandError.of(self.name, error) from None
-        return self, tuple(statics) if written is None else written
+        return self, tuple(statics) if canonical is None else canonical
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.
@@ -235,8 +235,8 @@ class Composite(Decomposed):
         Raises:
             CompileError: The attributes do not fit the operands, or these each other.
         """
-        _, written = self.written(specs, statics)
-        found = self.result(*specs, *written)
+        _, canonical = self.canonicalized(specs, statics)
+        found = self.result(*specs, *canonical)
         return tuple(each.with_() for each in (found if isinstance(found, tuple) else (found,)))  # dense in any case
 
     @property
@@ -269,7 +269,7 @@ class MacroOperation(Decomposed):
         """A list or tuple of them, or the one."""
         return super().packed(results) if self.collected_in is None else self.collected_in(results)
 
-    def written_out(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
+    def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `ops`: an operand that is one is copied, as eager calls do.
 
         Block floats that are grouped anew several times move as float32: each encoding would round anew.
@@ -310,7 +310,7 @@ class MacroOperation(Decomposed):
             CompileError: The operands do not fit the operation or each other.
         """
         ops = SpecOps()
-        return tuple(value.spec for value in self.written_out(ops, ops.values(specs), statics))
+        return tuple(value.spec for value in self.decomposed(ops, ops.values(specs), statics))
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether all that it stands for does."""
@@ -322,12 +322,14 @@ class MacroOperation(Decomposed):
         return "The IR has the operations that it stands for; results have their dtypes and layouts."
 
 
-def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling], **fields: Any) -> MacroOperation:
-    """A movement of one tensor that is another by ``spelled(shape, *attributes)``."""
+def movement_alias(
+    name: str, *parameters: Parameter, canonicalize: Callable[..., CanonicalCall], **fields: Any
+) -> MacroOperation:
+    """A movement of one tensor that is another by ``canonicalize(shape, *attributes)``."""
 
     def decompose(ops: Ops, x: Value, *statics: Any) -> Value:
-        operation, written = spelled(x.shape, *statics)
-        return ops.call(operation, [x], *written)
+        operation, canonical = canonicalize(x.shape, *statics)
+        return ops.call(operation, [x], *canonical)
 
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
     return MacroOperation(

@@ -19,8 +19,8 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 @dataclass(frozen=True)
-class Forms:
-    """Other bodies of an operation, for where they take less work: no target has a function of its own.
+class Implementations:
+    """Implementations of an operation beside `emit`, for where they take less work: no target has one of its own.
 
     Attributes:
         bfloat16: ``bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next: less work
@@ -68,13 +68,13 @@ class Elementwise(Operation):
     Attributes:
         emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/language/emit.py; returns a value. What it
             asks of `b` decides which element types the operation takes.
-        forms: Other bodies.
+        implementations: Others than `emit`, where they take less work.
         laws: What is true of it.
         keeps_first: The result has the first operand's element type, whatever is beside it.
     """
 
     emit: Callable[..., Any]
-    forms: Forms = field(default_factory=Forms)
+    implementations: Implementations = field(default_factory=Implementations)
     laws: Laws = field(default_factory=Laws)
     keeps_first: bool = False
 

@@ -15,7 +15,7 @@ from ttnn_jit.specs.target import FACE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
-Spelling = tuple["Movement", tuple[Any, ...]]
+CanonicalCall = tuple["Movement", tuple[Any, ...]]
 """An operation and the values of its attributes."""
 
 OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
@@ -41,25 +41,25 @@ class Movement(Operation):
 
     Attributes:
         access: Of an operation of one tensor: ``access(shape, *attributes)``: which element of an operand of that
-            shape every element of the result is. It may count on what `spelled` returned.
+            shape every element of the result is. It may count on what `canonicalize` returned.
         joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
             result that it makes; of blocks that overlap the last one stays.
         filled: Of an operation whose operands do not make up the result: ``filled(shapes, *attributes)``: what is
             around the blocks that they make.
-        spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
-            the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical call: the attributes, checked and counted
+            from the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
         dtypes: The element types that it takes: all.
     """
 
     access: Callable[..., Access] | None = None
     joined: Callable[..., tuple[Part, ...]] | None = None
     filled: Callable[..., Background] | None = None
-    spelled: Callable[..., Spelling]
+    canonicalize: Callable[..., CanonicalCall]
     dtypes: frozenset[DataType] = MOVABLE
     examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
-        """Per operand, the block of the result that it makes, for attributes as the IR has them."""
+        """Per operand, the block of the result that it makes, for canonical attributes."""
         if self.joined is not None:
             return self.joined(tuple(shapes), *statics)
         assert self.access is not None, "a movement says what it moves where"
@@ -67,19 +67,21 @@ class Movement(Operation):
         return (Part((0,) * len(access.extents), access),)
 
     def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Background | None:
-        """What is around those blocks, for attributes as the IR has them; None if they make up the result."""
+        """What is around those blocks, for canonical attributes; None if they make up the result."""
         return None if self.filled is None else self.filled(tuple(shapes), *statics)
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> Spelling:
-        """The operation and the attributes that the IR has for a call.
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> CanonicalCall:
+        """The operation and the canonical attributes of a call.
 
         Raises:
             CompileError: The attributes do not fit the operands, or these each other.
         """
         shapes = _shapes(specs)
         try:
-            operation, written = self.spelled(shapes, *statics) if self.is_variadic else self.spelled(*shapes, *statics)
-            return operation, operation.with_numbers_of(_tensors(specs)[0].dtype, written)
+            operation, canonical = (
+                self.canonicalize(shapes, *statics) if self.is_variadic else self.canonicalize(*shapes, *statics)
+            )
+            return operation, operation.with_numbers_of(_tensors(specs)[0].dtype, canonical)
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None
 
@@ -90,7 +92,7 @@ class Movement(Operation):
             CompileError: The attributes do not fit the operands, these differ in dtype, or the result is larger than
                 any tensor.
         """
-        operation, written = self.written(specs, statics)
+        operation, canonical = self.canonicalized(specs, statics)
         tensors = _tensors(specs)
         first = tensors[0]
         if len(dtypes := {spec.dtype for spec in tensors}) > 1:
@@ -99,7 +101,7 @@ class Movement(Operation):
         try:
             return (
                 first.with_(
-                    shape=operation.extents(_shapes(specs), written), memory_config=first.memory_config.unsharded
+                    shape=operation.extents(_shapes(specs), canonical), memory_config=first.memory_config.unsharded
                 ),
             )
         except ShapeError as error:
@@ -111,15 +113,15 @@ class Movement(Operation):
 
     def regroups(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether a call may change which elements of a row share an exponent, where they are block floats."""
-        operation, written = self.written(specs, statics)
+        operation, canonical = self.canonicalized(specs, statics)
         shapes = _shapes(specs)
-        if operation.access is None or operation.background(shapes, written) is not None:
+        if operation.access is None or operation.background(shapes, canonical) is not None:
             return True
-        (part,) = operation.parts(shapes, written)
+        (part,) = operation.parts(shapes, canonical)
         return not part.access.keeps_runs(shapes[0], FACE)
 
     def extents(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Extents:
-        """The result's, for attributes as the IR has them."""
+        """The result's, for canonical attributes."""
         if (background := self.background(shapes, statics)) is not None:
             return background.extents
         parts = self.parts(shapes, statics)

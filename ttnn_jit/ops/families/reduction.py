@@ -54,7 +54,7 @@ class Reduction(Operation):
         (((2, 5, 37),), ((), False)),
     )
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
         """The operation, its dimensions counted from the front, and whether they stay.
 
         Raises:
@@ -77,7 +77,7 @@ class Reduction(Operation):
             CompileError: There is no such dimension, or it has no elements.
         """
         (spec,) = (spec for spec in specs if isinstance(spec, TensorSpec))
-        _, (axes, keepdim) = self.written(specs, statics)
+        _, (axes, keepdim) = self.canonicalized(specs, statics)
         return (spec.interleaved.with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
 
     @property

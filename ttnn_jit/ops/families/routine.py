@@ -20,7 +20,7 @@ class NativeLoop(enum.Enum):
     """Loops of routines that are written as LLVM text, by what they do: numba takes half a second for each."""
 
     ROWS_GATHERED = "rows gathered"  # the row of the second operand that the first one names is copied
-    PLACES_FOUND = "places found"  # the place of the first element that is farthest; the one constant: of the largest
+    ARGUMENT_REDUCTION = "argument reduction"  # of the first largest or smallest element; the one constant: the largest
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Routine(Operation):
             and `store` the element of the first result that is nearest to a number, through float32. The function reads
             and writes nothing but elements that indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
-        spelled: ``spelled(*shapes, *attributes)``: the attributes as the IR has them; None where they are as given, of
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes; None where they are as given, of
             what only checks them. Raises ShapeError where they do not fit. None: they are as they are given.
         result: ``result(*specs, *attributes)``: what it results in, a tuple. By default one like the first operand,
             interleaved.
@@ -89,7 +89,7 @@ class Routine(Operation):
 
     loop: Callable[..., Callable[..., None]]
     loops: Callable[..., RoutineLoops]
-    spelled: Callable[..., tuple[Any, ...] | None] | None = None
+    canonicalize: Callable[..., tuple[Any, ...] | None] | None = None
     result: Callable[..., tuple[TensorSpec, ...]] = lambda x, *_: (x.interleaved,)
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
@@ -105,8 +105,8 @@ class Routine(Operation):
         """The element types that some operand may have."""
         return frozenset().union(*self.operand_dtypes)
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
-        """The operation and the attributes that the IR has for a call.
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
+        """The operation and the canonical attributes of a call.
 
         Raises:
             CompileError: The attributes do not fit the operands, or these have other element types than it takes.
@@ -120,9 +120,9 @@ class Routine(Operation):
             )
         try:
             shapes = (self.counted(tuple(spec.shape)) for spec in tensors)
-            spelled = None if self.spelled is None else self.spelled(*shapes, *statics)
-            written = tuple(statics) if spelled is None else spelled
-            return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
+            own = None if self.canonicalize is None else self.canonicalize(*shapes, *statics)
+            canonical = tuple(statics) if own is None else own
+            return self, self.with_numbers_of(tensors[0].dtype, canonical) if tensors else canonical
         except (ShapeError, ArgumentError) as error:
             raise OperandError.of(self.name, error) from None
 
@@ -132,13 +132,13 @@ class Routine(Operation):
         Raises:
             CompileError: The attributes do not fit the operands, or these have other element types than it takes.
         """
-        _, written = self.written(specs, statics)
+        _, canonical = self.canonicalized(specs, statics)
         if not self.takes_scalars or not isinstance(specs[0], TensorSpec) or specs[0].shape:
-            return self.result(*specs, *written)
+            return self.result(*specs, *canonical)
         counted = (
             each.with_(shape=self.counted(each.shape)) if isinstance(each, TensorSpec) else each for each in specs
         )
-        found = self.result(*counted, *written)
+        found = self.result(*counted, *canonical)
         return tuple(each.with_(shape=()) if tuple(each.shape) == (1,) else each for each in found)
 
     def counted(self, shape: tuple[int, ...]) -> tuple[int, ...]:

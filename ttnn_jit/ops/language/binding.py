@@ -86,7 +86,7 @@ def bind(
         of_dtypes.append(bound)
     if of_dtypes:
         return of_dtypes[0]  # whoever writes the operation refuses it, at its location
-    signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
+    signatures = " or ".join(f"`{operation.call_text}`" for operation in overloads)
     fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # The declaration whose keywords fit is the one that was meant.
     meant = [*of_values, *of_names][0]

@@ -21,8 +21,9 @@ class Emit(Protocol):
     `minimum` and `maximum` are IEEE 754-2019's: a NaN operand gives NaN, and -0 < +0. Comparisons with NaN are false,
     but for `ne`. The functions from `exp` on carry the accuracy that kernels/math/vector_math.py states for each.
 
-    `Forms.bfloat16` may use the functions of kernels/math/bfloat16_functions.py besides, and `Forms.both_signs`
-    `exp_of_both_signs`. They are no part of the protocol: users' tile operations are written without them.
+    `Implementations.bfloat16` may use the functions of kernels/math/bfloat16_functions.py besides, and
+    `Implementations.both_signs` `exp_of_both_signs`. They are no part of the protocol: users' tile operations are
+    written without them.
     """
 
     def const(self, value: float) -> Value:

@@ -193,7 +193,7 @@ class Operation(Declaration):
         probe: How it is tested.
         examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
         aliases: Further functions of eager ttnn that compute the same; `@jit` refuses them (ttnn.jit document, FAQ).
-        spellings: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
+        synonyms: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
         qualified_name: What ttnn's function calls itself, where that is one of its other names.
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
@@ -227,7 +227,7 @@ class Operation(Declaration):
     probe: Probe = field(default_factory=Probe)
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
     qualified_name: str = ""
     aten: str = ""
     operator: str = ""
@@ -318,8 +318,8 @@ class Operation(Declaration):
         """
         raise NotImplementedError
 
-    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
-        """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
+    def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are canonical as they are called
+        """The operation and the canonical attributes of a call; arguments and errors as for `results`."""
         return self, tuple(statics)
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - of some, a call's
@@ -329,8 +329,8 @@ class Operation(Declaration):
     @property
     def names_in_place(self) -> tuple[str, ...]:
         """Names of ttnn whose call writes the result into an operand."""
-        spelled = (f"{name}_" for name in (self.name, *self.spellings, *self.aliases)) if self.in_place else ()
-        return (*spelled, *self.written_as)
+        marked = (f"{name}_" for name in (self.name, *self.synonyms, *self.aliases)) if self.in_place else ()
+        return (*marked, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a call gives for the operand that is written; None if nothing."""
@@ -377,6 +377,6 @@ class Operation(Declaration):
         return f"{self.name}({', '.join(written)})"
 
     @property
-    def spelling(self) -> str:
+    def call_text(self) -> str:
         """The call as it stands in a program."""
         return self.signature if self.body else f"ttnn.{self.signature}"

@@ -10,7 +10,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.families.movement import OPERAND, Extents, Movement, Spelling
+from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Movement
 from ttnn_jit.ops.language.axes import axes_of, axis_of
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
@@ -35,7 +35,7 @@ def _permuted(shape: Extents, dims: Sequence[int]) -> Access:
     return Access(tuple(shape[dim] for dim in dims), tuple(coordinates))
 
 
-def _spelled_permute(shape: Extents, dims: Sequence[int]) -> Spelling:
+def _canonical_permute(shape: Extents, dims: Sequence[int]) -> CanonicalCall:
     axes = tuple(axis_of(dim, len(shape)) for dim in dims)
     if sorted(axes) != list(range(len(shape))):
         raise ShapeError(
@@ -49,7 +49,7 @@ PERMUTE = movement(
     "permute",
     Parameter("permutation", DIMENSIONS, aliases=("dims",)),
     summary="The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it.",
-    spelled=_spelled_permute,
+    canonicalize=_canonical_permute,
     access=_permuted,
     aten="permute",
     is_view=True,
@@ -57,7 +57,7 @@ PERMUTE = movement(
 )
 
 
-def _spelled_transpose(shape: Extents, first: int, second: int) -> Spelling:
+def _canonical_transpose(shape: Extents, first: int, second: int) -> CanonicalCall:
     return TRANSPOSE, (axis_of(first, len(shape)), axis_of(second, len(shape)))
 
 
@@ -72,7 +72,7 @@ TRANSPOSE = movement(
     Parameter("dim1", DIMENSION, aliases=("dim0",), ir_name="dim0"),
     Parameter("dim2", DIMENSION, aliases=("dim1",), ir_name="dim1"),
     summary="The tensor with two dimensions exchanged.",
-    spelled=_spelled_transpose,
+    canonicalize=_canonical_transpose,
     access=_transposed,
     aten="transpose.int",
     is_view=True,
@@ -83,7 +83,7 @@ TRANSPOSE = movement(
 # --- The same elements in the same order, of another shape ----------------------------------------------------------
 
 
-def spelled_reshape(shape: Extents, new: Sequence[int]) -> Spelling:
+def canonical_reshape(shape: Extents, new: Sequence[int]) -> CanonicalCall:
     """The reshape of a tensor of `shape` to extents of which one may be -1.
 
     Raises:
@@ -103,7 +103,7 @@ RESHAPE = movement(
     "reshape",
     Parameter("shape", EXTENTS, aliases=("logical_shape",)),
     summary="The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.",
-    spelled=spelled_reshape,
+    canonicalize=canonical_reshape,
     access=reshaped,
     aten="reshape",
     is_view=True,
@@ -116,7 +116,7 @@ def reshape_of(name: str, *parameters: Parameter, extents: Callable[..., Extents
     return movement(
         name,
         *parameters,
-        spelled=lambda shape, *statics: (RESHAPE, (extents(shape, *statics),)),
+        canonicalize=lambda shape, *statics: (RESHAPE, (extents(shape, *statics),)),
         access=lambda shape, *statics: reshaped(shape, extents(shape, *statics)),
         **fields,
     )
@@ -179,7 +179,7 @@ UNSQUEEZE_TO_4D = reshape_of(
 # --- Parts and repetitions ------------------------------------------------------------------------------------------
 
 
-def _spelled_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> Spelling:
+def _canonical_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> CanonicalCall:
     steps = steps or (1,) * len(shape)
     if not len(begins) == len(ends) == len(steps) == len(shape):
         raise ShapeError(
@@ -213,7 +213,7 @@ SLICE = movement(
     Parameter("step", EXTENTS, (), aliases=("slice_step", "steps")),
     summary="Per dimension, the elements from `begins` to before `ends`, each `step`-th.",
     ttnn_name="slice_static",
-    spelled=_spelled_slice,
+    canonicalize=_canonical_slice,
     access=_sliced,
     golden=lambda torch, x, begins, ends, steps: x[  # noqa: ARG005 - goldens are given torch
         tuple(slice(*part) for part in zip(begins, ends, steps or (1,) * x.dim(), strict=True))
@@ -228,7 +228,7 @@ SLICE = movement(
 )
 
 
-def indexed(shape: Extents, index: object) -> Iterator[Spelling]:
+def indexed(shape: Extents, index: object) -> Iterator[CanonicalCall]:
     """What ``x[index]`` of a tensor of `shape` is written as, operations to apply one after the other.
 
     Whole numbers, slices with positive steps, ``None`` and ``...``, as torch has them.
@@ -255,7 +255,7 @@ def indexed(shape: Extents, index: object) -> Iterator[Spelling]:
     bounds = tuple(tuple(getattr(part, bound) for part in parts) for bound in ("start", "stop", "step"))
     sliced = tuple(map(len, parts))
     if sliced != tuple(shape):
-        yield _spelled_slice(shape, *bounds)
+        yield _canonical_slice(shape, *bounds)
     if tuple(extents) != sliced:
         yield RESHAPE, (tuple(extents),)
 
@@ -277,7 +277,7 @@ def _part(extent: int, item: object) -> range:
     return range(number % extent, number % extent + 1)
 
 
-def _spelled_repeat(shape: Extents, repetitions: Sequence[int]) -> Spelling:
+def _canonical_repeat(shape: Extents, repetitions: Sequence[int]) -> CanonicalCall:
     if len(repetitions) < len(shape) or min(repetitions, default=1) < 0:
         raise ShapeError(
             f"a tensor of rank {len(shape)} takes at least as many repetitions of 0 and more, got {list(repetitions)}"
@@ -296,7 +296,7 @@ REPEAT = movement(
     "repeat",
     Parameter("repeat_dimensions", DIMENSIONS, aliases=("repeat_dims", "repetition_vector", "shape")),
     summary="The tensor many times over, along every dimension as often as `repeat_dimensions` says.",
-    spelled=_spelled_repeat,
+    canonicalize=_canonical_repeat,
     access=_repeated,
     golden=lambda torch, x, repetitions: x.repeat(repetitions),  # noqa: ARG005 - goldens are given torch
     aten="repeat",
@@ -304,7 +304,7 @@ REPEAT = movement(
 )
 
 
-def _spelled_repeat_interleave(shape: Extents, repeats: int, dim: int) -> Spelling:
+def _canonical_repeat_interleave(shape: Extents, repeats: int, dim: int) -> CanonicalCall:
     axis = axis_of(dim, len(shape))
     if repeats < 0:
         raise ShapeError(f"elements are repeated 0 times and more, got {repeats}")
@@ -322,14 +322,14 @@ REPEAT_INTERLEAVE = movement(
     Parameter("repeats", DIMENSION),
     Parameter("dim", DIMENSION, 0),
     summary="Every element along `dim` many times in a row.",
-    spelled=_spelled_repeat_interleave,
+    canonicalize=_canonical_repeat_interleave,
     access=_interleaved,
     aten="repeat_interleave.self_int",
     examples=(((3, 40), (2, 0)), ((2, 33), (3, -1)), ((2, 5, 7), (1, 1))),
 )
 
 
-def _spelled_flip(shape: Extents, dims: Sequence[int]) -> Spelling:
+def _canonical_flip(shape: Extents, dims: Sequence[int]) -> CanonicalCall:
     return FLIP, (axes_of(dims, len(shape)) if dims else (),)
 
 
@@ -348,14 +348,14 @@ FLIP = movement(
     Parameter("dims", AXES, aliases=("dim",), ir_name="dimensions"),
     summary="The tensor with its elements in reverse order along `dims`.",
     ttir_name="reverse",
-    spelled=_spelled_flip,
+    canonicalize=_canonical_flip,
     access=_flipped,
     aten="flip",
     examples=(((3, 40), ((1,),)), ((2, 33, 5), ((0, -1),)), ((4, 6), ((0, 1),))),
 )
 
 
-def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
+def _canonical_concat(shapes: Sequence[Extents], dim: int) -> CanonicalCall:
     first = shapes[0]
     axis = axis_of(dim, len(first))
     for shape in shapes[1:]:
@@ -381,7 +381,7 @@ CONCAT = Movement(
     name="concat",
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
     summary="The tensors one after the other along `dim`.",
-    spelled=_spelled_concat,
+    canonicalize=_canonical_concat,
     joined=_concatenated,
     golden=lambda torch, *arguments: torch.cat(arguments[:-1], arguments[-1]),
     aten="cat",

@@ -29,8 +29,8 @@ def _around(padding: Sequence[int], channels: int, down: int, across: int) -> Pa
         raise ShapeError(f"`padding` {list(padding)} has {len(padding)} numbers, and 2, 4 or 6 are wanted")
     if len(padding) == 2:
         padding = [each for each in padding for _ in range(2)]
-    spelled = (*padding, 0, 0) if padding else (down, down, across, across, 0, channels)
-    top, bottom, left, right, front, back = spelled[:6]
+    pairs = (*padding, 0, 0) if padding else (down, down, across, across, 0, channels)
+    top, bottom, left, right, front, back = pairs[:6]
     return (0, 0), (top, bottom), (left, right), (front, back)
 
 

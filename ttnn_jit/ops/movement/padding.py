@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, respelled
-from ttnn_jit.ops.families.movement import OPERAND, Background, Extents, Spelling
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, movement_alias
+from ttnn_jit.ops.families.movement import OPERAND, Background, CanonicalCall, Extents
 from ttnn_jit.ops.language.parameter import CHOICE, EXTENTS, NUMBER, PAIRS, Parameter
 from ttnn_jit.ops.movement.data_movement import CONCAT, FLIP, REPEAT, movement
 from ttnn_jit.specs.access.access import Access, Part
@@ -16,7 +16,7 @@ Padding = Sequence[tuple[int, int]]
 """Per dimension, the elements before and after; of the last dimensions, where there are fewer."""
 
 
-def _spelled_pad(shape: Extents, padding: Padding, value: float) -> Spelling:
+def _canonical_pad(shape: Extents, padding: Padding, value: float) -> CanonicalCall:
     if len(padding) > len(shape) or min(map(min, padding), default=0) < 0:
         raise ShapeError(
             f"a tensor of rank {len(shape)} is not padded by {list(padding)}",
@@ -44,7 +44,7 @@ PAD = movement(
     Parameter("value", NUMBER, 0),
     Parameter("mode", CHOICE, "constant"),
     summary="The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.",
-    spelled=_spelled_pad,
+    canonicalize=_canonical_pad,
     joined=_padded,
     filled=_around,
     golden=_pad_in_torch,
@@ -59,24 +59,24 @@ PAD = movement(
 )
 
 
-def spelled_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> Spelling:
+def canonical_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> CanonicalCall:
     """What makes a tensor of the extents `new` of one of `shape`, which stands in it from `start` on."""
     start = start or (0,) * len(shape)
     if not len(new) == len(start) == len(shape):
         raise ShapeError(f"a tensor of shape {list(shape)} is not padded to {list(new)} from {list(start)} on")
     after = (extent - first - own for extent, first, own in zip(new, start, shape, strict=True))
-    return _spelled_pad(shape, tuple(zip(start, after, strict=True)), value)
+    return _canonical_pad(shape, tuple(zip(start, after, strict=True)), value)
 
 
-PAD_TO = respelled(
+PAD_TO = movement_alias(
     "pad",
     Parameter("output_padded_shape", EXTENTS, aliases=("output_tensor_shape",)),
     Parameter("input_tensor_start", EXTENTS, ()),
     Parameter("value", NUMBER, 0),
     summary="The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.",
     ttnn_name="pad_to",
-    spelled=spelled_pad_to,
-    golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *spelled_pad_to(tuple(x.shape), *attributes)[1]),
+    canonicalize=canonical_pad_to,
+    golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *canonical_pad_to(tuple(x.shape), *attributes)[1]),
     examples=(((3, 40), ((4, 64), (0, 0), 1.5)), ((2, 3), ((2, 8), (0, 4), 0))),
 )
 
@@ -116,7 +116,7 @@ def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[li
 
 def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:
     def decompose(ops: Ops, x: Value, padding: Padding) -> Value:
-        _, (checked, _) = _spelled_pad(x.shape, padding, 0)
+        _, (checked, _) = _canonical_pad(x.shape, padding, 0)
         for axis, (before, after) in enumerate(checked):
             if before or after:
                 first, last = edges(ops, x, axis, before, after)

@@ -9,23 +9,23 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.movement import Extents
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.ops.movement.data_movement import SLICE
-from ttnn_jit.ops.movement.padding import spelled_pad_to
+from ttnn_jit.ops.movement.padding import canonical_pad_to
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
-Written = tuple[Operation, tuple[Any, ...]]
+CanonicalCall = tuple[Operation, tuple[Any, ...]]
 """An operation, and what it is given besides the tensor."""
 
 
 def padded(
     shape: Extents, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int], pad_value: float
-) -> Written:
+) -> CanonicalCall:
     """`ttnn.Tensor.pad`: a tensor of that shape, this one in it from `input_tensor_start` on."""
     new = whole_numbers(output_tensor_shape, "`output_tensor_shape` of pad")
-    return spelled_pad_to(shape, new, whole_numbers(input_tensor_start, "`input_tensor_start` of pad"), pad_value)
+    return canonical_pad_to(shape, new, whole_numbers(input_tensor_start, "`input_tensor_start` of pad"), pad_value)
 
 
-def unpadded(shape: Extents, output_tensor_start: Sequence[int], output_tensor_end: Sequence[int]) -> Written:
+def unpadded(shape: Extents, output_tensor_start: Sequence[int], output_tensor_end: Sequence[int]) -> CanonicalCall:
     """`ttnn.Tensor.unpad`: the elements from `output_tensor_start` to before `output_tensor_end`."""
     starts = whole_numbers(output_tensor_start, "`output_tensor_start` of unpad")
     ends = whole_numbers(output_tensor_end, "`output_tensor_end` of unpad")
@@ -36,12 +36,12 @@ def unpadded(shape: Extents, output_tensor_start: Sequence[int], output_tensor_e
     return SLICE, (starts, ends)
 
 
-def padded_to_tile(shape: Extents, pad_value: float) -> Written:  # noqa: ARG001 - no operation reads padding
+def padded_to_tile(shape: Extents, pad_value: float) -> CanonicalCall:  # noqa: ARG001 - no operation reads padding
     """`ttnn.Tensor.pad_to_tile`: a copy, for tensors have tiles' padding by their layout, which no shape shows."""
     return SLICE, ((0,) * len(shape), shape)
 
 
-def unpadded_from_tile(shape: Extents, output_tensor_shape: Sequence[int]) -> Written:
+def unpadded_from_tile(shape: Extents, output_tensor_shape: Sequence[int]) -> CanonicalCall:
     """`ttnn.Tensor.unpad_from_tile`: the first elements of a tensor, without what fills up its last tiles."""
     new = whole_numbers(output_tensor_shape, "`output_tensor_shape` of unpad_from_tile")
     if len(new) != len(shape) or _in_tiles(new) != _in_tiles(shape) or any(map(int.__gt__, new, shape)):

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.movement import Extents, Movement, Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall, Extents, Movement
 from ttnn_jit.ops.language.axes import is_broadcast_to
 from ttnn_jit.ops.language.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.ops.movement.data_movement import SLICE
 from ttnn_jit.specs.access.access import Access, Part
 
 
-def _spelled(
+def _canonical(
     whole: Extents, part: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]
-) -> Spelling:
-    _, written = SLICE.spelled(whole, begins, ends, steps)
-    extents = tuple(len(range(*bounds)) for bounds in zip(*written, strict=True))
+) -> CanonicalCall:
+    _, bounds = SLICE.canonicalize(whole, begins, ends, steps)
+    extents = tuple(len(range(*each)) for each in zip(*bounds, strict=True))
     if extents != tuple(part):
         raise ShapeError(f"a tensor of shape {list(part)} is written to a part of shape {list(extents)}")
-    return SLICE_WRITE, written
+    return SLICE_WRITE, bounds
 
 
 def _written(
@@ -55,7 +55,7 @@ SLICE_WRITE = Movement(
     ),
     source="x[begins:ends:step] = part",
     summary="x with `part` in the place of the elements that `slice` would give.",
-    spelled=_spelled,
+    canonicalize=_canonical,
     joined=_written,
     golden=_golden,
     examples=(

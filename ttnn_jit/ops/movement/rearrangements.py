@@ -1,4 +1,4 @@
-"""Operations that the IR writes as movements of others: parts of a tensor, tensors stacked, elements rolled around."""
+"""Macro operations that are movements of others: parts of a tensor, tensors stacked, elements rolled around."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, respelled
-from ttnn_jit.ops.families.movement import OPERAND, Extents, Spelling
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, movement_alias
+from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.language.parameter import AXES, DIMENSION, EXTENTS, TENSOR, TENSORS, Parameter
-from ttnn_jit.ops.movement.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, spelled_reshape
+from ttnn_jit.ops.movement.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, canonical_reshape
 
-VIEW = respelled(
+VIEW = movement_alias(
     "view",
     Parameter("shape", EXTENTS),
     summary="The elements as a tensor of another shape, as `reshape` gives them.",
-    spelled=spelled_reshape,
+    canonicalize=canonical_reshape,
     golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="view",
     is_view=True,
     examples=(((6, 40), ((3, -1),)), ((2, 32, 32), ((64, 32),))),
 )
 
-RESHAPE_ON_DEVICE = respelled(
+RESHAPE_ON_DEVICE = movement_alias(
     "reshape_on_device",
     *(Parameter(name, DIMENSION) for name in ("W", "Z", "Y", "X")),
     summary="The elements as a tensor of these four extents, one of which may be -1.",
-    spelled=lambda shape, *extents: spelled_reshape(shape, extents),
+    canonicalize=lambda shape, *extents: canonical_reshape(shape, extents),
     golden=lambda torch, x, *extents: torch.reshape(x, extents),
     is_view=True,
     examples=(((6, 40), (1, 3, -1, 20)), ((2, 32, 32), (1, 1, 64, 32))),
 )
 
 
-def _spelled_expand(shape: Extents, new: Sequence[int]) -> Spelling:
+def _canonical_expand(shape: Extents, new: Sequence[int]) -> CanonicalCall:
     own = (1,) * (len(new) - len(shape)) + shape
     wanted = tuple(extent if other == -1 else other for extent, other in zip(own, new, strict=False))
     if len(new) < len(shape) or any(
@@ -49,11 +49,11 @@ def _spelled_expand(shape: Extents, new: Sequence[int]) -> Spelling:
     return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(own, wanted, strict=True)),)
 
 
-EXPAND = respelled(
+EXPAND = movement_alias(
     "expand",
     Parameter("output_shape", EXTENTS, aliases=("shape", "sizes")),
     summary="The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape.",
-    spelled=_spelled_expand,
+    canonicalize=_canonical_expand,
     golden=lambda torch, x, shape: x.expand(shape),  # noqa: ARG005 - goldens are given torch
     aten="expand",
     is_view=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.movement import OPERAND, Extents, Movement, Spelling
+from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Movement
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
 from ttnn_jit.ops.language.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.specs.access.access import Access
@@ -85,7 +85,7 @@ EYE = Routine(
 )
 
 
-def _as_it_is(_: Extents) -> Spelling:
+def _as_it_is(_: Extents) -> CanonicalCall:
     return RELAYOUT, ()
 
 
@@ -94,7 +94,7 @@ RELAYOUT: Movement = Movement(
     parameters=(OPERAND,),
     summary="The same tensor laid out as the type of the result says.",
     source="ttnn.to_layout, ttnn.to_memory_config",
-    spelled=_as_it_is,
+    canonicalize=_as_it_is,
     access=Access.identity,
     golden=lambda _, x: x,
     aten="",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import MacroOperation, Operand, SpecOps, Value
-from ttnn_jit.ops.families.movement import Extents, Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall, Extents
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.ops.movement.data_movement import PERMUTE, REPEAT, RESHAPE, SLICE, TRANSPOSE
 from ttnn_jit.ops.movement.part_writes import SLICE_WRITE
@@ -19,7 +19,7 @@ Strides = tuple[int, ...] | None
 TILE = 32
 
 
-def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[Spelling, ...]]:
+def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[CanonicalCall, ...]]:
     """For each result of a call of an operation that gives views, the movements of its operand, one after the other."""
     ops = _Chains()
     return [made.handle for made in ops.results(operation, ops.values([spec], ()), *statics)]
@@ -30,18 +30,18 @@ class _Chains(SpecOps):
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
         if isinstance(operation, MacroOperation):
-            return operation.written_out(self, operands, statics)
+            return operation.decomposed(self, operands, statics)
         (operand,) = (each for each in operands if isinstance(each, Value))
         (spec,) = operation.results([operand.spec], statics)
-        return [Value(self, spec, (*operand.handle, operation.written([operand.spec], statics)))]
+        return [Value(self, spec, (*operand.handle, operation.canonicalized([operand.spec], statics)))]
 
 
-def written_back(spelling: Spelling, shape: Extents) -> Spelling | None:
+def written_back(movement: CanonicalCall, shape: Extents) -> CanonicalCall | None:
     """What makes a tensor of `shape` anew of what was written into its view: of the view, or of both.
 
     None where elements of the view share one of the tensor's.
     """
-    operation, statics = spelling
+    operation, statics = movement
     if operation is SLICE:
         return SLICE_WRITE, statics
     if operation is RESHAPE:
@@ -51,12 +51,12 @@ def written_back(spelling: Spelling, shape: Extents) -> Spelling | None:
         return PERMUTE, (tuple(map(dims.index, range(len(dims)))),)
     if operation is REPEAT and set(statics[0]) <= {1}:
         return RESHAPE, (shape,)
-    return spelling if operation is TRANSPOSE else None
+    return movement if operation is TRANSPOSE else None
 
 
-def strides_of_view(spelling: Spelling, shape: Extents, strides: Strides) -> Strides:
+def strides_of_view(movement: CanonicalCall, shape: Extents, strides: Strides) -> Strides:
     """The strides of the view of a tensor with those; None where it is none, or they are not known."""
-    operation, statics = spelling
+    operation, statics = movement
     if operation is RESHAPE:
         return reshaped_strides(shape, strides, *statics)
     if strides is None:
@@ -127,7 +127,7 @@ def only_adds_ones(shape: Extents, new: Extents) -> bool:
     return [extent for extent in shape if extent != 1] == [extent for extent in new if extent != 1]
 
 
-def is_view_on_device(spec: TensorSpec, chain: Sequence[Spelling]) -> bool:
+def is_view_on_device(spec: TensorSpec, chain: Sequence[CanonicalCall]) -> bool:
     """Whether ttnn's reshape gives a view of a tensor on a device: the same pages under another shape.
 
     Of a sharded tensor it gives one that is not, here, and so a copy.

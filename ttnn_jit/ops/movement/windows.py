@@ -12,7 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Ops
-from ttnn_jit.ops.families.movement import Extents, Spelling
+from ttnn_jit.ops.families.movement import CanonicalCall, Extents
 from ttnn_jit.ops.language.parameter import EXTENTS, Parameter
 from ttnn_jit.ops.movement.data_movement import movement
 from ttnn_jit.process.dataclass import dataclass
@@ -103,7 +103,7 @@ def _by(extents: Sequence[int]) -> str:
     return "x".join(map(str, extents))
 
 
-def _spelled_windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents) -> Spelling:
+def _canonical_windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents) -> CanonicalCall:
     if not len(shape) - 2 == len(kernel) == len(stride) == len(dilation) >= 1:
         raise ShapeError(f"a tensor of shape {list(shape)} has no windows of {_by(kernel)}")
     Windows(kernel, stride, ((0, 0),) * len(kernel), dilation).count(shape[1:-1])
@@ -131,7 +131,7 @@ WINDOWS = movement(
     Parameter("stride", EXTENTS),
     Parameter("dilation", EXTENTS),
     summary="The elements of every window, by tap: batch, positions of windows, taps, channels.",
-    spelled=_spelled_windows,
+    canonicalize=_canonical_windows,
     access=_windows,
     golden=_golden,
     examples=(

@@ -35,7 +35,7 @@ def softmax_of(ops: Ops, x: Any, axis: int, *_: Any) -> Any:
     return exponentials / ops.sum(exponentials, axis, True)
 
 
-def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
+def _canonical(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
     return axis_within(dim, len(shape)), stable
 
 
@@ -50,7 +50,7 @@ SOFTMAX = Composite(
     parameters=(OPERAND, Parameter("dim", DIMENSION, -1, ir_name="dimension"), _STABLE),
     summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
     decompose=softmax_of,
-    spelled=_spelled,
+    canonicalize=_canonical,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
     aten="_softmax",
     written_as=("softmax_in_place",),
@@ -71,7 +71,7 @@ LOG_SOFTMAX = Composite(
     summary="The logarithm of what `softmax` gives, without the numbers too small for it.",
     source="torch.log_softmax",
     decompose=_log_softmax,
-    spelled=_spelled,
+    canonicalize=_canonical,
     golden=lambda torch, x, dim, _: torch.log_softmax(x, dim),
     aten="_log_softmax",
     examples=_EXAMPLES[1:],
@@ -149,7 +149,7 @@ SCALE_MASK_SOFTMAX = Composite(
     ),
     summary="The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say.",
     decompose=_scale_mask,
-    spelled=_check_scale_mask,
+    canonicalize=_check_scale_mask,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
     written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
     examples=(
@@ -183,7 +183,7 @@ ATTENTION_SOFTMAX = Composite(
     ),
     summary="The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says.",
     decompose=_attention_softmax,
-    spelled=_check_attention,
+    canonicalize=_check_attention,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),
     in_place=True,
     examples=(

@@ -120,7 +120,7 @@ def _of_integers(
             source=f"ttnn.{name}",
             loop=loop,
             loops=loops,
-            spelled=lambda shape, axes, keepdim: (axes_of(axes, len(shape)), keepdim),
+            canonicalize=lambda shape, axes, keepdim: (axes_of(axes, len(shape)), keepdim),
             result=result,
             operand_dtypes=(INTEGERS,),
             golden=golden,

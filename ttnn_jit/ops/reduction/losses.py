@@ -50,7 +50,7 @@ def _loss(name: str, summary: str, of_difference: str, in_torch: str) -> Composi
         ),
         summary=summary,
         decompose=decompose,
-        spelled=_check_loss,
+        canonicalize=_check_loss,
         result=_loss_result,
         golden=golden,
         aten=in_torch,

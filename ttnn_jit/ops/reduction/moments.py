@@ -19,7 +19,7 @@ def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     return total / float(math.prod(x.shape[axis] for axis in axes))
 
 
-def _spelled_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
+def _canonical_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
     """Dimensions counted from the front, and other attributes as they are."""
     return axes_of(dims, len(shape)), *others
 
@@ -31,7 +31,9 @@ def _along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> T
 
 def over_axes(name: str, *parameters: Parameter, **fields: Any) -> Composite:
     """The declaration of an operation that reduces dimensions, with `parameters` behind those of all such."""
-    return Composite(name=name, parameters=(*REDUCED, *parameters), spelled=_spelled_axes, result=_along_axes, **fields)
+    return Composite(
+        name=name, parameters=(*REDUCED, *parameters), canonicalize=_canonical_axes, result=_along_axes, **fields
+    )
 
 
 MEAN = over_axes(

@@ -26,7 +26,7 @@ def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
     return RoutineLoops(extents, 1, (access(0), access(0)))
 
 
-def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
+def _canonical_scan(shape: Extents, dim: int) -> tuple[int]:
     return (axis_within(dim, len(shape)),)
 
 
@@ -67,7 +67,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         summary=summary,
         loop=loop,
         loops=_scan_loops,
-        spelled=_spelled_scan,
+        canonicalize=_canonical_scan,
         takes_scalars=True,
         operand_dtypes=(SCALARS,),
         golden=torch_function(name),
@@ -118,17 +118,17 @@ def _index_along(name: str, *, largest: bool) -> Routine:
         source=f"ttnn.{name}",
         loop=_index_loop,
         loops=reducing_loops,
-        spelled=_spelled_index,
+        canonicalize=_canonical_index,
         result=_index_specs,
         operand_dtypes=(SCALARS,),
         constants=lambda *_: (largest,),
-        native=NativeLoop.PLACES_FOUND,
+        native=NativeLoop.ARGUMENT_REDUCTION,
         golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
         examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
     )
 
 
-def _spelled_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+def _canonical_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
     axes = axes_of(dims, len(shape))
     if len(axes) != 1:
         raise ShapeError(f"{list(dims)} are several dimensions", help="give one")

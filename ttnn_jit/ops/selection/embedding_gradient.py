@@ -92,7 +92,7 @@ EMBEDDING_BW = Composite(
     summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
     "float it is the integer toward zero.",
     decompose=_embedding_bw,
-    spelled=_check_rows,
+    canonicalize=_check_rows,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, FLOATS, FLOATS),
     golden=lambda torch, indices, weight, grad: (

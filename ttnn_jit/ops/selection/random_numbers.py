@@ -63,12 +63,12 @@ def threefry(counter: tuple[Any, Any], low: Any, high: Any) -> tuple[Any, Any]:
     """Both words of Threefry-2x32-20, of torch tensors or ints: an independent statement, round by round."""
     schedule = (low, high, low ^ high ^ _PARITY)
     first, second = (counter[0] + low) % WORD, (counter[1] + high) % WORD
-    for turn in range(20):
+    for round_number in range(20):
         first = (first + second) % WORD
-        turned = second * (1 << _ROTATIONS[turn // 4 % 2][turn % 4])
-        second = (turned % WORD + turned // WORD) ^ first
-        if turn % 4 == 3:
-            passed = turn // 4 + 1
+        rotated = second * (1 << _ROTATIONS[round_number // 4 % 2][round_number % 4])
+        second = (rotated % WORD + rotated // WORD) ^ first
+        if round_number % 4 == 3:
+            passed = round_number // 4 + 1
             first = (first + schedule[passed % 3]) % WORD
             second = (second + schedule[(passed + 1) % 3] + passed) % WORD
     return first, second
@@ -123,7 +123,7 @@ def check_count(shape: Shape) -> None:
         raise ShapeError(f"a draw has at most {MOST_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
 
 
-def _spelled_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+def _canonical_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:
     check_count(shape)
     return (tuple(shape), *attributes)
 
@@ -161,11 +161,11 @@ def _rand(ops: Ops, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, 
     return within(ops, _uniform(ops, draw, key, shape), dtype, low, high)
 
 
-def _spelled_rand(
+def _canonical_rand(
     draw: Shape, key: Shape, shape: Shape, dtype: DataType, layout: Layout, low: float, high: float
 ) -> tuple[Any, ...]:
     ends_of(low, high, dtype)
-    return _spelled_new(draw, key, shape, dtype, layout, low, high)
+    return _canonical_new(draw, key, shape, dtype, layout, low, high)
 
 
 RAND = Composite(
@@ -173,7 +173,7 @@ RAND = Composite(
     parameters=(*_STATE, *_NEW, Parameter("low", FLOAT, 0.0), Parameter("high", FLOAT, 1.0)),
     summary="Random elements, uniform from `low` to before `high`.",
     decompose=_rand,
-    spelled=_spelled_rand,
+    canonicalize=_canonical_rand,
     result=_new,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=lambda torch, draw, key, shape, _dtype, _layout, low, high: (
@@ -200,7 +200,7 @@ RANDN = Composite(
     parameters=(*_STATE, *_NEW),
     summary="Random elements of the standard normal distribution.",
     decompose=_randn,
-    spelled=_spelled_new,
+    canonicalize=_canonical_new,
     result=_new,
     takes_dtypes=frozenset({STATE_TYPE}),
     golden=_golden_randn,
@@ -219,7 +219,7 @@ BERNOULLI = Composite(
     parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
     summary="1 with the probability that the element is, else 0.",
     decompose=lambda ops, x, draw, key, _: _uniform(ops, draw, key, x.shape) < x,
-    spelled=_check_like,
+    canonicalize=_check_like,
     result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, _: (_golden_uniform(torch, draw, key, x.shape) < x).double(),
@@ -233,7 +233,7 @@ DROPOUT = Composite(
     decompose=lambda ops, x, draw, key, probability, scale: ops.where(
         _uniform(ops, draw, key, x.shape) >= probability, x * scale, 0.0
     ),
-    spelled=_check_like,
+    canonicalize=_check_like,
     operand_dtypes=_WITH_STATE,
     golden=lambda torch, x, draw, key, probability, scale: torch.where(
         _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0

@@ -55,7 +55,7 @@ def _topk_loop(load: Any, _store: Any) -> Any:
     return loop
 
 
-def _spelled_topk(shape: Extents, k: int, dim: int, largest: bool, ordered: bool) -> tuple[Any, ...]:
+def _canonical_topk(shape: Extents, k: int, dim: int, largest: bool, ordered: bool) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     if not 1 <= k <= shape[axis]:
         raise ShapeError(
@@ -90,7 +90,7 @@ TOPK = Routine(
     "UINT16 or else UINT32; NaN is the largest.",
     loop=_topk_loop,
     loops=_topk_loops,
-    spelled=_spelled_topk,
+    canonicalize=_canonical_topk,
     takes_scalars=True,
     result=_topk_results,
     operand_dtypes=(FLOATS,),
@@ -172,7 +172,7 @@ EMBEDDING = Routine(
     "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
     loop=_embedding_loop,
     loops=_embedding_loops,
-    spelled=_check_embedding,
+    canonicalize=_check_embedding,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,

@@ -40,7 +40,7 @@ def _check_index(x: Any, index: Any, dim: int) -> None:
         raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {shape[axis]}")
 
 
-def _spelled_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]:
+def _canonical_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     fits = len(index) == len(shape) and all(
         own <= extent or position == axis for position, (own, extent) in enumerate(zip(index, shape, strict=True))
@@ -72,7 +72,7 @@ GATHER = Routine(
     summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
     loop=_gather_loop,
     loops=_gather_loops,
-    spelled=_spelled_gather,
+    canonicalize=_canonical_gather,
     takes_scalars=True,
     result=lambda x, index, _: (x.interleaved.with_(shape=index.shape),),
     operand_dtypes=(MOVABLE, INDICES),
@@ -105,7 +105,7 @@ def _scatter_loop(load: Any, store: Any) -> Any:
     return loop
 
 
-def _spelled_scatter(shape: Extents, index: Extents, source: Extents, dim: int) -> tuple[Any, ...]:
+def _canonical_scatter(shape: Extents, index: Extents, source: Extents, dim: int) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     ranks = {len(shape), len(index), len(source)}
     fits = len(ranks) == 1 and all(
@@ -156,7 +156,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         summary=f"The tensor with elements of `src` {said} the indices along `dim` that `index` names.",
         loop=_scatter_loop,
         loops=_scatter_loops,
-        spelled=_spelled_scatter,
+        canonicalize=_canonical_scatter,
         updates=True,
         loaded=1,
         takes_scalars=True,
@@ -199,7 +199,7 @@ def _index_fill_loop(_load: Any, store: Any) -> Any:
     return loop
 
 
-def _spelled_index_fill(shape: Extents, index: Extents, dim: int, value: float) -> tuple[Any, ...]:
+def _canonical_index_fill(shape: Extents, index: Extents, dim: int, value: float) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     if len(index) != 1:
         raise ShapeError(f"the index has shape {list(index)}", help="it has one dimension")
@@ -222,7 +222,7 @@ INDEX_FILL = Routine(
     summary="The tensor with `value` at all indices along `dim` that `index` names.",
     loop=_index_fill_loop,
     loops=_index_fill_loops,
-    spelled=_spelled_index_fill,
+    canonicalize=_canonical_index_fill,
     operand_dtypes=(SCALARS, INDICES),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
@@ -295,7 +295,7 @@ SORT = Routine(
     summary="The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest.",
     loop=_sort_loop,
     loops=_sort_loops,
-    spelled=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
+    canonicalize=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
     takes_scalars=True,
     result=_sort_results,
     operand_dtypes=(SCALARS,),
@@ -328,7 +328,7 @@ def _triangle_loop(_load: Any, _store: Any) -> Any:
     return loop
 
 
-def _spelled_triangle(shape: Extents, diagonal: int) -> tuple[Any, ...]:
+def _canonical_triangle(shape: Extents, diagonal: int) -> tuple[Any, ...]:
     if len(shape) < 2:
         raise ShapeError(f"a tensor of shape {list(shape)} has no diagonal", help="it has two dimensions at least")
     most = sum(shape[-2:])
@@ -346,7 +346,7 @@ def _triangle(name: str, summary: str, *, lower: bool) -> Routine:
         summary=summary,
         loop=_triangle_loop,
         loops=_triangle_loops,
-        spelled=_spelled_triangle,
+        canonicalize=_canonical_triangle,
         operand_dtypes=(SCALARS,),
         constants=lambda diagonal: (diagonal, lower),
         golden=lambda torch, x, diagonal: getattr(torch, name)(x, diagonal),

@@ -15,7 +15,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _AT_ONCE = 1 << 14
-"""Words of one long integer: 64 KB, which stay in the second cache."""
+"""Elements of one long integer: 64 KB, which stay in the second cache."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Elements:
 
     def _half_outside(self, count: int) -> int | None:
         """The same of floats of 16 bits, whose magnitudes are ordered as their bits are."""
-        words = [word for run in self._runs() for word in run]
-        largest = max((word for word in words if word < 0x8000), default=0)
-        least = max((word for word in words if word >= 0x8000), default=0x8000)
-        for word in (largest, least):
-            number = self.spec.dtype.decoded(word.to_bytes(2, "little"))
+        elements = [each for run in self._runs() for each in run]
+        largest = max((each for each in elements if each < 0x8000), default=0)
+        least = max((each for each in elements if each >= 0x8000), default=0x8000)
+        for each in (largest, least):
+            number = self.spec.dtype.decoded(each.to_bytes(2, "little"))
             if not -1 < number < count:
                 return int(number) if math.isfinite(number) else -1
         return None
@@ -64,16 +64,16 @@ class Elements:
         """How many elements are not zero; None where one is no number, as of block floats none is taken for one."""
         if self.spec.dtype.is_block_float:
             return None
-        words = [word for run in self._runs() for word in run]
+        elements = [each for run in self._runs() for each in run]
         if self.spec.dtype.is_upper_half:
-            words = [word & 0x7FFF for word in words]
-            return None if max(words, default=0) > 0x7F80 else sum(map(bool, words))
-        return None if any(word != word for word in words) else sum(map(bool, words))  # noqa: PLR0124 - NaN
+            elements = [each & 0x7FFF for each in elements]
+            return None if max(elements, default=0) > 0x7F80 else sum(map(bool, elements))
+        return None if any(each != each for each in elements) else sum(map(bool, elements))  # noqa: PLR0124 - NaN
 
     def _runs(self) -> Iterator[memoryview]:
         """The elements, as they are stored, row by row where rows have padding."""
-        as_words: Any = self.memory.cast("B").cast  # whose stub knows no format that is looked up
-        stored = as_words(self.spec.dtype.buffer_format)
+        cast: Any = self.memory.cast("B").cast  # whose stub knows no format that is looked up
+        stored = cast(self.spec.dtype.buffer_format)
         if self.spec.volume == self.spec.items or not self.shape:
             yield stored[: self.spec.volume]
             return
@@ -83,21 +83,21 @@ class Elements:
             yield stored[start : start + columns]
 
 
-def _may_be_outside(words: memoryview, count: int) -> bool:
-    """Whether one is negative or not below `count`; of other words than those of 32 bits, it is not known.
+def _may_be_outside(elements: memoryview, count: int) -> bool:
+    """Whether one is negative or not below `count`; of other elements than those of 32 bits, it is not known.
 
     All at once, as lanes of one number: only from `count` on does a lane to which 2**31 - count is added reach its
     highest bit. After Lamport, "Multiple byte processing with full-word instructions", 1975.
     """
-    if words.itemsize != 4 or not 0 < count <= 1 << 31:
+    if elements.itemsize != 4 or not 0 < count <= 1 << 31:
         return True
-    added, low_bits, signs = _lanes(len(words), (1 << 31) - count)
-    number = int.from_bytes(words, "little")
+    added, low_bits, signs = _lanes(len(elements), (1 << 31) - count)
+    number = int.from_bytes(elements, "little")
     return bool((number | (number & low_bits) + added) & signs)
 
 
 @lru_cache(maxsize=8)
 def _lanes(lanes: int, added: int) -> tuple[int, int, int]:
-    """So many words of 32 bits that are `added`, that are all bits but the highest, and that are the highest."""
+    """So many integers of 32 bits that are `added`, that are all bits but the highest, and that are the highest."""
     ones = int.from_bytes(b"\1\0\0\0" * lanes, "little")
     return ones * added, ones * ((1 << 31) - 1), ones << 31

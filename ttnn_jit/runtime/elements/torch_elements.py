@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ttnn_jit.runtime.elements.tensor_words import owning_bytes, pack, zero_padding
+from ttnn_jit.runtime.elements.numpy_elements import owning_bytes, pack, zero_padding
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.specs.cores.sharding import dense_strides
 from ttnn_jit.specs.tensor_spec import TensorSpec

@@ -27,9 +27,9 @@ CHUNKS_PER_CPU_OF_REUSE = 2
 large as that makes them, of loops along which all move, where there are enough."""
 ROWS_OF_A_CHUNK = 256
 """Of windows, below which columns are cut instead, which each chunk packs (benchmarks/kernels/convolution.py)."""
-ELEMENTS_TOGETHER = 32
+ELEMENTS_OF_REGISTER_TILES = 32
 """Along the innermost loop, and those along which an operand stays, such a chunk has a multiple of these: kernels
-compute so many rows or columns together."""
+compute so many rows or columns at once."""
 
 
 ELEMENTS_OF_LINES = 64
@@ -42,7 +42,7 @@ class Chunks:
 
     Attributes:
         count: Of chunks, at least 2.
-        params: The launch's words for every chunk but the last.
+        params: The launch's params for every chunk but the last.
         last_params: The last chunk's.
         steps: Per operand, the bytes from one chunk to the next.
         wakes: Whether they are worth waking a thread for.
@@ -128,7 +128,7 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
         cut = 0 if _has_few_rows(launch) else around[-1]
         return cut, -(-launch.params[cut] // _enough())
     size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
-    return loop, size if apart and loop else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
+    return loop, size if apart and loop else -(-size // ELEMENTS_OF_REGISTER_TILES) * ELEMENTS_OF_REGISTER_TILES
 
 
 def _loops_around_rows(launch: Launch) -> list[int]:
@@ -141,7 +141,7 @@ def _loops_around_rows(launch: Launch) -> list[int]:
 
 def _has_few_rows(launch: Launch) -> bool:
     """Whether packing the columns of windows for each part of their rows takes longer than reading these for all."""
-    if 0 in launch.reduced or launch.params[0] % (ELEMENTS_TOGETHER * _enough()):
+    if 0 in launch.reduced or launch.params[0] % (ELEMENTS_OF_REGISTER_TILES * _enough()):
         return False
     return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * _enough()
 

@@ -10,20 +10,20 @@ from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import PTR
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.native.native_record import NativeRecord
-from ttnn_jit.runtime.native.structures import CopyWords
+from ttnn_jit.runtime.native.structures import CopyParams
 
 
 def copy_function(module: ModuleText) -> str:
-    """The function ``void copy(ptr operands, ptr params)`` of `CopyWords`."""
+    """The function ``void copy(ptr operands, ptr params)`` of `CopyParams`."""
     parameters = Parameter("operands", PTR), Parameter("params", PTR)
     f = FunctionBuilder(COPY_SYMBOL, module, parameters, attributes="")
-    operands, params = f.parameters
-    words = NativeRecord(f, params)
+    operands, start = f.parameters
+    params = NativeRecord(f, start)
     source, target = f.load(PTR, operands, hint="source"), f.load(PTR, f.element(operands, PTR, 1), hint="target")
-    batches, rows = words.load(CopyWords.batches, "batches"), words.load(CopyWords.rows, "rows")
-    row_bytes = words.load(CopyWords.row_bytes, "row.bytes")
-    source_row, source_batch = words.load(CopyWords.source_row), words.load(CopyWords.source_batch)
-    target_row, target_batch = words.load(CopyWords.target_row), words.load(CopyWords.target_batch)
+    batches, rows = params.load(CopyParams.batches, "batches"), params.load(CopyParams.rows, "rows")
+    row_bytes = params.load(CopyParams.row_bytes, "row.bytes")
+    source_row, source_batch = params.load(CopyParams.source_row), params.load(CopyParams.source_batch)
+    target_row, target_batch = params.load(CopyParams.target_row), params.load(CopyParams.target_batch)
     beside = f.sub(target_row, row_bytes, "beside")
     below = f.sub(target_batch, f.mul(target_row, rows), "below")
     with f.count("batch", batches, ("from", source), ("to", target)) as batch:

@@ -37,7 +37,7 @@ _METHODS: list[_MethodDef] = []  # a builtin function points at its own
 
 
 def entry(*, gives_lock_away: bool) -> Callable[..., None]:
-    """The function of `CallWords` and the buffers' addresses, each a number, that runs a program's kernels.
+    """The function of `CallArguments` and the buffers' addresses, each a number, that runs a program's kernels.
 
     Args:
         gives_lock_away: Other Python threads run meanwhile.
@@ -46,7 +46,7 @@ def entry(*, gives_lock_away: bool) -> Callable[..., None]:
 
 
 def replay_entry(*, gives_lock_away: bool) -> Callable[[int, int, int], None]:
-    """The function of `ReplayWords` that runs the calls of a trace.
+    """The function of `ReplayArguments` that runs the calls of a trace.
 
     Args:
         gives_lock_away: Other Python threads run meanwhile.

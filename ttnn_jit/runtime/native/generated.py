@@ -8,12 +8,12 @@ from types import FunctionType
 from typing import Any
 
 
-class _Stale(enum.Enum):
-    STALE = "stale"
+class _Miss(enum.Enum):
+    MISS = "miss"
 
 
-STALE = _Stale.STALE
-"""What a generated call returns where it does not apply to its arguments, or not any more."""
+MISS = _Miss.MISS
+"""A cache miss: what a generated call returns where a guard fails, or where it was not made for these arguments."""
 
 
 def define(name: str, lines: Iterable[str], scope: dict[str, Any], shown: str | None = None) -> FunctionType:

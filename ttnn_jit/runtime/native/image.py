@@ -2,7 +2,7 @@
 
 An *image* is an object file in which every reference from one offset of the file to another is resolved for the file as
 it lies on disk; mapped whole and executable, it runs at any address. Calls of functions elsewhere go through *stubs*
-behind it, each with a word for the function's address. Behind the stubs stands what a loader has to know, so that it
+behind it, each with a slot for the function's address. Behind the stubs stands what a loader has to know, so that it
 need not read the tables of an object file:
 
     object file   stubs   JSON   u32 offset of the JSON   b"TTJI"
@@ -30,7 +30,7 @@ MAX_ZEROS = 1 << 24
 """Bytes of an image's memory that starts as zeros: the launch code has some hundred, kernels none."""
 
 _MAGIC = b"TTJI"
-_WORD_BYTES = 8
+_SLOT_BYTES = 8
 _TRAILER = struct.Struct("<I4s")
 
 _ROW_OF_SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -42,7 +42,7 @@ _GLOBAL_FUNCTION = 0x12
 _ELSEWHERE, _NO_SECTION = 0, 0xFF00  # numbers of sections: of symbols of other files; from here on, of no section
 
 _X86_64, _AARCH64 = 62, 183
-_SLOT_OFFSET = 8  # of a stub's word for the address
+_SLOT_OFFSET = 8  # of a stub's slot for the address
 _STUBS = {
     _X86_64: bytes.fromhex("ff 25 02 00 00 00 90 90") + bytes(8),  # jmp *slot(%rip); nop; nop
     _AARCH64: bytes.fromhex("50 00 00 58 00 02 1f d6") + bytes(8),  # ldr x16, slot; br x16
@@ -56,7 +56,7 @@ class Image:
     Attributes:
         code: The object file and the stubs.
         functions: Offsets of the functions, by symbol.
-        called: By symbol of a function elsewhere, the offset of the word that takes its address.
+        called: By symbol of a function elsewhere, the offset of the slot that takes its address.
         zeros: Bytes of the memory that starts as zeros.
         signature: Of its kernel, as `launch_bounds.Signature` writes it; None for other functions.
     """
@@ -83,7 +83,7 @@ class Image:
             functions, called, zeros, signature = json.loads(data[start:end].decode())
         except (ValueError, TypeError) as error:
             raise InternalError(f"native code is no image: {error}") from error
-        if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _WORD_BYTES):
+        if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _SLOT_BYTES):
             raise InternalError("native code is no image: a function lies outside")
         if type(zeros) is not int or not 0 <= zeros <= MAX_ZEROS:
             raise InternalError(f"native code is no image: it has {zeros!r} bytes of zeros")

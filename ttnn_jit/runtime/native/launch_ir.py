@@ -1,9 +1,9 @@
 """The native entry of every program: runs its kernels in order, and shares the big ones among threads.
 
 A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls a builtin function (`entry.py`) with whole
-numbers, which become the words of the launch function's argument: `CallWords` of structures.py and the address of every
-buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. A trace (`recorder.py`) is
-replayed by two others, which run the calls of a list.
+numbers, which become what the launch function's argument points to: `CallArguments` of structures.py and the address of
+every buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. A trace (`recorder.py`)
+is replayed by two others, which run the calls of a list.
 
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
 between chunks, and loops over less (`ttnn_jit.runtime.native.chunks`). Kernels know nothing of it. A caller that finds
@@ -29,18 +29,18 @@ from ttnn_jit.runtime.native.launch_symbols import (
 )
 from ttnn_jit.runtime.native.native_record import NativeRecord
 from ttnn_jit.runtime.native.structures import (
-    WORD_BYTES,
-    CallWords,
+    FIELD_BYTES,
+    CallArguments,
     LaunchEntry,
     LaunchTable,
+    ReplayArguments,
     ReplayedCall,
-    ReplayWords,
 )
 
 _LAUNCH_SYMBOL = "ttnn_jit_launch"
 _REPLAY_ALL_SYMBOL = "ttnn_jit_replay_all"
 _CALL_ONE_SYMBOL = "ttnn_jit_call_one"
-_ENTRY = type_of(f"[{LaunchEntry.nbytes // WORD_BYTES} x i64]")
+_ENTRY = type_of(f"[{LaunchEntry.nbytes // FIELD_BYTES} x i64]")
 
 
 def _function(name: str, module: ModuleText, *parameters: str) -> FunctionBuilder:
@@ -81,34 +81,40 @@ def _launch(module: ModuleText) -> str:
 
 
 def _call_one(module: ModuleText) -> str:
-    """``void call_one(ptr words)``: the call of a program."""
-    f = _function(_CALL_ONE_SYMBOL, module, "words")
-    words = NativeRecord(f, f.parameters[0])
-    f.call(VOID, _LAUNCH_SYMBOL, words.load(CallWords.table), words.load(CallWords.pool), words.behind(CallWords))
+    """``void call_one(ptr arguments)``: the call of a program."""
+    f = _function(_CALL_ONE_SYMBOL, module, "arguments")
+    arguments = NativeRecord(f, f.parameters[0])
+    f.call(
+        VOID,
+        _LAUNCH_SYMBOL,
+        arguments.load(CallArguments.table),
+        arguments.load(CallArguments.pool),
+        arguments.behind(CallArguments),
+    )
     return f.ended()
 
 
 def _replay_all(module: ModuleText) -> str:
-    """``void replay_all(ptr words)``: the calls of a trace, one at least."""
-    f = _function(_REPLAY_ALL_SYMBOL, module, "words")
-    words = NativeRecord(f, f.parameters[0])
-    calls, pool = words.load(ReplayWords.calls, "calls"), words.load(ReplayWords.pool, "pool")
-    with f.count("call", words.load(ReplayWords.count, "count")) as call:
+    """``void replay_all(ptr arguments)``: the calls of a trace, one at least."""
+    f = _function(_REPLAY_ALL_SYMBOL, module, "arguments")
+    arguments = NativeRecord(f, f.parameters[0])
+    calls, pool = arguments.load(ReplayArguments.calls, "calls"), arguments.load(ReplayArguments.pool, "pool")
+    with f.count("call", arguments.load(ReplayArguments.count, "count")) as call:
         one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
         f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.behind(ReplayedCall))
     return f.ended()
 
 
 def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: bool) -> str:
-    """A builtin function of Python's that `runs` another of its words; `self`, which it returns, is None."""
+    """A builtin function of Python's that `runs` another with its arguments; `self`, which it returns, is None."""
     parameters = Parameter("self", PTR), Parameter("arguments", PTR), Parameter("count", I64)
     f = FunctionBuilder(symbol, module, parameters, PTR, attributes="")
     own, arguments, count = f.parameters
-    words = f.alloca(PTR, count, hint="words")
+    numbers = f.alloca(PTR, count, hint="numbers")
     with f.count("argument", count) as argument:
         number = f.load(PTR, f.element(arguments, PTR, argument.index), hint="number")
         value = f.intrinsic(PTR, "PyLong_AsVoidPtr", number, hint="value")
-        f.store(value, f.element(words, PTR, argument.index))
+        f.store(value, f.element(numbers, PTR, argument.index))
     refuse, launch = f.new_block("refuse"), f.new_block("launch")
     error = f.intrinsic(PTR, "PyErr_Occurred", hint="error")
     f.branch_if(f.compare("eq", error, zero(PTR), "all.numbers"), launch, refuse)
@@ -116,7 +122,7 @@ def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: boo
     f.give_back(zero(PTR))
     f.begin(launch)
     thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if gives_lock_away else None
-    f.call(VOID, runs, words)
+    f.call(VOID, runs, numbers)
     if thread is not None:
         f.intrinsic(VOID, "PyEval_RestoreThread", thread)
     f.intrinsic(VOID, "Py_IncRef", own)

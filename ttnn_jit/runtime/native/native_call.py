@@ -13,7 +13,7 @@ from ttnn_jit.runtime.native.chunks import chunks_of
 from ttnn_jit.runtime.native.entry import entry
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.native.panels import PanelLayout, with_flag, without_flag
-from ttnn_jit.runtime.native.structures import CopyWords, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.structures import CopyParams, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.launches import Launch, runs_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -30,8 +30,8 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Called with the words of launch_ir.py: the table's address, what helpers are lent, and the address of
-            every buffer of the plan.
+        function: Called with the arguments of launch_ir.py: the table's address, what helpers are lent, and the address
+            of every buffer of the plan.
         table: Address of the launch table.
         shares: Whether it has chunks for helper threads.
         gives_lock_away: Whether other Python threads run meanwhile.
@@ -73,20 +73,20 @@ def link(
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     widest = max(len(launch.operands) for launch, _ in runs)
-    table = LaunchTable.words(kernels=len(runs), widest=widest)
-    # Runs of a launch share an entry's words where its loops are as long in all of them.
+    table = LaunchTable.int64s(kernels=len(runs), widest=widest)
+    # Runs of a launch share an entry's arrays where its loops are as long in all of them.
     keys = [(id(launch), launch.params_in(rounds)) for launch, rounds in runs]
     entries: dict[object, _Entry] = {}
     for key, (launch, rounds) in zip(keys, runs, strict=True):
         if key not in entries:
             entries[key] = _entry_of(launch.in_round(rounds), plan, in_panels)
-    keeps = [words for _, _, own in entries.values() for words in own]
+    keeps = [array for _, _, own in entries.values() for array in own]
     for key, (launch, rounds) in zip(keys, runs, strict=True):
         fields, itemsizes, _ = entries[key]
-        offsets = packed_words(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
-        table += LaunchEntry.words(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
+        offsets = int64_array(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
+        table += LaunchEntry.int64s(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
         keeps.append(offsets)
-    packed = packed_words(table)
+    packed = int64_array(table)
     every = [fields for fields, _, _ in entries.values()]
     gives_lock_away = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
     shares, function = any(each["chunks"] > 1 for each in every), entry(gives_lock_away=gives_lock_away)
@@ -102,14 +102,14 @@ def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, Pan
     specs = [plan.buffers[index] for index in launch.operands]
     itemsizes = [spec.dtype.stride_bytes for spec in specs]
     chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
-    words = [packed_words(launch.operands), packed_words(flagged(launch.params))]
+    arrays = [int64_array(launch.operands), int64_array(flagged(launch.params))]
     if chunks:
-        words += map(packed_words, (flagged(chunks.params), flagged(chunks.last_params), chunks.steps))
-    pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), words, strict=False)
+        arrays += map(int64_array, (flagged(chunks.params), flagged(chunks.last_params), chunks.steps))
+    pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), arrays, strict=False)
     fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
     if chunks:
         fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
-    return fields | {"operands": len(launch.operands)}, itemsizes, words
+    return fields | {"operands": len(launch.operands)}, itemsizes, arrays
 
 
 _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
@@ -119,7 +119,7 @@ _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wake
 def _as_packed(
     launch: Launch, in_panels: Mapping[int, PanelLayout]
 ) -> tuple[Launch, Callable[[tuple[int, ...]], tuple[int, ...]]]:
-    """The launch as it is cut, and what makes its kernel's words of those that it has."""
+    """The launch as it is cut, and what makes its kernel's params of those that it has."""
     layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels else None
     if layout is None:
         return launch, tuple
@@ -127,10 +127,10 @@ def _as_packed(
 
 
 @lru_cache(1024)
-def copying(**words: int) -> NativeCall:
-    """The call of the kernel that copies the first of two buffers to the second, with these `CopyWords`."""
-    params, indices, offsets = packed_words(CopyWords.words(**words)), packed_words([0, 1]), packed_words([0, 0])
-    launch = LaunchEntry.words(
+def copying(**fields: int) -> NativeCall:
+    """The call of the kernel that copies the first of two buffers to the second, with these `CopyParams`."""
+    params, indices, offsets = int64_array(CopyParams.int64s(**fields)), int64_array([0, 1]), int64_array([0, 0])
+    launch = LaunchEntry.int64s(
         function=native.launch_address(COPY_SYMBOL),
         operands=2,
         indices=ctypes.addressof(indices),
@@ -138,14 +138,14 @@ def copying(**words: int) -> NativeCall:
         params=ctypes.addressof(params),
         **_UNSHARED,
     )
-    packed = packed_words([*LaunchTable.words(kernels=1, widest=2), *launch])
-    gives_lock_away = words["batches"] * words["target_batch"] >= RELEASE_GIL_BYTES
+    packed = int64_array([*LaunchTable.int64s(kernels=1, widest=2), *launch])
+    gives_lock_away = fields["batches"] * fields["target_batch"] >= RELEASE_GIL_BYTES
     keeps = packed, params, indices, offsets
     return NativeCall(
         entry(gives_lock_away=gives_lock_away), ctypes.addressof(packed), False, gives_lock_away, 1, keeps
     )
 
 
-def packed_words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    """Words in memory, and one more, so that an empty list still has an address."""
+def int64_array(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    """Numbers in memory, and one more, so that an empty list still has an address."""
     return (ctypes.c_int64 * (len(values) + 1))(*values)

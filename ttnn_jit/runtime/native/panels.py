@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.elements.tensor_words import owning_bytes, zero_padding
+from ttnn_jit.runtime.elements.numpy_elements import owning_bytes, zero_padding
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
@@ -385,14 +385,14 @@ _interned = lru_cache(None)(PanelLayout)
 
 
 def without_flag(launch: Launch, layout: PanelLayout) -> tuple[int, ...]:
-    """The words of a launch with its factor in panels, but for the one that says so: strides by which it is cut."""
-    words, first = list(launch.params), launch.loops * (1 + launch.panels[0])
-    words[first : first + 2] = layout.strides
-    return tuple(words)
+    """The params of a launch with its factor in panels, but for the one that says so: strides by which it is cut."""
+    params, first = list(launch.params), launch.loops * (1 + launch.panels[0])
+    params[first : first + 2] = layout.strides
+    return tuple(params)
 
 
 def with_flag(launch: Launch, params: tuple[int, ...]) -> tuple[int, ...]:
-    """Those words, or what chunks have of them, as kernels read them."""
-    words = list(params)
-    words[launch.loops * (1 + launch.panels[0]) + _FLAG] = 1
-    return tuple(words)
+    """Those params, or what chunks have of them, as kernels read them."""
+    flagged = list(params)
+    flagged[launch.loops * (1 + launch.panels[0]) + _FLAG] = 1
+    return tuple(flagged)

@@ -22,7 +22,7 @@ from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.native.entry import replay_entry
-from ttnn_jit.runtime.native.native_call import NativeCall, copying, packed_words
+from ttnn_jit.runtime.native.native_call import NativeCall, copying, int64_array
 from ttnn_jit.runtime.native.structures import ReplayedCall
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -98,22 +98,22 @@ class Trace:
     """
 
     def __init__(
-        self, calls: Sequence[NativeCall], words: Sequence[ctypes.Array[ctypes.c_int64]], recorder: TraceRecorder
+        self, calls: Sequence[NativeCall], arguments: Sequence[ctypes.Array[ctypes.c_int64]], recorder: TraceRecorder
     ):
         self.kernels = sum(call.kernels for call in calls)
         self.calls = len(calls)
         self.pool = recorder.pool
-        self._list = packed_words(list(map(ctypes.addressof, words)))
+        self._list = int64_array(list(map(ctypes.addressof, arguments)))
         self._shares = any(call.shares for call in calls)
         own = {id(call): call.nbytes for call in calls}
-        self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *words)))
+        self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *arguments)))
         unlocked = self.calls >= LONG_CALLS or any(call.gives_lock_away for call in calls)
         self._replay = replay_entry(gives_lock_away=unlocked)
         self._trace_id = recorder.trace_id
         self._captured = recorder.captured
         self._memory = recorder.memory
         self._told: set[int] = set()
-        self._keeps = tuple(calls), tuple(words), tuple(recorder.constants)
+        self._keeps = tuple(calls), tuple(arguments), tuple(recorder.constants)
         self.pool.refuse_reads()
 
     def replay(self) -> None:
@@ -216,7 +216,7 @@ class TraceRecorder(Recorder):
         self.captured: dict[int, CapturedTensor] = {}
         self.constants: list[Buffer] = []
         self._calls: list[NativeCall] = []
-        self._words: list[ctypes.Array[ctypes.c_int64]] = []
+        self._arguments: list[ctypes.Array[ctypes.c_int64]] = []
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
         """Note a run of a program."""
@@ -226,7 +226,7 @@ class TraceRecorder(Recorder):
 
     def _note(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
         addresses = [int(address_of(buffer)) for buffer in buffers]
-        self._words.append(packed_words([*ReplayedCall.words(table=call.table), *addresses]))
+        self._arguments.append(int64_array([*ReplayedCall.int64s(table=call.table), *addresses]))
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
@@ -257,7 +257,7 @@ class TraceRecorder(Recorder):
 
     def trace(self) -> Trace:
         """What was noted."""
-        return Trace(self._calls, self._words, self)
+        return Trace(self._calls, self._arguments, self)
 
     def _capture(self, buffer: Buffer, spec: TensorSpec) -> None:
         """Note that the trace uses a tensor; of another trace's, that its memory lives on."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ttnn_jit.process.dataclass import dataclass
 
-WORD_BYTES = 8
+FIELD_BYTES = 8
 
 
 @dataclass(eq=False)
@@ -21,18 +21,18 @@ class Field:
     """
 
     kind: str
-    nbytes: int = WORD_BYTES
-    align: int = WORD_BYTES
+    nbytes: int = FIELD_BYTES
+    align: int = FIELD_BYTES
     offset: int = -1
 
 
 def number() -> Field:
-    """A word that is a number."""
+    """A field that is a number."""
     return Field("i64")
 
 
 def address() -> Field:
-    """A word that is an address."""
+    """A field that is an address."""
     return Field("ptr")
 
 
@@ -61,8 +61,8 @@ class Structure:
         cls.nbytes = end
 
     @classmethod
-    def words(cls, **values: int) -> list[int]:
-        """A structure of words alone with these values, one for each field."""
+    def int64s(cls, **values: int) -> list[int]:
+        """A structure of 64-bit fields alone with these values, one for each field."""
         assert values.keys() == cls.fields.keys(), f"{cls.__name__} has other fields"
         return [int(values[name]) for name in cls.fields]
 
@@ -111,19 +111,19 @@ class LaunchEntry(Structure):
     wakes = number()  # whether it is worth waking a thread for
 
 
-class CallWords(Structure):
+class CallArguments(Structure):
     """What Python passes to a program's entry, in front of the address of every buffer."""
 
     table = address()
     pool = address()  # 0: the call runs on its own thread alone
 
 
-class ReplayWords(Structure):
+class ReplayArguments(Structure):
     """What Python passes to the entry that replays a trace."""
 
-    calls = address()  # of the words of each call: a `ReplayedCall`
+    calls = address()  # of the arguments of each call: a `ReplayedCall`
     count = number()  # of calls, one at least
-    pool = address()  # as in `CallWords`
+    pool = address()  # as in `CallArguments`
 
 
 class ReplayedCall(Structure):
@@ -132,7 +132,7 @@ class ReplayedCall(Structure):
     table = address()
 
 
-class CopyWords(Structure):
+class CopyParams(Structure):
     """The params of the kernel that copies rows between two memories; all but the counts are bytes."""
 
     batches = number()  # one at least

@@ -10,7 +10,7 @@ import threading
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.native import native
 from ttnn_jit.runtime.native.launch_symbols import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
-from ttnn_jit.runtime.native.structures import WORD_BYTES, Pool
+from ttnn_jit.runtime.native.structures import FIELD_BYTES, Pool
 from ttnn_jit.specs.options import requested_threads
 
 
@@ -47,7 +47,7 @@ class HelperPool:
     def _resize(self, helpers: int) -> None:
         with self._lock:
             if self._state is None:
-                self._state = (ctypes.c_int64 * (Pool.nbytes // WORD_BYTES))()
+                self._state = (ctypes.c_int64 * (Pool.nbytes // FIELD_BYTES))()
                 self._address = ctypes.addressof(self._state)
                 _POOLS.append(self._state)
                 _native_function(NEW_POOL_SYMBOL)(self._address)
@@ -63,7 +63,7 @@ class HelperPool:
                         help="set TTNN_JIT_NUM_THREADS to fewer",
                     ) from None
                 self._started += 1
-            self._state[Pool.limit.offset // WORD_BYTES] = helpers
+            self._state[Pool.limit.offset // FIELD_BYTES] = helpers
             self._limit = helpers
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat, launches_in, with_gi
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
+_LEAST_INT64, _GREATEST_INT64 = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -136,15 +136,15 @@ def _faults(
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
     if not operands or not loops or rest:
-        yield f"has {len(launch.params)} words for {len(operands)} operands"
+        yield f"has {len(launch.params)} params for {len(operands)} operands"
     if not 0 < launch.written <= len(operands):
         yield f"writes {launch.written} of {len(operands)} operands"
     starts = (launch.offsets, *launch.steps)
     if [len(own) for own in starts] != [len(operands)] * (1 + len(counts)):
         yield f"has offsets and steps {list(map(list, starts))} for {len(operands)} operands in {len(counts)} repeats"
-    words = (*launch.params, *itertools.chain(*starts))
-    if min(words) < _LEAST_WORD or max(words) > _GREATEST_WORD:
-        yield "has numbers that are none of its words"
+    numbers = (*launch.params, *itertools.chain(*starts))
+    if min(numbers) < _LEAST_INT64 or max(numbers) > _GREATEST_INT64:
+        yield "has numbers of more than 64 bits"
     if launch.picoseconds not in range(1 << 40) or not all(0 <= loop < loops for loop in launch.uncut):
         own = list(launch.uncut)
         yield f"takes {launch.picoseconds} picoseconds an element and reduces, or walks whole, loops {own} of {loops}"

@@ -21,7 +21,7 @@ class Launch:
     Attributes:
         kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
         operands: Buffer index of each of its pointers, in order.
-        params: The i64 words of its second argument: extents and strides (codegen/schedules/launch.py).
+        params: The i64 numbers of its second argument: extents and strides (codegen/schedules/launch.py).
         picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
         written: How many of its operands, the last ones, it writes; it reads the others.
         offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
@@ -66,7 +66,7 @@ class Launch:
         return _moved(self.offsets, self.steps, rounds)
 
     def params_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
-        """Likewise, the words."""
+        """Likewise, the params."""
         if not self.growth:
             return self.params
         return (*_moved(self.params[: self.loops], self.growth, rounds), *self.params[self.loops :])

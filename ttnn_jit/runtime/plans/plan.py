@@ -16,7 +16,7 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, la
 from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_SPECS = ("inputs", "outputs", "intermediates", "unstored")
+_SPECS = ("inputs", "outputs", "intermediates", "elided")
 
 _MOST_RUNS = 1 << 16
 """Of the launches of a program: each has an entry in its launch table."""
@@ -35,8 +35,8 @@ class ProgramPlan:
         outputs: Specs of the buffers that the call allocates and hands out.
         intermediates: Specs of the buffers between kernels.
         launches: In execution order; repeats among them.
-        unstored: Specs of the tensors in a device's L1 between kernels that the host runs as one: they are no buffers,
-            but lie in the device's account for a call.
+        elided: Specs of tensors in a device's L1 whose stores are elided, for the host runs the kernels around them as
+            one: they have no buffers, but are in the device's account for a call.
         updates: Per input that the function writes into: its index, and that of the result, an output, which it is
             after the call and the caller gets in its place.
         in_place: The inputs among these whose new value may be made in their memory, where no other input that is used
@@ -51,7 +51,7 @@ class ProgramPlan:
     outputs: tuple[TensorSpec, ...]
     intermediates: tuple[TensorSpec, ...]
     launches: tuple[Launch | Repeat, ...]
-    unstored: tuple[TensorSpec, ...] = ()
+    elided: tuple[TensorSpec, ...] = ()
     updates: tuple[tuple[int, int], ...] = ()
     in_place: tuple[int, ...] = ()
     copies: tuple[int, ...] = ()

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.runtime.device import implicit_cpu_device
-from ttnn_jit.runtime.families import TTNN
-from ttnn_jit.runtime.families.runnable import Runnable
+from ttnn_jit.runtime.libraries import TTNN
+from ttnn_jit.runtime.libraries.runnable import Runnable
 from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.native_call import NativeCall
@@ -67,7 +67,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     TTNN.check_updates(plan, tensors)
     device = tensors[0]._device if tensors else implicit_cpu_device()
     assert device is not None  # or it would have been refused
-    device.require_turn(plan.name)
+    device.require_device_access(plan.name)
     device.programs.add(plan.hash)
     # What shares memory with an input that is written was refused: new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
@@ -77,8 +77,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     written_over = plan.written_over_inputs if into is None else {*plan.results}
     specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
     leases = {i: device.l1.lease(spec) for i, spec in specs_in_l1.items()}
-    _unstored = [device.l1.lease(spec) for spec in plan.unstored]
-    if any(map(in_l1, (*plan.buffers, *plan.unstored))):
+    _elided = [device.l1.lease(spec) for spec in plan.elided]
+    if any(map(in_l1, (*plan.buffers, *plan.elided))):
         device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
     made = {i: Tensor(spec, device, device.memory_for(spec)) for i, spec in owned.items()}
     for i, lease in leases.items():

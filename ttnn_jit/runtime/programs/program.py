@@ -11,11 +11,11 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFor
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.memory import l1
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import native_call
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.native.generated import MISS
 from ttnn_jit.runtime.native.image import Image
 from ttnn_jit.runtime.native.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.native.native_call import NativeCall
@@ -88,7 +88,7 @@ class Program:
         try:
             if self._ran and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
                 result = self._warm(*tensors)
-                if result is not STALE:
+                if result is not MISS:
                     return result
             self._ran = True
             self._record_run()

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.guards.package_state import keep
-from ttnn_jit.runtime.families import FAMILIES, NUMPY, TTNN, Family
+from ttnn_jit.runtime.libraries import LIBRARIES, NUMPY, TTNN, TensorLibrary
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
@@ -30,9 +30,9 @@ _WORDS = {DRAW: 1, KEY: 2}
 _SEED_BYTES = 8
 
 
-def name_of(part: str, family: Family) -> str:
-    """What paths call a part of the state as a tensor of `family`."""
-    return f"{part}, {family.title}"
+def name_of(part: str, library: TensorLibrary) -> str:
+    """What paths call a part of the state as a tensor of `library`."""
+    return f"{part}, {library.title}"
 
 
 @cache
@@ -88,15 +88,15 @@ def drawing_from(number: int) -> Iterator[None]:
 
 
 @cache
-def state(part: str, family: Family) -> Any:
-    """A part of the state as a tensor of `family`, always the same one."""
+def state(part: str, library: TensorLibrary) -> Any:
+    """A part of the state as a tensor of `library`, always the same one."""
     buffer = _buffers()[part]
-    if family is TTNN:
+    if library is TTNN:
         return Tensor(_spec(part), None, buffer)
     import numpy
 
     array = numpy.frombuffer(memoryview(_words(buffer, part)), numpy.uint32)
-    if family is NUMPY:
+    if library is NUMPY:
         return array
     import torch
 
@@ -108,9 +108,9 @@ def seeded(seed: int, device: Device | None) -> tuple[Tensor, ...]:
     return tuple(Tensor(_spec(part), device, buffer) for part, buffer in _made(seed).items())
 
 
-def on_device_of(hidden: tuple[Any, ...], family: Family, tensors: Sequence[Any]) -> tuple[Any, ...]:
+def on_device_of(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """`hidden`, of which ttnn's tensors of the state lie on the device of `tensors`."""
-    if family is not TTNN or not hidden:
+    if library is not TTNN or not hidden:
         return hidden
     own = [id(state(part, TTNN)) for part in PARTS]
     return tuple(on_device(each, tensors[0].device()) if id(each) in own else each for each in hidden)
@@ -122,5 +122,5 @@ def on_device(tensor: Tensor, device: Device) -> Tensor:
 
 
 for _part in PARTS:
-    for _family in FAMILIES:
-        keep(name_of(_part, _family), partial(state, _part, _family))
+    for _library in LIBRARIES:
+        keep(name_of(_part, _library), partial(state, _part, _library))

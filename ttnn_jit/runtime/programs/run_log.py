@@ -18,7 +18,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     import logging
 
-    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.libraries.runnable import Runnable
 
 DEBUG = 10  # logging.DEBUG, without the import
 

@@ -1,6 +1,6 @@
 """The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
 
-It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `STALE` where it does not
+It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `MISS` where it does not
 apply: a guard fails, tensors have other metadata or lie on several devices, or one was deallocated. Its caller then
 takes the slow path, which finds the reason or another program.
 
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
-from ttnn_jit.runtime.families import Family, WarmCall
+from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.overlap import meet
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -26,7 +26,7 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.libraries.runnable import Runnable
 
 PAIRS = 64
 """Of an input that is written and another one, up to which each is compared by an expression of its own: less than a
@@ -40,7 +40,7 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 def warm_caller(
     program: Runnable,
-    family: Family,
+    library: TensorLibrary,
     *,
     guard: GuardText = NO_GUARD,
     hidden: Sequence[Any] = (),
@@ -48,11 +48,11 @@ def warm_caller(
     counters: Any = None,
     target: SystemDesc | None = None,
 ) -> WarmCall:
-    """The function that runs a program on tensors of one family that have its specs.
+    """The function that runs a program on tensors of one library that have its specs.
 
     Args:
         program: Of at least one input; the last ones are those that the guard finds.
-        family: Of the tensors.
+        library: Of the tensors.
         guard: When the program still is that of the user's function.
         hidden: Examples of the tensors that the guard finds; none is kept.
         rebuild: None if the function returns its one result.
@@ -64,24 +64,24 @@ def warm_caller(
     given = len(plan.inputs) - len(guard.tensors)
     examples = dict(zip(range(given, len(plan.inputs)), hidden, strict=True))
     fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
-    conditions = [*guard.conditions, *fetched, *family.conditions_of_hidden(plan, examples)]
-    conditions += [condition for index in plan.in_place for condition in family.writable(index)]
+    conditions = [*guard.conditions, *fetched, *library.conditions_of_hidden(plan, examples)]
+    conditions += [condition for index in plan.in_place for condition in library.writable(index)]
     lines = [
         f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
-        *_checks(program, family, [*family.conditions(plan, range(given), target), *conditions]),
-        *family.account(plan, program.circular_buffer_bytes),
-        *(f" {line}" for index in plan.in_place for line in family.note_write(index)),
-        *_buffers(plan, family),
-        *_native_call(program, family),
-        *_return(plan, family, rebuild, counters),
+        *_checks(program, library, [*library.conditions(plan, range(given), target), *conditions]),
+        *library.account(plan, program.circular_buffer_bytes),
+        *(f" {line}" for index in plan.in_place for line in library.note_write(index)),
+        *_buffers(plan, library),
+        *_native_call(program, library),
+        *_return(plan, library, rebuild, counters),
     ]
     scope = {
         **guard.constants,
-        **family.names(plan),
-        **family.names_of_hidden(plan, examples),
+        **library.names(plan),
+        **library.names_of_hidden(plan, examples),
         **_memory(plan),
-        **_native_names(program, family),
-        "STALE": STALE,
+        **_native_names(program, library),
+        "MISS": MISS,
         "meet": meet,
         "TtnnJitError": TtnnJitError,
         # The target itself stands there too, so that no other can come to have its identity.
@@ -93,18 +93,18 @@ def warm_caller(
     return define(name, lines, scope, shown=f"call of {plan.name}")
 
 
-def _checks(program: Runnable, family: Family, conditions: Iterable[str]) -> list[str]:
+def _checks(program: Runnable, library: TensorLibrary, conditions: Iterable[str]) -> list[str]:
     """To the addresses of the inputs, unless they are not as the `conditions` say."""
-    plan, factors = program.plan, family.factors(program)
+    plan, factors = program.plan, library.factors(program)
     return [
         " try:",
-        f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
-        *(f"  {_in_panels(i) if i in factors else family.address_of(i)}" for i in range(len(plan.inputs))),
-        *(f"  if {condition}: return STALE" for condition in _meetings(plan, factors)),
+        f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return MISS",
+        *(f"  {_in_panels(i) if i in factors else library.address_of(i)}" for i in range(len(plan.inputs))),
+        *(f"  if {condition}: return MISS" for condition in _meetings(plan, factors)),
         " except TtnnJitError:",  # a tensor that was deallocated says so
         "  raise",
         f" except {GUARD_ERRORS}:",
-        "  return STALE",
+        "  return MISS",
     ]
 
 
@@ -148,7 +148,7 @@ def _span(spec: TensorSpec) -> tuple[int, int]:
     return low * spec.dtype.itemsize, (high + 1) * spec.dtype.itemsize
 
 
-def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
+def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
     """Outputs, and memory for intermediates."""
     outputs = len(plan.inputs) + len(plan.outputs)
     for i, spec in enumerate(plan.buffers):
@@ -157,18 +157,18 @@ def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
         if i in plan.made_in_place:
             yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
             continue
-        if i < outputs and not family.is_pooled(spec):
-            yield from family.make(i, spec)
+        if i < outputs and not library.is_pooled(spec):
+            yield from library.make(i, spec)
             continue
-        yield from _allocation(i, family)
-        if family.is_leased(spec):
+        yield from _allocation(i, library)
+        if library.is_leased(spec):
             yield f" b{i}.lease = l{i}"
         if i < outputs:
-            yield from family.wrap(i)
+            yield from library.wrap(i)
 
 
-def _allocation(i: int, family: Family) -> list[str]:
-    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, written out."""
+def _allocation(i: int, library: TensorLibrary) -> list[str]:
+    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, inlined."""
     return [
         f" b{i} = Buffer{i}()",
         f" b{i}._home = class{i}",
@@ -177,7 +177,7 @@ def _allocation(i: int, family: Family) -> list[str]:
         f"   b{i}.address = p{i}",
         "   break",
         " except IndexError:",
-        *(f"  {line}" for line in family.admit(i)),
+        *(f"  {line}" for line in library.admit(i)),
         f"  class{i}.fill(b{i})",
         f"  p{i} = b{i}.address",
     ]
@@ -194,30 +194,30 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
     }
 
 
-def _native_call(program: Runnable, family: Family) -> list[str]:
+def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
     call = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
     if call is None:
         return record
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
-    mask = " | ".join(f"m{i}" for i in family.factors(program))
+    mask = " | ".join(f"m{i}" for i in library.factors(program))
     table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
     return [*record, f" native({table}, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
-def _native_names(program: Runnable, family: Family) -> dict[str, Any]:
+def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
     """What the lines of `_native_call` use, and of `_in_panels`."""
     names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
-    if factors := family.factors(program):
+    if factors := library.factors(program):
         names |= {"memory_of": memory_of, "native_for": program.native_for}
         names |= {f"F{i}": factor for i, factor in factors.items()}
     call = program.native_in_place
     return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
 
 
-def _return(plan: ProgramPlan, family: Family, rebuild: Rebuild | None, counters: Any) -> list[str]:
-    results = [f"a{i}" if i < len(plan.inputs) else family.given(i, plan.buffers[i]) for i in plan.results]
+def _return(plan: ProgramPlan, library: TensorLibrary, rebuild: Rebuild | None, counters: Any) -> list[str]:
+    results = [f"a{i}" if i < len(plan.inputs) else library.given(i, plan.buffers[i]) for i in plan.results]
     value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
     return [*counting, f" return {value}"]

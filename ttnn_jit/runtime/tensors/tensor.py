@@ -16,7 +16,7 @@ from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.elements import Elements
-from ttnn_jit.runtime.elements.tensor_words import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
+from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor, write_torch
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
 from ttnn_jit.runtime.native.panels import InPanels, plain_memory, taken_away
@@ -109,7 +109,7 @@ class Tensor(TensorQueries, TensorOperators):
         if self._buffer is None:
             self._refuse_deallocated(operation)
         if self._device is not None:
-            self._device.require_turn(operation)
+            self._device.require_device_access(operation)
 
     def _refuse_deallocated(self, operation: str) -> NoReturn:
         raise DeallocatedError(

@@ -27,15 +27,15 @@ _HEIGHT, _WIDTH, _BLOCK = (
 _SPREADS = {_HEIGHT, _WIDTH, _BLOCK}
 
 
-def check_shard_layout(asked: Conv2dConfig) -> None:
+def check_shard_layout(conv_config: Conv2dConfig) -> None:
     """Refuse a `shard_layout` that no convolution has.
 
     Raises:
         ArgumentError: It is none of height, width and block.
     """
-    if asked.shard_layout is not None and asked.shard_layout not in _SPREADS:
+    if conv_config.shard_layout is not None and conv_config.shard_layout not in _SPREADS:
         raise ArgumentError(
-            f"a convolution is sharded by height, width or block, got `shard_layout` {asked.shard_layout.name}",
+            f"a convolution is sharded by height, width or block, got `shard_layout` {conv_config.shard_layout.name}",
             help="leave it out for a result in DRAM",
         )
 
@@ -74,32 +74,32 @@ class ConvolutionShards:
     tiled: bool
     grid: tuple[int, int]
 
-    def config(self, asked: Conv2dConfig, given: MemoryConfig) -> MemoryConfig | None:
+    def config(self, conv_config: Conv2dConfig, given: MemoryConfig) -> MemoryConfig | None:
         """Where the result lies in L1; None where nothing says that it is sharded.
 
         Args:
-            asked: The call's config.
+            conv_config: The call's config.
             given: Where the input lies.
 
         Raises:
             ArgumentError: A layout that is none of height, width and block.
         """
-        keeps = given.memory_layout in _SPREADS and not asked.reshard_if_not_optimal
+        keeps = given.memory_layout in _SPREADS and not conv_config.reshard_if_not_optimal
         kept = given.shard_spec if keeps else None
-        layout = given.memory_layout if kept else asked.shard_layout
+        layout = given.memory_layout if kept else conv_config.shard_layout
         if layout is None:
             return None
-        check_shard_layout(asked)
-        cores = asked.core_grid if asked.override_sharding_config else kept and kept.grid
-        turned = asked.transpose_shards and layout is _BLOCK
-        own = ShardOrientation.COL_MAJOR if turned else ShardOrientation.ROW_MAJOR
+        check_shard_layout(conv_config)
+        cores = conv_config.core_grid if conv_config.override_sharding_config else kept and kept.grid
+        is_column_major = conv_config.transpose_shards and layout is _BLOCK
+        own = ShardOrientation.COL_MAJOR if is_column_major else ShardOrientation.ROW_MAJOR
         orientation = kept.orientation if kept else own
         spread: Callable[..., tuple[CoreRangeSet, tuple[int, int]]] = {
             _HEIGHT: self._by_height,
             _WIDTH: self._by_width,
             _BLOCK: self._by_block,
         }[layout]
-        grid, shard = spread(cores, asked, orientation)
+        grid, shard = spread(cores, conv_config, orientation)
         return MemoryConfig(layout, BufferType.L1, ShardSpec(grid, shard, orientation))
 
     @property
@@ -119,29 +119,29 @@ class ConvolutionShards:
         return num_cores_to_corerangeset(count, (columns, rows), row_wise=True)
 
     def _by_height(
-        self, chosen: CoreRangeSet | None, asked: Conv2dConfig, _: ShardOrientation
+        self, chosen: CoreRangeSet | None, conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
-        cores = chosen or self._cores(most_parts(self._row_tiles, self._all_cores, _block_tiles(asked)))
+        cores = chosen or self._cores(most_parts(self._row_tiles, self._all_cores, _block_tiles(conv_config)))
         width = self._channel_tiles * TILE_WIDTH if self.tiled else self.channels
         return cores, (self._shard_rows(cores.num_cores()), width)
 
     def _by_width(
-        self, chosen: CoreRangeSet | None, _asked: Conv2dConfig, _: ShardOrientation
+        self, chosen: CoreRangeSet | None, _conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
         cores = chosen or self._cores(most_parts(self._channel_tiles, self._all_cores))
         height = self._row_tiles * TILE_HEIGHT if self.tiled else self.rows
         return cores, (height, -(-self._channel_tiles // cores.num_cores()) * TILE_WIDTH)
 
     def _by_block(
-        self, chosen: CoreRangeSet | None, asked: Conv2dConfig, orientation: ShardOrientation
+        self, chosen: CoreRangeSet | None, conv_config: Conv2dConfig, orientation: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
         rows, columns = self.grid
         size = CoreCoord(columns, rows) if chosen is None else chosen.bounding_box().grid_size()
-        turned = orientation is ShardOrientation.COL_MAJOR
-        most_down, most_across = (size.x, size.y) if turned else (size.y, size.x)
-        down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(asked))
+        is_column_major = orientation is ShardOrientation.COL_MAJOR
+        most_down, most_across = (size.x, size.y) if is_column_major else (size.y, size.x)
+        down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(conv_config))
         across = self._parts_across(most_across, is_chosen=chosen is not None)
-        width, height = (down, across) if turned else (across, down)
+        width, height = (down, across) if is_column_major else (across, down)
         start = CoreCoord(0, 0) if chosen is None else chosen.bounding_box().start
         cores = CoreRangeSet(CoreRange(start, CoreCoord(start.x + width - 1, start.y + height - 1)))
         return cores, (self._shard_rows(down), -(-self._channel_tiles // across) * TILE_WIDTH)
@@ -155,5 +155,5 @@ class ConvolutionShards:
         return round_up(self.rows, parts * TILE_HEIGHT) // parts
 
 
-def _block_tiles(asked: Conv2dConfig) -> int:
-    return max(1, asked.act_block_h_override // TILE_HEIGHT)
+def _block_tiles(conv_config: Conv2dConfig) -> int:
+    return max(1, conv_config.act_block_h_override // TILE_HEIGHT)

@@ -206,11 +206,11 @@ def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
 
 def _ranges_of(cores: Iterable[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
     """Cores in order as rectangles: runs along a row or a column, and equal runs side by side as one."""
-    found = merged(runs_along_rows(cores if row_wise else map(_turned, cores)), _is_below)
-    return CoreRangeSet(found if row_wise else (CoreRange(_turned(r.start), _turned(r.end)) for r in found))
+    found = merged(runs_along_rows(cores if row_wise else map(_transposed, cores)), _is_below)
+    return CoreRangeSet(found if row_wise else (CoreRange(_transposed(r.start), _transposed(r.end)) for r in found))
 
 
-def _turned(core: CoreCoord) -> CoreCoord:
+def _transposed(core: CoreCoord) -> CoreCoord:
     return CoreCoord(core.y, core.x)
 
 

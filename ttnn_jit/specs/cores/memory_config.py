@@ -158,9 +158,9 @@ class NdShardSpec(_Spec):
     ) -> None:
         fields = {"grid": grid, "orientation": orientation, "shard_shape": shard_shape}
         if shard_distribution_strategy is not None:
-            from ttnn_jit.specs.cores.shard_distribution import require_in_turn
+            from ttnn_jit.specs.cores.shard_distribution import require_round_robin
 
-            require_in_turn(shard_distribution_strategy)
+            require_round_robin(shard_distribution_strategy)
         for name, value in fields.items():
             setattr(self, name, value)
 

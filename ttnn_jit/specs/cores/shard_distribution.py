@@ -15,7 +15,7 @@ class ShardDistributionStrategy(enum.Enum):
     GRID_2D = 1
 
 
-def require_in_turn(strategy: ShardDistributionStrategy) -> None:
+def require_round_robin(strategy: ShardDistributionStrategy) -> None:
     """Refuse what deals shards otherwise than in turn.
 
     Raises:

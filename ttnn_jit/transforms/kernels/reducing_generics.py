@@ -101,8 +101,8 @@ def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], las
         made += (*ordering, *masking)
         read.append(masked)
     result = Reads(spec_of(op.results[0].type), tuple(range(len(named.result))))
-    asked = op.operation.precision(op.statics)
-    precision: Mapping[str, Attribute] = {} if asked is None else {PRECISION: StringAttr(asked)}
+    requested = op.operation.precision(op.statics)
+    precision: Mapping[str, Attribute] = {} if requested is None else {PRECISION: StringAttr(requested)}
     return [*made, *_kernel(op, read, reducing_shape((*operands, result), kinds, last_core), (), precision)]
 
 

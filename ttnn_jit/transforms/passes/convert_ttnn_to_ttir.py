@@ -53,8 +53,8 @@ class ConvertTTNNToTTIR(FunctionPass):
             return op.statics
         statics = [*op.statics]
         fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is COMPUTE_TYPE
-        asked = ProductPrecision(None, fp32) if statics[index] is None else ProductPrecision.of(statics[index])
-        statics[index] = str(asked.or_fidelity(MathFidelity[self.math_fidelity]))
+        requested = ProductPrecision(None, fp32) if statics[index] is None else ProductPrecision.of(statics[index])
+        statics[index] = str(requested.or_fidelity(MathFidelity[self.math_fidelity]))
         return statics
 
 

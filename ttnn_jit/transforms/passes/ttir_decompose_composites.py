@@ -54,7 +54,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if isinstance(op, ReductionOp):
         results = [builder.reduced(op.operation, operands, op.statics, spec_of(op.results[0].type).dtype)]
     else:
-        results = [*builder.written_out(op.operation, operands, op.statics, None)]
+        results = [*builder.decomposed(op.operation, operands, op.statics, None)]
     for value, result in zip(op.results, results, strict=True):
         values[value] = builder.finished(result, spec_of(value.type))
     return take_ops(builder.block)
@@ -81,7 +81,7 @@ class DecompositionBuilder(FunctionBuilder):
         self._location = op.location
 
     def location_attribute(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
-        """That of the op which is written out."""
+        """That of the op that is decomposed."""
         return self._location
 
     def results(
@@ -91,9 +91,9 @@ class DecompositionBuilder(FunctionBuilder):
         if isinstance(operation, Reduction):
             return (self.reduced(operation, operands, attributes, COMPUTE_TYPE),)
         specs = specs_of(operands)
-        called, own = operation.written(specs, attributes)
+        called, own = operation.canonicalized(specs, attributes)
         if isinstance(called, Decomposed):
-            return self.written_out(called, operands, own, None)
+            return self.decomposed(called, operands, own, None)
         found = operation.results(specs, attributes)
         if not (found[0].dtype.is_integer or isinstance(operation, Movement | Routine | Typecast)):
             found = tuple(each.with_(dtype=COMPUTE_TYPE) for each in found)
@@ -110,7 +110,7 @@ class DecompositionBuilder(FunctionBuilder):
     ) -> TensorOperand:
         """What a reduction over any dimensions stands for."""
         (tensor,) = (each for each in operands if isinstance(each, tuple))
-        _, (axes, keepdim) = operation.written([tensor[1]], statics)
+        _, (axes, keepdim) = operation.canonicalized([tensor[1]], statics)
         of_integers = operation.of_integers if tensor[1].dtype.is_integer else None
         for axis in reversed(axes):
             shape = tuple(tensor[1].shape)

@@ -62,7 +62,7 @@ def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, A
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
     positional = [each.name for each in own if each.name not in by_name]
     heads = ", ".join([*map(_omissible, positional), "*_rest", *map(_omissible, by_name), "**_others"])
-    stale = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_stale(declared, own, scope)]
+    misses = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_misses(declared, own, scope)]
     before = [OPS] if declared.takes_ops else []
     passed = ", ".join([*before, *positional, *(f"{name}={name}" for name in by_name)])
     if arguments is not None:
@@ -74,7 +74,7 @@ def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, A
     lines = [
         f"def _written({heads}):",
         "    try:",
-        f"        if {' or '.join(stale)}:",
+        f"        if {' or '.join(misses)}:",
         f"            return _declared.run(_call, *{given})",
         *(f"        {line}" for line in in_tuples),
         f"        return _function({passed})",
@@ -94,7 +94,7 @@ def _omissible(name: str) -> str:
     return f"{name}=_default_{name}"
 
 
-def _stale(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
+def _misses(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
     """For each parameter the text of whether it is missing, or its argument needs binding."""
     for each in own:
         name, classes = each.name, declared.taken_as_they_are[each.name]

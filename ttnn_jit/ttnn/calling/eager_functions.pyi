@@ -733,7 +733,7 @@ class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
-    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which rotates pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...

@@ -22,7 +22,7 @@ from ttnn_jit.ops.result_options import NO_OPTIONS, OF_SEVERAL, Outputs, ResultO
 from ttnn_jit.ops.traced_calls import in_program, traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
-from ttnn_jit.runtime.families import TTNN, family_of
+from ttnn_jit.runtime.libraries import TTNN, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import (
     Tensor,
     check_tensor,
@@ -320,9 +320,9 @@ class InPlaceOperation(TtnnOperation):
 
     def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         result, target = super()._run_on_copies(args, kwargs), self._written(args, kwargs)
-        family = family_of(target)
-        if family is not None and result is not target:
-            family.write(target, result)
+        library = tensor_library_of(target)
+        if library is not None and result is not target:
+            library.write(target, result)
         return target
 
     def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:

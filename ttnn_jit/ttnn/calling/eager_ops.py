@@ -9,7 +9,7 @@ from ttnn_jit.ops import Operation
 from ttnn_jit.ops.host_ops import Draws, HostOps
 from ttnn_jit.ops.selection.random_numbers import NEXT_DRAW
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.programs.random_state import PARTS, on_device, seeded, state
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor

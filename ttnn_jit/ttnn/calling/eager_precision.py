@@ -14,21 +14,21 @@ def precisely(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> B
     Args:
         bound: The call.
         target: Where numerics are IEEE, none.
-        options: What is asked of the result; cores that a chip is to use change the default.
+        options: The result options; cores that a chip is to use change the default.
     """
     if bound.operation.precision_index is None:
         return bound
     from ttnn_jit.specs.product_precision import ProductPrecision, eager_precision
 
-    def precision(asked: str | None) -> str | None:
+    def precision(requested: str | None) -> str | None:
         if target.numerics is Numerics.IEEE:
             return None
-        if asked is None and not bound.operation.has_default_precision:
+        if requested is None and not bound.operation.has_default_precision:
             return None
         left, right = (operand.dtype for operand in bound.operands[:2])
         by_itself = eager_precision((left, right), options.dtype or left, has_grid=options.has_grid)
-        if asked is None or by_itself.fidelity is None:
+        if requested is None or by_itself.fidelity is None:
             return str(by_itself)
-        return str(ProductPrecision.of(asked).or_fidelity(by_itself.fidelity))
+        return str(ProductPrecision.of(requested).or_fidelity(by_itself.fidelity))
 
     return with_precision(bound, precision)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.families import TTNN, WarmCall
-from ttnn_jit.runtime.native.generated import STALE
+from ttnn_jit.runtime.libraries import TTNN, WarmCall
+from ttnn_jit.runtime.native.generated import MISS
 from ttnn_jit.runtime.native.panels import plain_memory
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.target import SystemDesc
@@ -39,7 +39,7 @@ def view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> Warm
     def view(tensor: Tensor) -> Any:
         device, buffer = tensor._device, plain_memory(tensor)
         if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
-            return STALE
+            return MISS
         return Tensor(of_view, device, buffer)
 
     return view

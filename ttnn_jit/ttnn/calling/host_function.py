@@ -427,24 +427,26 @@ def _looking(*args: Any, **kwargs: Any) -> Any:
         raise
 
 
-# --- Functions that are written in several ways -----------------------------------------------------------------------
+# --- Functions with several overloads ---------------------------------------------------------------------------------
 
 
-def form(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
-    """The decorator of one way to write a call, for `call_by_form`: a declaration of its own, with these `aliases`."""
+def host_overload(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
+    """The decorator of one overload, for `call_overload`: a declaration of its own, with these `aliases`."""
     return lambda function: HostFunction(
         function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
     )
 
 
-def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What the first of several forms gives that takes the arguments of a call of `called`.
+def call_overload(
+    called: str, overloads: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What the first of several overloads gives that takes the arguments of a call of `called`.
 
     Raises:
-        ArgumentError: None does; it is told of the form that takes most of what is given by position.
+        ArgumentError: None does; it is told of the overload that takes most of what is given by position.
     """
     refused: list[tuple[int, ArgumentError]] = []
-    for each in forms:
+    for each in overloads:
         try:
             named = each.by_own_names(kwargs)
             each.signature.bind(*args, **named)
@@ -452,7 +454,7 @@ def call_by_form(called: str, forms: Sequence[HostFunction], args: Sequence[Any]
         except ArgumentError as error:
             refused.append((_taken(each, args), error))
         except TypeError as error:
-            help_ = f"it is written {' or '.join(one.written(called) for one in forms)}"
+            help_ = f"it is written {' or '.join(one.written(called) for one in overloads)}"
             refused.append((_taken(each, args), ArgumentError(f"{called}: {error}", help=help_)))
         else:
             return each.function(*own, **by_name)

@@ -71,8 +71,8 @@ def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
 
 def _moving(operations: Mapping[str, TtnnOperation], movement: ForeignMovement) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
-        assert movement.written is not None, "it moves elements"
-        operation, statics = movement.written(tuple(self.shape), *args, **keywords)
+        assert movement.canonicalize is not None, "it moves elements"
+        operation, statics = movement.canonicalize(tuple(self.shape), *args, **keywords)
         return operations[operation.name](self, *statics)
 
     return method
@@ -89,12 +89,12 @@ def _indexing(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, object]
 
 def _assignment(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, object, Any], None]:
     def method(self: Any, index: object, value: Any) -> None:
-        spelled = tuple(indexed(tuple(self.shape), index))
+        chain = tuple(indexed(tuple(self.shape), index))
         part = self
-        for operation, statics in spelled:
+        for operation, statics in chain:
             part = operations[operation.name](part, *statics)
         value = _as_part(operations, part, value)
-        slices = [statics for operation, statics in spelled if operation is SLICE]
+        slices = [statics for operation, statics in chain if operation is SLICE]
         if not slices:
             operations[COPY.name](operations[RESHAPE.name](value, tuple(self.shape)), output_tensor=self)
             return

@@ -57,8 +57,8 @@ def polar_bw(
     g, z = grad_tensor, input_tensor
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)
     length = ttnn.add(ttnn.multiply(g.real, cosine), ttnn.multiply(g.imag, sine))
-    turned = ttnn.subtract(ttnn.multiply(g.imag, cosine), ttnn.multiply(g.real, sine))
-    return _in_requested_memory((length, ttnn.multiply(z.real, turned)), memory_config)
+    tangential = ttnn.subtract(ttnn.multiply(g.imag, cosine), ttnn.multiply(g.real, sine))
+    return _in_requested_memory((length, ttnn.multiply(z.real, tangential)), memory_config)
 
 
 def _in_requested_memory(parts: tuple[Tensor, Tensor], memory_config: MemoryConfig | None) -> list[ComplexTensor]:

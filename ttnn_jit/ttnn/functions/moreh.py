@@ -40,14 +40,14 @@ class _Arguments:
     compute_kernel_config: object = None
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What is asked of the result; a call with keywords takes longer, hence no others."""
+    def result_options(self) -> dict[str, Any]:
+        """The result options that are given; a call with keywords takes longer, hence no others."""
         if self.output is None and self.memory_config is None:
             return {}
         return {"output_tensor": self.output, "memory_config": self.memory_config}
 
     def in_requested_memory(self, result: Tensor) -> Tensor:
-        """A result as it is asked for."""
+        """A result with the options."""
         return in_requested_memory(result, self.memory_config, self.output)
 
 
@@ -61,7 +61,7 @@ class _SumArguments(_Arguments):
 @takes(_SumArguments)
 def sum(given: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
     """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
-    return ttnn.sum(given.input, given.dim, given.keepdim, **given.asked)
+    return ttnn.sum(given.input, given.dim, given.keepdim, **given.result_options)
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class _MeanArguments(_Arguments):
 def mean(given: _MeanArguments) -> Tensor:
     """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
     if given.divisor is None:
-        return ttnn.mean(given.input, given.dim, given.keepdim, **given.asked)
-    return ttnn.sum(given.input, given.dim, given.keepdim, scalar=1.0 / given.divisor, **given.asked)
+        return ttnn.mean(given.input, given.dim, given.keepdim, **given.result_options)
+    return ttnn.sum(given.input, given.dim, given.keepdim, scalar=1.0 / given.divisor, **given.result_options)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _DimArguments(_Arguments):
 @takes(_DimArguments)
 def cumsum(given: _DimArguments) -> Tensor:
     """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
-    return ttnn.cumsum(given.input, given.dim, **given.asked)
+    return ttnn.cumsum(given.input, given.dim, **given.result_options)
 
 
 moreh_cumsum = cumsum
@@ -107,7 +107,7 @@ class _NormArguments(_Arguments):
 @takes(_NormArguments)
 def norm(given: _NormArguments) -> Tensor:
     """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
-    return ttnn.norm(given.input, given.dim, given.keepdim, p=given.p, **given.asked)
+    return ttnn.norm(given.input, given.dim, given.keepdim, p=given.p, **given.result_options)
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,14 @@ class _SoftmaxArguments(_DimArguments):
 @takes(_SoftmaxArguments)
 def softmax(given: _SoftmaxArguments) -> Tensor:
     """`softmax` along `dim` (ttnn.operations.moreh.softmax)."""
-    return ttnn.softmax(given.input, given.dim, **given.asked)
+    return ttnn.softmax(given.input, given.dim, **given.result_options)
 
 
 @host_function(name="operations.moreh.softmin", in_programs=True, of_a_chip="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
 def softmin(given: _SoftmaxArguments) -> Tensor:
     """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
-    return ttnn.softmax(ttnn.neg(given.input), given.dim, **given.asked)
+    return ttnn.softmax(ttnn.neg(given.input), given.dim, **given.result_options)
 
 
 @host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")

@@ -16,7 +16,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId
 from ttnn_jit.specs.tensor_spec import CoreRangeSet, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as operations
-from ttnn_jit.ttnn.calling.host_function import call_by_form, form, host_function
+from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
 from ttnn_jit.ttnn.calling.mesh import over_meshes
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.meshes.topology import ReduceType, Topology
@@ -137,7 +137,7 @@ def mesh_partition(
 
 @host_function(name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
-    """`all_gather` in the forms of ttnn.experimental.all_gather_async.
+    """`all_gather` in the overloads of ttnn.experimental.all_gather_async.
 
     Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
     how chips pass data on, also by position, are checked and change nothing.
@@ -151,7 +151,7 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
 
 @host_function(name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
-    """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
+    """`reduce_scatter` in the overloads of ttnn.experimental.reduce_scatter_minimal_async.
 
     Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffers, dim, ...)``, the last of which buffers gets
     the result; the rest as for `all_gather_async`.
@@ -164,8 +164,8 @@ def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
 
 
 def _asynchronous(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
-    """A call of `function` with the arguments of one of the forms below."""
-    tensor, dim, buffers, options = call_by_form(name, (_by_dimension, _into_buffers, _along_an_axis), args, keywords)
+    """A call of `function` with the arguments of one of the overloads below."""
+    tensor, dim, buffers, options = call_overload(name, (_by_dimension, _into_buffers, _along_an_axis), args, keywords)
     result: Tensor = function(tensor, dim, output_tensor=([None, *buffers])[-1], **options)
     return result
 
@@ -180,7 +180,7 @@ _Call = tuple[Tensor, int, Sequence[Tensor], Any]
 """Tensor and dimension, buffers of which the last gets the result, and keywords."""
 
 
-@form(persistent_output_buffers="persistent_output_buffer")
+@host_overload(persistent_output_buffers="persistent_output_buffer")
 def _into_buffers(
     input_tensor: Tensor,
     persistent_output_buffers: Tensor | Sequence[Tensor] | None,
@@ -192,7 +192,7 @@ def _into_buffers(
     return input_tensor, dim, [buffers] if isinstance(buffers, Tensor) else [*(buffers or ())], options
 
 
-@form()
+@host_overload()
 def _by_dimension(
     input_tensor: Tensor,
     dim: int,
@@ -204,7 +204,7 @@ def _by_dimension(
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], options
 
 
-@form()
+@host_overload()
 def _along_an_axis(
     input_tensor: Tensor,
     dim: int,

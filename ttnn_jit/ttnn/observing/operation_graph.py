@@ -115,7 +115,7 @@ class OperationGraph:
             part.nodes.append(Node(index, node.name, inputs, node.outputs, node.arguments))
         return part
 
-    # --- Forms --------------------------------------------------------------------------------------------------------
+    # --- Formats ------------------------------------------------------------------------------------------------------
 
     def to_json(self) -> list[dict[str, Any]]:
         """The nodes as JSON values."""

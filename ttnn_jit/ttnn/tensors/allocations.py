@@ -9,23 +9,23 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
-from ttnn_jit.ttnn.calling.host_function import call_by_form, form, host_function
+from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
 
 
-@form(tensor_spec="spec", device="mesh_device")
+@host_overload(tensor_spec="spec", device="mesh_device")
 def _of_spec(tensor_spec: TensorSpec, device: Device) -> tuple[TensorSpec, Device]:
     storage.check_dense(tensor_spec)
     return checked(tensor_spec), device
 
 
-@form(device="mesh_device")
+@host_overload(device="mesh_device")
 def _of_parts(
     shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
 ) -> tuple[TensorSpec, Device]:
     return checked(TensorSpec(shape, dtype, layout, memory_config)), device
 
 
-_FORMS = (_of_spec, _of_parts)
+_OVERLOADS = (_of_spec, _of_parts)
 
 
 @host_function(over_meshes=True)
@@ -38,7 +38,7 @@ def allocate_tensor_on_device(*args: Any, **kwargs: Any) -> Tensor:
         ArgumentError: An argument of another kind.
         GridError, L1CapacityError: It does not fit.
     """
-    spec, device = call_by_form("allocate_tensor_on_device", _FORMS, args, kwargs)
+    spec, device = call_overload("allocate_tensor_on_device", _OVERLOADS, args, kwargs)
     return Tensor(spec, device, device.allocate_tensor(spec, again=True))
 
 
@@ -53,5 +53,5 @@ def allocate_tensor_on_host(*args: Any, **kwargs: Any) -> Tensor:
         ArgumentError: An argument of another kind.
         GridError: The memory config does not hold it.
     """
-    spec, _ = call_by_form("allocate_tensor_on_host", _FORMS, args, kwargs)
+    spec, _ = call_overload("allocate_tensor_on_host", _OVERLOADS, args, kwargs)
     return storage.filled(0.0, spec, None)

@@ -10,7 +10,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
 
 
-def _turned(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype: DataType | None) -> Tensor:
+def _transposed(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype: DataType | None) -> Tensor:
     if len(x.shape) != 4:
         raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
     found = transpose(x, -2, -1, memory_config=memory_config)
@@ -26,7 +26,7 @@ def convert_to_chw(
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
-    """Channels before positions (ttnn.experimental.convert_to_chw): (1, 1, positions, channels) turned around, in rows.
+    """Channels before positions (ttnn.experimental.convert_to_chw): (1, 1, positions, channels) transposed, in rows.
 
     Args:
         input: One of positions x channels.
@@ -36,7 +36,7 @@ def convert_to_chw(
     Raises:
         ShapeError: The tensor has another rank.
     """
-    return _turned("convert_to_chw", input, memory_config, dtype)
+    return _transposed("convert_to_chw", input, memory_config, dtype)
 
 
 @host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
@@ -47,4 +47,4 @@ def convert_to_hwc(
     dtype: DataType | None = None,
 ) -> Tensor:
     """Positions before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
-    return _turned("convert_to_hwc", input, memory_config, dtype)
+    return _transposed("convert_to_hwc", input, memory_config, dtype)

@@ -46,15 +46,15 @@ class ComplexTensor:
         overloads, name = function.__ttnn_overloads__, function.__name__
         own, options = bind_options(name, overloads, kwargs)
         bound = bind(overloads, args, own, _dtype_of)
-        form = _FORMS.get(bound.operation)
-        if form is None or {*map(type, bound.operands)} != {ComplexTensor}:
+        overload = _COMPLEX_OVERLOADS.get(bound.operation)
+        if overload is None or {*map(type, bound.operands)} != {ComplexTensor}:
             raise ArgumentError(
                 f"{name} does not take {' and '.join(type(each).__name__ for each in bound.operands)}",
                 help="of complex tensors there are abs, add, divide, multiply, reciprocal and subtract",
             )
         if not replace(options, memory_config=None).change_nothing:
             raise ArgumentError(f"{name} takes nothing but `memory_config` beside complex tensors")
-        return form(*bound.operands, memory_config=options.memory_config)
+        return overload(*bound.operands, memory_config=options.memory_config)
 
 
 def _dtype_of(value: Any) -> DataType | None:
@@ -161,5 +161,7 @@ _CALLED: dict[Any, Callable[..., Any]] = {
     ttnn.divide: _quotient,
     ttnn.reciprocal: _reciprocal,
 }
-_FORMS: dict[Operation, Callable[..., Any]] = {next(iter(f.__ttnn_overloads__)): form for f, form in _CALLED.items()}
+_COMPLEX_OVERLOADS: dict[Operation, Callable[..., Any]] = {
+    next(iter(f.__ttnn_overloads__)): overload for f, overload in _CALLED.items()
+}
 """What operations, by their declarations, make of complex tensors."""

@@ -17,7 +17,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor, of_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.calling.host_function import call_by_form, form, host_function
+from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
 from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.tensors.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch
@@ -26,10 +26,10 @@ Parts = tuple[TensorSpec, Device | None, Buffer]
 
 
 def parts_of(*args: Any, **keywords: Any) -> Parts:
-    """What a tensor has, from the arguments of ttnn's constructor in one of its forms (ttnn.Tensor).
+    """What a tensor has, from the arguments of ttnn's constructor in one of its overloads (ttnn.Tensor).
 
     Raises:
-        ArgumentError: They are those of no form, or one is of another kind.
+        ArgumentError: They are those of no overload, or one is of another kind.
         ShapeError: There are more or fewer numbers than the shape has elements.
         DTypeError: An element type that ttnn_jit lacks.
         GridError, L1CapacityError: It does not fit.
@@ -37,7 +37,7 @@ def parts_of(*args: Any, **keywords: Any) -> Parts:
     data = args[0] if args else keywords.get("data", keywords.get("tensor"))
     is_array = is_torch_tensor(data) or is_numpy_array(data) or isinstance(data, Tensor)
     has_shape = "shape" in keywords or (len(args) > 1 and isinstance(args[1], (list, tuple)))
-    made = call_by_form("ttnn.Tensor", [_of_array if is_array and not has_shape else _of_numbers], args, keywords)
+    made = call_overload("ttnn.Tensor", [_of_array if is_array and not has_shape else _of_numbers], args, keywords)
     return made.spec, made.device(), made.buffer("ttnn.Tensor")
 
 
@@ -70,7 +70,7 @@ def from_buffer(
     return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
 
-@form()
+@host_overload()
 def _of_numbers(
     data: Any,
     shape: Iterable[int],
@@ -95,7 +95,7 @@ def _of_numbers(
     return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
-@form()
+@host_overload()
 def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     tensor: Any,
     data_type: DataType | None = None,

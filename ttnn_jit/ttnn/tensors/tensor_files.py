@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.tracebacks import warn_the_user
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.elements.tensor_words import dense_elements, store_elements
+from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json
@@ -278,7 +278,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
     source = None if tensor is None else _source(tensor, mapper)
     mesh = None if mapper is None else mapper.mesh_device
-    found = _cached(path, _Asked(shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, mesh, source))
+    found = _cached(path, _Expected(shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, mesh, source))
     if found is None:
         found = converted(None, mapper)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -287,7 +287,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Expected:
     """What a file must hold; None of what is not known, or may be anything."""
 
     shape: tuple[int, ...] | None
@@ -322,33 +322,33 @@ def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layo
     return Path(f"{cache_file_name}_dtype_{names[0]}_layout_{names[1]}.tensorbin")
 
 
-def _cached(path: Path, asked: _Asked) -> Tensor | None:
+def _cached(path: Path, expected: _Expected) -> Tensor | None:
     """The tensor in the file, on the host; None where there is no such file, or a damaged one."""
     if not path.is_file():
         return None
     try:
-        return _as_asked(path, _read(path), asked)
+        return _as_expected(path, _read(path), expected)
     except DamagedFileError as error:
         warn_the_user(f"as_tensor: {path} is made anew: {error.message}")
         return None
 
 
-def _as_asked(path: Path, contents: _Contents, asked: _Asked) -> Tensor:
+def _as_expected(path: Path, contents: _Contents, expected: _Expected) -> Tensor:
     """What a file holds, on the host.
 
     Raises:
         TensorFileError: It is something else than is asked for.
     """
     for field in ("shape", "dtype", "layout"):
-        wanted, has = getattr(asked, field), getattr(contents.specs[0], field)
+        wanted, has = getattr(expected, field), getattr(contents.specs[0], field)
         if wanted is not None and wanted != has:
             raise _other_tensor(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
-    if None not in (asked.source, contents.source) and asked.source != contents.source:
-        raise _other_tensor(path, f"a tensor made of {contents.source}, and one of {asked.source} is asked for")
-    mesh = asked.mesh if isinstance(asked.mesh, MeshDevice) else None
+    if None not in (expected.source, contents.source) and expected.source != contents.source:
+        raise _other_tensor(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
+    mesh = expected.mesh if isinstance(expected.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
         raise _other_tensor(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
-    return _on_host(contents, mesh, asked.memory_config)
+    return _on_host(contents, mesh, expected.memory_config)
 
 
 def _shown(value: object) -> str:

@@ -120,7 +120,7 @@ def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Te
     Raises:
         ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
     """
-    _check_way(input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
+    _check_transfer(input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
     return to_memory_config(input_tensor, memory_config, None, output_tensor)
 
 
@@ -148,7 +148,7 @@ def interleaved_to_sharded(
 
         config = shards_in_l1(memory_config, shard_shape, shard_scheme, shard_orientation)
     rule = "interleaved_to_sharded goes from an interleaved tensor to a sharded one"
-    _check_way(input_tensor, config, (False, True), rule)
+    _check_transfer(input_tensor, config, (False, True), rule)
     return to_memory_config(input_tensor, config, output_dtype)
 
 
@@ -168,11 +168,11 @@ def sharded_to_interleaved(
         return input_tensor
     memory_config = DRAM_MEMORY_CONFIG if memory_config is None else memory_config
     rule = "sharded_to_interleaved goes to an interleaved memory config"
-    _check_way(input_tensor, memory_config, (True, False), rule)
+    _check_transfer(input_tensor, memory_config, (True, False), rule)
     return to_memory_config(input_tensor, memory_config, output_dtype)
 
 
-def _check_way(tensor: Tensor, config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str) -> None:
+def _check_transfer(tensor: Tensor, config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str) -> None:
     if (tensor.is_sharded(), config.is_sharded()) != sharded_from_and_to:
         raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 

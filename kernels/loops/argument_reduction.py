@@ -1,4 +1,4 @@
-"""The index of the first largest or smallest element along a loop.
+"""Argument reduction along a loop (argmax, argmin): the index of the first largest or smallest element.
 
 A row whose elements lie together is gone through block by block: what is farthest in a block is found in vectors, and
 in the first block that has what is farthest in the row the element is looked for that equals it, while the first cache
@@ -30,7 +30,7 @@ _FIND = "ttnn_jit.find"
 
 
 @dataclass(frozen=True)
-class FoundPlaces:
+class ArgumentReduction:
     """The function ``void name(ptr pointers, ptr params)`` over elements and the indices, of 32 bits, of one for a row.
 
     Attributes:
@@ -143,8 +143,8 @@ def _index_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step:
 
 def _one_by_one(elements: _Elements, module: ModuleText) -> str:
     """The index of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
-    words = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
-    parameters = Parameter("x", PTR), *words[:2], Parameter("best", elements.scalar), *words[2:]
+    scalars = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
+    parameters = Parameter("x", PTR), *scalars[:2], Parameter("best", elements.scalar), *scalars[2:]
     f = FunctionBuilder(_FIND, module, parameters, I64, is_internal=True)
     x, n, step, best, at, start = f.parameters
     with f.when(f.compare("slt", start, n, "some"), "any", ("found", at)) as any_left:
@@ -266,7 +266,7 @@ class _Columns:
 
     @staticmethod
     def of(f: KernelFunction) -> _Columns:
-        """Reads its words."""
+        """Reads its params."""
         width, across, written = f.extent(1, "width"), f.stride(0, 1, "across"), f.stride(1, 1, "written")
         dense = f.bit_and(f.compare("eq", across, 1), f.compare("eq", written, 1), "dense")
         return _Columns(f, width, across, written, f.select(dense, width, 0, "dense.width"))

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen.blocking import score_blocks
+from ttnn_jit.codegen.blocking import attention_row_blocking
 
 SDPA = ttnn.transformer.scaled_dot_product_attention
 SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
@@ -23,10 +23,10 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 def in_blocks(monkeypatch, rows):
     """Have every attention run in blocks of about so many rows; none: in no blocks."""
-    monkeypatch.setattr(score_blocks, "least_bytes", lambda: 0 if rows else math.inf)
-    monkeypatch.setattr(score_blocks, "BLOCK_BYTES", 0)
-    monkeypatch.setattr(score_blocks, "MOST_BLOCKS", 1 << 30)
-    monkeypatch.setattr(score_blocks, "_ROWS", rows or 1)
+    monkeypatch.setattr(attention_row_blocking, "least_bytes", lambda: 0 if rows else math.inf)
+    monkeypatch.setattr(attention_row_blocking, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(attention_row_blocking, "MOST_BLOCKS", 1 << 30)
+    monkeypatch.setattr(attention_row_blocking, "_ROWS", rows or 1)
 
 
 def blocks_of(function, *tensors):
@@ -159,7 +159,7 @@ def by_hand(masked):
     return attend
 
 
-def test_what_is_not_known_to_be_unseen_is_computed(monkeypatch):
+def test_what_is_not_known_to_be_masked_is_computed(monkeypatch):
     """A mask that is an argument, numbers that are only large, and a pass that notices the columns."""
     in_blocks(monkeypatch, 32)
     tensors = [torch.randn(1, 4, 128, 16) for _ in range(3)]
@@ -234,7 +234,7 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
     small, large = ([torch.zeros(1, 32, positions, 8) for _ in range(3)] for positions in (64, 1024))
     assert blocks_of(compiled(), *small) == []
     (count, rows), *_ = blocks_of(compiled(), *large)
-    assert count <= score_blocks.MOST_BLOCKS
+    assert count <= attention_row_blocking.MOST_BLOCKS
     assert count * rows >= 32 * 1024
 
 

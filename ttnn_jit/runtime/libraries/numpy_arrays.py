@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
-from ttnn_jit.runtime.elements.tensor_words import floats_of_words, numpy_array
-from ttnn_jit.runtime.families.family import ForeignFamily
+from ttnn_jit.runtime.elements.numpy_elements import floats_of_bfloat16, numpy_array
+from ttnn_jit.runtime.libraries.tensor_library import ForeignLibrary
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = numpy.ndarray[Any, Any]
 
 
-class NumpyArrays(ForeignFamily):
+class NumpyArrays(ForeignLibrary):
     """Arrays of numpy."""
 
     title = "numpy arrays"
@@ -97,16 +97,16 @@ class NumpyArrays(ForeignFamily):
 
     def handed_out(self, result: Array, spec: TensorSpec) -> Array:
         """Floats that numpy lacks as float32, which has them exactly."""
-        return floats_of_words(result) if spec.dtype.is_upper_half else result
+        return floats_of_bfloat16(result) if spec.dtype.is_upper_half else result
 
     def given(self, index: int, spec: TensorSpec) -> str:
         """As `handed_out` makes it."""
-        return f"floats_of_words(r{index})" if spec.dtype.is_upper_half else super().given(index, spec)
+        return f"floats_of_bfloat16(r{index})" if spec.dtype.is_upper_half else super().given(index, spec)
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """numpy's, and what makes results."""
         import numpy
 
         dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in enumerate((*plan.inputs, *plan.outputs))}
-        made = {"empty": numpy.empty, "wrap": numpy_array, "floats_of_words": floats_of_words}
+        made = {"empty": numpy.empty, "wrap": numpy_array, "floats_of_bfloat16": floats_of_bfloat16}
         return {"Array": numpy.ndarray, **made, **dtypes}

@@ -29,10 +29,10 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
     if spec.dtype.is_block_float:
         return unpack(spec, buffer)
-    words = _logical_words(spec, buffer)
+    bits = _logical_bits(spec, buffer)
     if spec.dtype.is_upper_half:
-        return floats_of_words(numpy.array(words, order="C"))
-    return numpy.array(words, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
+        return floats_of_bfloat16(numpy.array(bits, order="C"))
+    return numpy.array(bits, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
 
 
 def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
@@ -46,13 +46,13 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
         pack(numpy.broadcast_to(_float(number)[0], tuple(spec.shape)), spec, buffer)
         return
     zero_padding(spec, buffer)
-    _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)
+    _logical_bits(spec, buffer)[...] = _bits_of(number, spec.dtype)
 
 
 def _bits_of(number: float, dtype: DataType) -> int:
     if dtype.is_integer:
         return int(number) % (1 << 8 * dtype.itemsize)
-    return int(_words_of_floats(_float(number), dtype)[0])
+    return int(_bits_of_floats(_float(number), dtype)[0])
 
 
 def _float(number: float) -> numpy.ndarray[Any, Any]:
@@ -62,8 +62,8 @@ def _float(number: float) -> numpy.ndarray[Any, Any]:
     return _floats(numpy.array([number], numpy.float64))
 
 
-def _words_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
-    """The words of float32 numbers, rounded to nearest even where `dtype` is shorter."""
+def _bits_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
+    """The bits of float32 numbers, rounded to nearest even where `dtype` is shorter."""
     import numpy
 
     bits: numpy.ndarray[Any, Any] = floats.view(numpy.uint32)
@@ -87,10 +87,10 @@ def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: Tenso
         return
     zero_padding(spec, buffer)
     if spec.dtype.is_integer:
-        words = _integers(array, spec.dtype)
+        bits = _integers(array, spec.dtype)
     else:
-        words = _words_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else _floats(array), spec.dtype)
-    _logical_words(spec, buffer)[...] = words.astype(_word(spec.dtype))
+        bits = _bits_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else _floats(array), spec.dtype)
+    _logical_bits(spec, buffer)[...] = bits.astype(_unsigned(spec.dtype))
 
 
 def _integers(array: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
@@ -131,11 +131,11 @@ def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: B
         ctypes.memmove(buffer.address, source.address, spec.nbytes)
         return
     zero_padding(spec, buffer)
-    _logical_words(spec, buffer)[...] = _logical_words(source_spec, source)
+    _logical_bits(spec, buffer)[...] = _logical_bits(source_spec, source)
 
 
 def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements as they are stored, row by row and without padding, as words in an array of its own.
+    """The logical elements as they are stored, row by row and without padding, as the bits in an array of its own.
 
     Of block floats, the bytes of the packed tiles.
     """
@@ -143,7 +143,7 @@ def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
     if spec.dtype.is_block_float:
         return numpy.array(_stored_bytes(spec, buffer))
-    return numpy.array(_logical_words(spec, buffer), order="C")
+    return numpy.array(_logical_bits(spec, buffer), order="C")
 
 
 def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryview) -> None:
@@ -155,7 +155,7 @@ def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryvie
         return
 
     zero_padding(spec, buffer)
-    _logical_words(spec, buffer)[...] = numpy.frombuffer(elements, _word(spec.dtype)).reshape(tuple(spec.shape))
+    _logical_bits(spec, buffer)[...] = numpy.frombuffer(elements, _unsigned(spec.dtype)).reshape(tuple(spec.shape))
 
 
 def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
@@ -199,7 +199,7 @@ def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
         return
     import numpy
 
-    stored = numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), _word(spec.dtype)).reshape(
+    stored = numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), _unsigned(spec.dtype)).reshape(
         spec.padded_shape
     )
     height, width = (1, 1, *spec.shape)[-2:]
@@ -207,27 +207,27 @@ def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
     stored[..., :height, width:] = 0
 
 
-def _logical_words(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The words of the logical elements, in place."""
+def _logical_bits(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The bits of the logical elements, in place."""
     import numpy
 
-    word = numpy.dtype(_word(spec.dtype))
+    unsigned = numpy.dtype(_unsigned(spec.dtype))
     if not spec.volume:
-        return numpy.empty(tuple(spec.shape), word)
-    strides = tuple(stride * word.itemsize for stride in spec.element_strides)
-    return numpy.ndarray(tuple(spec.shape), word, memoryview(owning_bytes(buffer, spec.nbytes)), strides=strides)
+        return numpy.empty(tuple(spec.shape), unsigned)
+    strides = tuple(stride * unsigned.itemsize for stride in spec.element_strides)
+    return numpy.ndarray(tuple(spec.shape), unsigned, memoryview(owning_bytes(buffer, spec.nbytes)), strides=strides)
 
 
-def _word(dtype: DataType) -> str:
+def _unsigned(dtype: DataType) -> str:
     """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
     return f"uint{8 * dtype.itemsize}"
 
 
-def floats_of_words(words: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """The float32 numbers of which `words` are the upper halves: those that numpy lacks."""
+def floats_of_bfloat16(bits: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The float32 numbers of which `bits` are the upper halves: those that numpy lacks."""
     import numpy
 
-    wide = words.astype(numpy.uint32)
+    wide = bits.astype(numpy.uint32)
     wide <<= 16
     return wide.view(numpy.float32)
 

@@ -1,4 +1,4 @@
-"""Elementwise launches in the shapes that their neighbours have, so that those which feed each other may be one loop.
+"""Reshape propagation: elementwise launches take the shapes of their neighbours, so that they may be one loop.
 
 A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's
 results; it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the
@@ -20,7 +20,7 @@ from ttnn_jit.specs.access.index_expressions import Const, Dim, dims_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 
 
-def meet_in_one_shape(plan: HostPlan) -> HostPlan:
+def propagate_reshapes(plan: HostPlan) -> HostPlan:
     """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
     readers, _ = launch_indices(launches)

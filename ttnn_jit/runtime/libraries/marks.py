@@ -8,28 +8,28 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.families.family import Family
+from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
-class FamilyMark(TensorMark):
+class LibraryMark(TensorMark):
     """Metadata of a tensor; the text names them the same way in every process.
 
     Attributes:
-        title: Of its family.
+        title: Of its library.
         spec: Its spec.
     """
 
     title: str
     spec: TensorSpec
-    family: Family = field(repr=False, compare=False)
+    library: TensorLibrary = field(repr=False, compare=False)
 
     def holds(self, value: Any) -> bool:
-        """Whether it is of that family and spec."""
-        if not self.family.holds(value):
+        """Whether it is of that library and spec."""
+        if not self.library.holds(value):
             return False
         try:
-            return self.family.spec_of(value) is self.spec
+            return self.library.spec_of(value) is self.spec
         except TtnnJitError:
             return False

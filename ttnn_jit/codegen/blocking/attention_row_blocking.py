@@ -1,9 +1,9 @@
-"""Blocks of scores: two products with a pass over rows between them run for some rows after others.
+"""Attention row blocking: two products with a pass over rows between them run block of rows by block of rows.
 
 So runs attention, whose scores and probabilities are as large as positions by positions for every head, and are read
 once, by the next launch, row by row: a block of their rows lies in a cache. A row is computed as it is without blocks.
 Bound: the bytes of the block, instead of those of all rows, written and read; the products of the columns that take
-part (codegen/blocking/unseen_columns.py).
+part (codegen/blocking/masked_block_skipping.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ttnn_jit.codegen.blocking.unseen_columns import seen_columns
+from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import (
     Again,
@@ -49,7 +49,7 @@ def least_bytes() -> float:
     return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _rows_together(scores: _Scores) -> int | None:
+def _rows_per_block(scores: _Scores) -> int | None:
     """The rows of a block; None where blocks do not pay."""
     bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
@@ -83,7 +83,7 @@ class _Scores:
 # --- Legality ---------------------------------------------------------------------------------------------------------
 
 
-def block_scores(plan: HostPlan) -> HostPlan:
+def block_attention_rows(plan: HostPlan) -> HostPlan:
     """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
     launches = list(plan.launches)
     readers, _ = launch_indices(launches)
@@ -91,7 +91,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
     for index in range(len(launches) - 2):
         group = launches[index : index + 3]
         scores = _scores_of(group, index, readers, plan.results) if _may_run_in_blocks(group) else None
-        size = _rows_together(scores) if scores else None
+        size = _rows_per_block(scores) if scores else None
         if scores and size:
             blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
             launches[index : index + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
@@ -229,11 +229,11 @@ def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Se
     plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
     if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
         return plain  # which end, not begin, at whole tiles
-    seen = seen_columns(group, launches)
-    if seen((0, 1)) == every == seen((rows - 1, 1)):
+    unmasked = unmasked_columns(group, launches)
+    if unmasked((0, 1)) == every == unmasked((rows - 1, 1)):
         return plain
     from_last = [(max(0, end - size), min(end, size)) for end in range(rows, 0, -size)]
-    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [seen(part)]]
+    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [unmasked(part)]]
 
 
 def _in_blocks(

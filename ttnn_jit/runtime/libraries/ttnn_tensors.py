@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.families.family import Family
+from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
 from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.panels import Factor, factors_of
@@ -15,11 +15,11 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.libraries.runnable import Runnable
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
-class TtnnTensors(Family):
+class TtnnTensors(TensorLibrary):
     """Tensors of ttnn."""
 
     title = "ttnn tensors"
@@ -98,8 +98,8 @@ class TtnnTensors(Family):
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
         owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
-        yield from (f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored)))
-        if any(map(in_l1, (*plan.buffers, *plan.unstored))):
+        yield from (f" e{i} = device.l1.lease(E{i})" for i in range(len(plan.elided)))
+        if any(map(in_l1, (*plan.buffers, *plan.elided))):
             yield f" device.l1.require({circular_buffer_bytes}, CIRCULAR_BUFFERS)"
 
     def is_leased(self, spec: TensorSpec) -> bool:
@@ -122,5 +122,5 @@ class TtnnTensors(Family):
             "new": object.__new__,
             "HASH": plan.hash,
             "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
-            **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
+            **{f"E{index}": spec for index, spec in enumerate(plan.elided)},
         }

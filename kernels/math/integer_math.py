@@ -1,11 +1,11 @@
-"""Arithmetic of integers and of truths for tile bodies: words of 32 bits, exact modulo 2**32."""
+"""Arithmetic of 32-bit integers and of truths for tile bodies, exact modulo 2**32."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.kernels.math.primitives import DoubleWord, Int, Primitives
+from ttnn_jit.kernels.math.primitives import Int, Int64, Primitives
 from ttnn_jit.ops.language.emit import EmitIntegers, EmitTruths, Mask
 
 BITS = 32
@@ -13,24 +13,24 @@ BITS = 32
 
 def _is(primitive: str) -> Callable[..., Any]:
     """A method that is one of the backend's primitives."""
-    return lambda self, *operands: getattr(self._words, primitive)(*operands)
+    return lambda self, *operands: getattr(self._primitives, primitive)(*operands)
 
 
-class WordMath:
-    """What integers and truths have in common: words over the primitives of a backend, and how they compare.
+class Int32Math:
+    """What integers and truths have in common: 32 bits over the primitives of a backend, and how they compare.
 
     Args:
-        words: The backend.
-        is_signed: Whether the words are two's complement; they are unsigned otherwise.
+        primitives: Of the backend.
+        is_signed: Whether the integers are two's complement; they are unsigned otherwise.
     """
 
-    def __init__(self, words: Primitives, *, is_signed: bool) -> None:
-        self._words = words
+    def __init__(self, primitives: Primitives, *, is_signed: bool) -> None:
+        self._primitives = primitives
         self._is_signed = is_signed
 
     def const(self, value: float) -> Int:
-        word = int(value) % (1 << BITS)
-        return self._words.int_const(word - (word >> BITS - 1 << BITS))
+        number = int(value) % (1 << BITS)
+        return self._primitives.int_const(number - (number >> BITS - 1 << BITS))
 
     bitwise_and = _is("int_and")
     bitwise_or = _is("int_or")
@@ -42,7 +42,7 @@ class WordMath:
     select = _is("int_select")
 
     def lt(self, a: Int, b: Int) -> Mask:
-        return self._words.int_lt(a, b) if self._is_signed else self._words.unsigned_lt(a, b)
+        return self._primitives.int_lt(a, b) if self._is_signed else self._primitives.unsigned_lt(a, b)
 
     def le(self, a: Int, b: Int) -> Mask:
         return self.invert(self.lt(b, a))
@@ -57,7 +57,7 @@ class WordMath:
         return self.invert(self.eq(a, b))
 
 
-class IntegerMath(WordMath, EmitIntegers):
+class IntegerMath(Int32Math, EmitIntegers):
     """`EmitIntegers` over the primitives of a backend."""
 
     add = _is("int_add")
@@ -80,37 +80,39 @@ class IntegerMath(WordMath, EmitIntegers):
         return self.bitwise_xor(a, self.const(-1))
 
     def shift_left(self, a: Int, count: Int) -> Int:
-        return self.select(self._is_beyond(count), self.const(0), self._words.shift_left(a, self._within(count)))
+        return self.select(self._is_beyond(count), self.const(0), self._primitives.shift_left(a, self._within(count)))
 
     def shift_right(self, a: Int, count: Int) -> Int:
         if not self._is_signed:
             return self.shift_right_zero(a, count)
         most = self.const(BITS - 1)
-        return self._words.shift_right(a, self.select(self._is_beyond(count), most, self._within(count)))
+        return self._primitives.shift_right(a, self.select(self._is_beyond(count), most, self._within(count)))
 
     def shift_right_zero(self, a: Int, count: Int) -> Int:
-        return self.select(self._is_beyond(count), self.const(0), self._words.shift_right_zero(a, self._within(count)))
+        return self.select(
+            self._is_beyond(count), self.const(0), self._primitives.shift_right_zero(a, self._within(count))
+        )
 
     def _is_beyond(self, count: Int) -> Mask:
-        """Whether a distance is none of a word's: a negative one is a large one here."""
-        return self._words.unsigned_lt(self.const(BITS - 1), count)
+        """Whether a distance is not below 32: a negative one is a large one here."""
+        return self._primitives.unsigned_lt(self.const(BITS - 1), count)
 
     def _within(self, count: Int) -> Int:
-        return self._words.int_and(count, self.const(BITS - 1))
+        return self._primitives.int_and(count, self.const(BITS - 1))
 
 
-class TruthMath(WordMath, EmitTruths):
-    """`EmitTruths` over the primitives of a backend: words that are 0 or 1, as torch computes with bools.
+class TruthMath(Int32Math, EmitTruths):
+    """`EmitTruths` over the primitives of a backend: integers that are 0 or 1, as torch computes with bools.
 
     Args:
-        words: The backend.
+        primitives: Of the backend.
     """
 
-    add = maximum = WordMath.bitwise_or
-    mul = minimum = WordMath.bitwise_and
+    add = maximum = Int32Math.bitwise_or
+    mul = minimum = Int32Math.bitwise_and
 
-    def __init__(self, words: Primitives) -> None:
-        super().__init__(words, is_signed=False)
+    def __init__(self, primitives: Primitives) -> None:
+        super().__init__(primitives, is_signed=False)
 
     def const(self, value: float) -> Int:
         return super().const(value != 0)
@@ -119,17 +121,17 @@ class TruthMath(WordMath, EmitTruths):
         return self.bitwise_xor(a, self.const(1))
 
 
-class DoubleWordMath:
+class Int64Math:
     """Integers of 64 bits, which tile bodies only move: there is no arithmetic of them but that of casts.
 
     Args:
-        words: The backend.
+        primitives: Of the backend.
     """
 
-    def __init__(self, words: Primitives) -> None:
-        self._words = words
+    def __init__(self, primitives: Primitives) -> None:
+        self._primitives = primitives
 
-    def const(self, value: float) -> DoubleWord:
+    def const(self, value: float) -> Int64:
         """`value`, an integer of 32 bits, in every lane."""
         low = int(value)
-        return self._words.double_word(self._words.int_const(-1 if low < 0 else 0), self._words.int_const(low))
+        return self._primitives.int64(self._primitives.int_const(-1 if low < 0 else 0), self._primitives.int_const(low))

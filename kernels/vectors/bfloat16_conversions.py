@@ -1,4 +1,4 @@
-"""Conversions between the bfloat16 words of a chunk and float32 vectors in LLVM; a *word* is 16 bits."""
+"""Conversions between the bfloat16 elements of a chunk, as their 16 bits, and float32 vectors in LLVM."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Vectors = tuple[Value, ...]
 
 
 @dataclass
-class Bfloat16Words:
+class Bfloat16Conversions:
     """Widens, rounds and narrows the one or two vectors of a chunk together, on `builder`.
 
-    Two vectors are rounded by one instruction where the host has it. Words that were loaded or rounded to are cached:
+    Two vectors are rounded by one instruction where the host has it. Bits that were loaded or rounded to are cached:
     narrowing converts none twice.
 
     Attributes:
         builder: Where the text goes.
         numerics: How results are rounded.
-        interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit words (little-endian), which
-            widens without a shuffle. Otherwise one follows the other.
+        interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit integers (little-endian),
+            which widens without a shuffle. Otherwise one follows the other.
         leaves_nan: Rounding by instruction keeps NaN; the caller checks for them.
     """
 
@@ -39,17 +39,17 @@ class Bfloat16Words:
     _loaded: dict[Vectors, Value] = field(default_factory=dict)
     _converted: dict[Vectors, Value] = field(default_factory=dict)
 
-    def widened(self, words: Value, count: int) -> Vectors:
-        """The `count` vectors of ``<chunk x i16>`` words."""
+    def widened(self, bits: Value, count: int) -> Vectors:
+        """The `count` vectors of a chunk's `bits`, ``<chunk x i16>``."""
         b, lanes = self.builder, self.builder.isa.lanes
         if count == 1:
-            vectors: Vectors = (b.load_bf16(words),)
+            vectors: Vectors = (b.load_bf16(bits),)
         elif self.interleaved:
-            vectors = b.halves(words)
+            vectors = b.halves(bits)
         else:
-            parts = (b.shuffled([words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
+            parts = (b.shuffled([bits], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
             vectors = tuple(b.load_bf16(part) for part in parts)
-        self._loaded[vectors] = words
+        self._loaded[vectors] = bits
         return vectors
 
     def rounded(self, vectors: Vectors, dtype: DataType) -> Vectors:
@@ -57,15 +57,15 @@ class Bfloat16Words:
         b, lanes = self.builder, self.builder.isa.lanes
         if not (dtype.is_upper_half and b.isa.avx512_bf16):
             return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
-        words = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
-        result = (b.load_bf16(words),) if len(vectors) == 1 else (b.as_high(words, 0), b.as_high(words, lanes))
-        self._converted[result] = words
+        bits = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
+        result = (b.load_bf16(bits),) if len(vectors) == 1 else (b.as_high(bits, 0), b.as_high(bits, lanes))
+        self._converted[result] = bits
         return result
 
     def flushed(self, vectors: Vectors) -> Vectors:
         """Vectors of bfloat16 numbers with NaN and denormals replaced as device numerics round them."""
         b = self.builder
-        if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing words
+        if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing bits
             return self.rounded(vectors, DataType.BFLOAT16)
         return self.widened(b.flushed(self.narrowed(vectors)), len(vectors))
 
@@ -77,35 +77,35 @@ class Bfloat16Words:
         """The rounded power of each vector of bfloat16 numbers; `name` says which, `emit` is its float32 body."""
         b, count = self.builder, len(vectors) * self.builder.isa.lanes
         whole = 2 * b.isa.lanes
-        words = self.narrowed(vectors)
+        bits = self.narrowed(vectors)
         if count < whole:
-            words = b.shuffled([words], [k % count for k in range(whole)])
+            bits = b.shuffled([bits], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
-        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, _of_words(emit, self.numerics))
+        result = b.bfloat16_power(bits, Bfloat16Power.of(power), name, _on_bits(emit, self.numerics))
         if count < whole:
             result = b.shuffled([result], range(count))
         return self.widened(result, len(vectors))
 
     def narrowed(self, vectors: Vectors) -> Value:
-        """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
+        """The bits, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
         b, lanes = self.builder, self.builder.isa.lanes
         if vectors in self._loaded:
             return self._loaded[vectors]
         if not (self.interleaved and len(vectors) == 2):
-            return self._converted[vectors] if vectors in self._converted else b.high_words(vectors)
+            return self._converted[vectors] if vectors in self._converted else b.upper_halves(vectors)
         if vectors in self._converted:
             order = [half + k for k in range(lanes) for half in (0, lanes)]
             return b.shuffled([self._converted[vectors]], order)
-        return b.interleaved_high_words(*vectors)
+        return b.interleaved_upper_halves(*vectors)
 
 
 @memoized(maxsize=64)
-def _of_words(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
-    """A function as one of two vectors of words, computed with float32."""
+def _on_bits(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
+    """A function as one of the bits of two vectors, computed with float32."""
 
-    def of_words(builder: LlvmVector, words: Value) -> Value:
-        both = Bfloat16Words(builder, numerics, interleaved=True)
-        results = tuple(emit(builder, vector) for vector in both.widened(words, 2))
+    def on_bits(builder: LlvmVector, bits: Value) -> Value:
+        both = Bfloat16Conversions(builder, numerics, interleaved=True)
+        results = tuple(emit(builder, vector) for vector in both.widened(bits, 2))
         return both.narrowed(both.rounded(results, DataType.BFLOAT16))
 
-    return of_words
+    return on_bits

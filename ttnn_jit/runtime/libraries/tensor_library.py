@@ -13,18 +13,18 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.families.runnable import Runnable
+    from ttnn_jit.runtime.libraries.runnable import Runnable
     from ttnn_jit.runtime.native.panels import Factor
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 WarmCall = Callable[..., Any]
-"""Runs a program on the tensors of one call, or returns `STALE`."""
+"""Runs a program on the tensors of one call, or returns `MISS`."""
 
 
-class Family(ABC):
+class TensorLibrary(ABC):
     """One kind of tensors: how it is recognised, its metadata compared, its memory found, a result made of it.
 
-    Tensors of a call are of one family, and so are its results. What a warm call does is stated as lines of the
+    Tensors of a call are of one library, and so are its results. What a warm call does is stated as lines of the
     function that `ttnn_jit.runtime.programs.warm_caller` writes. In these, for the number ``i`` of a buffer of the
     plan: ``ai`` is the argument, ``Si`` the spec, ``bi`` the `Buffer`, ``pi`` the address and ``ri`` the result.
 
@@ -145,7 +145,7 @@ class Family(ABC):
     def conditions(self, _plan: ProgramPlan, _arguments: range, _target: SystemDesc | None) -> Iterable[str]:
         """Expressions that are true for arguments of the plan's specs, on a device of that target; None: on any.
 
-        None of a family whose calls are chosen by metadata alone.
+        None of a library whose calls are chosen by metadata alone.
         """
         return ()
 
@@ -209,7 +209,7 @@ class Family(ABC):
         """What the names mean that only these lines use."""
 
 
-class ForeignFamily(Family):
+class ForeignLibrary(TensorLibrary):
     """Tensors of another library, which lie in its memory and are used there.
 
     Large results lie in the pool: fresh memory of the library's own costs a page fault per page.

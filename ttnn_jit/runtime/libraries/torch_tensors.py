@@ -11,10 +11,10 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.elements.torch_elements import torch_tensor, torch_wrapper
-from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
-from ttnn_jit.runtime.families.marks import FamilyMark
+from ttnn_jit.runtime.libraries.marks import LibraryMark
+from ttnn_jit.runtime.libraries.tensor_library import ForeignLibrary, WarmCall
 from ttnn_jit.runtime.memory.buffer import Buffer
-from ttnn_jit.runtime.native.generated import STALE, define
+from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 
-class TorchTensors(ForeignFamily):
+class TorchTensors(ForeignLibrary):
     """Tensors of torch."""
 
     title = "torch tensors"
@@ -114,13 +114,13 @@ class TorchTensors(ForeignFamily):
 
         from ttnn_jit.foreign.torch_private import metadata_guard
 
-        holds = {f"holds{i}": FamilyMark(self.title, plan.inputs[i], self).holds for i in hidden}
+        holds = {f"holds{i}": LibraryMark(self.title, plan.inputs[i], self).holds for i in hidden}
         fits = metadata_guard([*hidden.values()]) or (lambda *_: False)
         return {"grad_enabled": torch.is_grad_enabled, "fits": fits, **holds}
 
     def address_of(self, index: int) -> str:
         """A tensor without memory is refused in the slow path."""
-        return f"if not (p{index} := a{index}.data_ptr()): return STALE"
+        return f"if not (p{index} := a{index}.data_ptr()): return MISS"
 
     def writable(self, index: int) -> Iterable[str]:
         """One that was made in inference mode is torch's to refuse."""
@@ -165,12 +165,12 @@ def _checked(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmCall]:
         "def checked(check, warm):",
         f" def call({arguments}):",
         "  try:",
-        f"   if {' or '.join(f'{name}.is_nested' for name in names)}: return STALE",
-        "  except (AttributeError, TtnnJitError): return STALE",  # no torch tensor; one that is being traced
-        f"  return warm({arguments}) if check({arguments}) and not dispatch_modes() else STALE",
+        f"   if {' or '.join(f'{name}.is_nested' for name in names)}: return MISS",
+        "  except (AttributeError, TtnnJitError): return MISS",  # no torch tensor; one that is being traced
+        f"  return warm({arguments}) if check({arguments}) and not dispatch_modes() else MISS",
         " return call",
     ]
-    scope = {"STALE": STALE, "dispatch_modes": dispatch_modes(), "TtnnJitError": TtnnJitError}
+    scope = {"MISS": MISS, "dispatch_modes": dispatch_modes(), "TtnnJitError": TtnnJitError}
     return define("checked", lines, scope)
 
 
@@ -185,15 +185,15 @@ def _look_up(count: int, table: dict[Any, WarmCall]) -> WarmCall:
     lines = [
         f"def find({', '.join(names)}):",
         " try:",
-        f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
-        f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return STALE",
-        f"  if grad_enabled() and ({wants_grad}): return STALE",
-        "  if dispatch_modes() or autocast(): return STALE",
+        f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return MISS",
+        f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return MISS",
+        f"  if grad_enabled() and ({wants_grad}): return MISS",
+        "  if dispatch_modes() or autocast(): return MISS",
         f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
         " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides
-        "  return STALE",
+        "  return MISS",
         f" return warm({', '.join(names)})",
     ]
-    scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
+    scope = {"Plain": torch.Tensor, "MISS": MISS, "grad_enabled": torch.is_grad_enabled, "table": table}
     scope |= {"dispatch_modes": dispatch_modes(), "autocast": asks_autocast()}
     return define("find", lines, scope)

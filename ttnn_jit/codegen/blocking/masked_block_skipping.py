@@ -1,4 +1,4 @@
-"""Columns of scores that take no part: those of keys that no row of a block sees, as a causal mask has it.
+"""Masked-block skipping: columns of scores that a mask hides from all rows of a block are not computed.
 
 Where all scores of some columns are what a pass over rows does not notice (-infinity under a softmax), and what it
 makes of them is 0, the product after it adds nothing for them. They are not computed at all. The bits of the others
@@ -26,7 +26,7 @@ Part = tuple[int, int]
 """The first of some columns, and how many they are."""
 
 
-def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> Callable[[Part], Part]:
+def unmasked_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> Callable[[Part], Part]:
     """From some rows of a head to the columns that take part: of a product, a pass over its rows, and a product.
 
     Args:
@@ -39,16 +39,16 @@ def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) ->
     ranges = ValueRanges(launches, group[0].bound.body.numerics)
     groups = -(-columns // CHAINS)
 
-    def seen(rows: Part) -> Part:
-        def unseen(begin: int, end: int) -> bool:
+    def unmasked(rows: Part) -> Part:
+        def masked(begin: int, end: int) -> bool:
             return _take_no_part(group, ranges, rows, (begin * CHAINS, min(end * CHAINS, columns) - begin * CHAINS))
 
-        end = max(1, _least(groups, lambda begin: unseen(begin, groups)))
-        begin = end - _least(end, lambda count: unseen(0, end - count)) if columns <= BLOCK else 0
+        end = max(1, _least(groups, lambda begin: masked(begin, groups)))
+        begin = end - _least(end, lambda count: masked(0, end - count)) if columns <= BLOCK else 0
         start = min(begin, end - 1) * CHAINS
         return start, min(end * CHAINS, columns) - start
 
-    return seen
+    return unmasked
 
 
 def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:

@@ -1,0 +1,68 @@
+"""The libraries whose tensors calls may have: one file each, and one description that all callers read."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Final
+
+from ttnn_jit.diagnostics.origin import is_of_this_package
+from ttnn_jit.runtime.libraries.marks import LibraryMark
+from ttnn_jit.runtime.libraries.numpy_arrays import NumpyArrays
+from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary, WarmCall
+from ttnn_jit.runtime.libraries.torch_tensors import TorchTensors
+from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
+
+__all__ = [
+    "LIBRARIES",
+    "NUMPY",
+    "TORCH",
+    "TTNN",
+    "LibraryMark",
+    "TensorLibrary",
+    "WarmCall",
+    "is_library_tensor",
+    "mark_of",
+    "tensor_library_of",
+]
+
+TTNN: Final = TtnnTensors()
+TORCH: Final = TorchTensors()
+NUMPY: Final = NumpyArrays()
+LIBRARIES: Final[tuple[TensorLibrary, ...]] = (TTNN, TORCH, NUMPY)
+
+
+def tensor_library_of(value: object) -> TensorLibrary | None:
+    """The library of a tensor; None for everything that is no tensor."""
+    for library in LIBRARIES:
+        if library.holds(value):
+            return library
+    return None
+
+
+def is_library_tensor(value: object) -> bool:
+    """Whether `value` is a tensor of any library."""
+    kind = type(value)
+    if kind in _NO_TENSORS:
+        return False
+    found = tensor_library_of(value) is not None
+    if not found and is_of_this_package(kind):
+        _NO_TENSORS.add(kind)
+    return found
+
+
+_NO_TENSORS: set[type] = {
+    bool, int, float, str, type(None), list, tuple, dict, range, type(iter(range(0))), object, type,
+    types.FunctionType, types.ModuleType,
+}  # fmt: skip
+"""Classes of which no instance is a tensor; this package's own are added when they are met."""
+
+
+def mark_of(tensor: Any) -> LibraryMark:
+    """What a guard knows of a tensor.
+
+    Raises:
+        DTypeError, LayoutError, ArgumentError: It is one that no compiled function takes.
+    """
+    library = tensor_library_of(tensor)
+    assert library is not None
+    return LibraryMark(library.title, library.spec_of(tensor), library)
