@@ -12,7 +12,7 @@ from dataclasses import replace
 from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
 from ttnn_jit.codegen.blocking.copy_blocks import block_copies
-from ttnn_jit.codegen.blocking.fission import fission_of, keeps_pairs
+from ttnn_jit.codegen.blocking.fission import fission_of, requires_pair_order
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
@@ -22,7 +22,7 @@ from ttnn_jit.codegen.fusion.loop_fusion import join_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
-from ttnn_jit.codegen.fusion.sweeps import swept
+from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
 from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
@@ -61,9 +61,9 @@ def _loop_nest(body: KernelBody, isa: HostIsa | None) -> LoopNest:
     if body.reduced is None:
         return LoopNest.over_elements(body, vector_loop(body, isa) if isa else None)
     if isa is None:  # one element at a time, whichever loop it is
-        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
+        sweeps, buffers = split_into_sweeps(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
         return LoopNest(body, Loops.ROWS, sweeps, buffers)
-    sweeps, buffers = swept(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
+    sweeps, buffers = split_into_sweeps(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
     in_rows = body.reduced.loop == 0
     stages = (_sweep(each, isa, not in_rows or number == 0) for number, each in enumerate(sweeps))
     return LoopNest(body, Loops.ROWS if in_rows else Loops.COLUMNS, tuple(stages), buffers)
@@ -104,7 +104,7 @@ def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     parts = fission_of(kernel.body, direct.instructions, vectors)
     if parts is None:
         return kernel
-    own = vectors if keeps_pairs(kernel.body, vectors) else None
+    own = vectors if requires_pair_order(kernel.body, vectors) else None
     stages = (each.vectorized(isa, own, fences=False) for each in parts.all_of(NestStage))
     return replace(parts, stages=tuple(stages))
 
