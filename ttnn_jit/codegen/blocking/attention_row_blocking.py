@@ -18,11 +18,11 @@ import numpy as np
 from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import (
-    Again,
     Blocks,
     HostLaunch,
     HostPlan,
     LaunchIndices,
+    RepeatedRounds,
     Rounds,
     launch_indices,
 )
@@ -284,11 +284,11 @@ class _Rows:
             return tuple(self._of_head(start, first))
         (count, span), *inner = heads
         if first == others:
-            return (Again(count, self._moves(span), self.of_heads(inner, start, first, others)),)
+            return (RepeatedRounds(count, self._moves(span), self.of_heads(inner, start, first, others)),)
         rest = self.of_heads(inner, start + span, others, others)
-        return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
+        return (*self.of_heads(inner, start, first, others), RepeatedRounds(count - 1, self._moves(span), rest))
 
-    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
+    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | RepeatedRounds]:
         """The rounds of one head; evenly spaced parts become one repeated part."""
         for alike in _evenly_spaced(parts):
             nest, *following = (self._nest(start, part) for part in alike)
@@ -297,7 +297,7 @@ class _Rows:
                     tuple(map(int.__sub__, after, before))
                     for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
                 )
-                yield Again(len(alike), steps, (nest,), growth if any(growth) else ())
+                yield RepeatedRounds(len(alike), steps, (nest,), growth if any(growth) else ())
             else:
                 yield nest
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, launch_indices
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, RepeatedRounds, Rounds, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -242,5 +242,5 @@ def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
     found: list[Rounds] = [()] * len(parts)
     for loop in reversed(range(depth)):
         steps = [tuple(each[loop] for each in moves[id(part)]) for part in parts]
-        found = [(Again(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
+        found = [(RepeatedRounds(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
     return found

@@ -161,7 +161,7 @@ def _note_written(writers_found: LaunchIndices, launch: HostLaunch, index: int) 
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
-    """The launch that writes the result of `copy`; None if its own result is read elsewhere, or the copy is no reshape."""
+    """The launch that writes the result of `copy`; None if its own result is read too, or it is no reshape."""
     (source,), (target,), (output, *more) = copy.bound.inputs, copy.bound.outputs, writer.bound.outputs
     access = source.view.access
     if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:

@@ -17,7 +17,7 @@ from ttnn_jit.codegen.reading.host_kernels import kernels_of
 from ttnn_jit.codegen.reading.kernel_reader import launches_of
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
-from ttnn_jit.codegen.schedules.host_plan import Again, HostLaunch, HostPlan, Rounds
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, RepeatedRounds, Rounds
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
@@ -172,7 +172,7 @@ def _launch(
 
 
 def _runs(
-    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[Again, ...] = ()
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[RepeatedRounds, ...] = ()
 ) -> tuple[Launch | Repeat, ...]:
     """What a launch of a kernel over `nest` runs, in the repeats `around` it."""
     steps = tuple(each.steps for each in around)
@@ -180,7 +180,7 @@ def _runs(
     grown = growth if any(map(any, growth)) else ()
     return tuple(
         Repeat(each.count, _runs(launch, nest, each.rounds, (*around, each)))
-        if isinstance(each, Again)
+        if isinstance(each, RepeatedRounds)
         else replace(launch, params=each.params, offsets=each.offsets, steps=steps, growth=grown)
         for each in rounds or (nest,)
     )
