@@ -1,8 +1,8 @@
-"""From a Python scalar function to a `TracedBody`: the function runs on values that write down what meets them.
+"""Tracing of a Python scalar function to a `TracedBody`: the function runs on values that record operations on them.
 
-Operators, comparisons, functions of `math` and numpy, `ttnn` operations and helper functions are written down. A branch
-is taken both ways, in runs of their own, and the results are joined by a select: a scalar function has no other effect
-than its result. What would need a number (an ``int()``, a loop until convergence) is not traceable, and says so.
+The trace records operators, comparisons, functions of `math` and numpy, `ttnn` operations and helper functions. Each
+side of a branch is traced in a run of its own, and a select joins the results: a scalar function has no side effects.
+Code that needs a concrete number (an ``int()``, a loop until convergence) is not traceable, and raises an error.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ttnn_jit.ops.language.rebind import rebind
 from ttnn_jit.ops.language.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
-MAX_RUNS = 64  # of one function, to take every branch both ways
+MAX_RUNS = 64  # of one function, one for each path through its branches
 MAX_CALLS = 4096
 ACTS_ONCE = (builtins.print, builtins.breakpoint, builtins.input)
-"""What would show or ask while the function is traced, and never again."""
+"""Functions with side effects that would happen during tracing, and in no call."""
 
 
 class UntraceableError(Exception):
-    """The function cannot be written down; the text completes "because ..."."""
+    """The function cannot be traced; the text completes "because ..."."""
 
 
 def trace(function: types.FunctionType, parameters: Sequence[str]) -> TracedBody:
     """The body of `function`, whose parameters have these names.
 
     Raises:
-        UntraceableError: It needs the number behind a value, or a name that has no meaning on traced values.
+        UntraceableError: It needs a concrete number, or uses a name that does not work on traced values.
     """
     tracer = _Tracer(parameters)
     copied = rebind(function, tracer.replacement)
@@ -58,7 +58,7 @@ def trace(function: types.FunctionType, parameters: Sequence[str]) -> TracedBody
 
 
 class _Tracer:
-    """The emit protocol as a recorder: equal calls are one, whichever branch they stand in."""
+    """The emit protocol as a recorder; equal calls are recorded once, also across branches."""
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self._known: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -104,7 +104,7 @@ class _Tracer:
     # Branches
 
     def join(self, run: Callable[[], Operand], outcomes: tuple[bool, ...]) -> Operand:
-        """The result where the first decisions are `outcomes`, and all ways after them."""
+        """The result of all paths whose first branches take `outcomes`."""
         self._runs += 1
         if self._runs > MAX_RUNS:
             raise UntraceableError(f"its branches make more than {MAX_RUNS} paths")
@@ -118,7 +118,7 @@ class _Tracer:
         return result
 
     def decide(self, mask: str) -> bool:
-        """The way that this run goes at a branch on `mask`; the same one whenever it meets it."""
+        """The outcome of a branch on `mask` in this run; every branch on one mask takes the same outcome."""
         if mask not in self._decided:
             at = len(self._decided)
             self._decided[mask] = self._forced[at] if at < len(self._forced) else True
@@ -127,7 +127,7 @@ class _Tracer:
     # Values
 
     def operand(self, value: Any) -> Operand:
-        """What a Python value is in the body: a mask counts as 1 and 0."""
+        """The operand of a Python value in the body; a mask becomes 1 or 0."""
         match value:
             case Traced():
                 return value.variable
@@ -139,7 +139,7 @@ class _Tracer:
                 raise UntraceableError(f"a {type(value).__name__} is no number")
 
     def apply(self, function: str, values: Sequence[Any]) -> Traced | TracedMask:
-        """What `function` of the emit protocol returns for Python values."""
+        """The result of `function` of the emit protocol on Python values."""
         kinds, result = FUNCTIONS[function]
         if len(kinds) != len(values):
             raise UntraceableError(f"`{function}` takes {len(kinds)} operands, got {len(values)}")
@@ -151,11 +151,11 @@ class _Tracer:
         return value.variable if isinstance(value, TracedMask) else self.call("ne", (self.operand(value), 0.0))
 
     def apply_named(self, name: str, values: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """What the function of `math` or numpy called `name` returns."""
+        """The result of the function `name` of `math` or numpy."""
         name = _NAMES.get(name, name)
         if name == "isnan":
             return self.apply("ne", (values[0], values[0]))
-        if name == "log" and len(values) == 2 and not keywords:  # of `math`: to a base
+        if name == "log" and len(values) == 2 and not keywords:  # math.log(x, base)
             return self.apply("div", [self.apply("log", (value,)) for value in values])
         if name in FUNCTIONS and not keywords:
             return self.apply(name, values)
@@ -164,11 +164,11 @@ class _Tracer:
         raise UntraceableError(f"`{name}` has no counterpart in the emit protocol")
 
     def apply_operation(self, overloads: Sequence[Any], values: Sequence[Any], keywords: Mapping[str, Any]) -> Traced:
-        """What an operation of the registry returns."""
+        """The result of an operation of the registry."""
         values = [Traced(self, str(self.operand(v))) if isinstance(v, TracedMask) else v for v in values]
         name, overloads = overloads[0].name, [each for each in overloads if isinstance(each, Elementwise)]
         if not overloads:
-            raise UntraceableError(f"`{name}` moves elements, and a tile operation computes one by one")
+            raise UntraceableError(f"`{name}` is not elementwise, and a tile operation computes each element alone")
         bound = bind(overloads, values, keywords, _dtype_of)
         operands = [self.operand(value) for value in bound.operands]
         operation: Any = bound.operation
@@ -177,7 +177,7 @@ class _Tracer:
     # Names
 
     def replacement(self, value: Any) -> Any:
-        """What a name means on traced values."""
+        """The traced counterpart of the value of a name; `value` itself if it has none."""
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
             return _Functions(self, value)
         if value is builtins.min or value is builtins.max:
@@ -197,7 +197,7 @@ class _Tracer:
         return call
 
     def _function(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        # The remainder of `math` is the one nearest to zero, numpy's has the divisor's sign.
+        # math.remainder gives the remainder nearest to zero, numpy's has the sign of the divisor.
         name = "math.remainder" if original is math.remainder else original.__name__
 
         def call(*values: Any, **keywords: Any) -> Any:
@@ -214,7 +214,7 @@ class _Tracer:
         return self._chosen("gt", first, others, builtins.max)
 
     def _chosen(self, comparison: str, first: Any, others: Sequence[Any], original: Callable[..., Any]) -> Any:
-        """As Python's min and max: a later value is taken only if it is strictly better."""
+        """As Python's min and max: a later value replaces an earlier one only if it is strictly better."""
         if not any(isinstance(value, Traced) for value in (first, *others)):
             return original(first, *others)
         for other in others:
@@ -231,7 +231,7 @@ _NAMES = {
     "logical_not": "invert", "mod": "remainder", "true_divide": "div", "float_power": "pow", "degrees": "rad2deg",
     "radians": "deg2rad",
 }  # fmt: skip
-"""Names of `math` and numpy -> those of the emit protocol or the registry, where they differ."""
+"""Name in `math` or numpy -> name in the emit protocol or the registry, where they differ."""
 
 
 def _belongs_to(function: Any) -> str:
@@ -240,7 +240,7 @@ def _belongs_to(function: Any) -> str:
 
 
 class _Functions:
-    """A module of functions of floats, as a traced function sees it."""
+    """`math` or numpy for a traced function: its functions accept traced values."""
 
     def __init__(self, tracer: _Tracer, module: types.ModuleType) -> None:
         self._tracer = tracer
@@ -254,7 +254,7 @@ class _Functions:
 
 
 class TracedMask:
-    """A truth that is not known before the call; a branch on it is taken both ways."""
+    """A truth value that is not known before the call; a branch on it is traced on both sides."""
 
     def __init__(self, tracer: _Tracer, variable: str) -> None:
         self._tracer = tracer
@@ -284,7 +284,7 @@ class Traced:
         self.variable = variable
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Writes down a `ttnn` operation."""
+        """Record a `ttnn` operation."""
         return self._tracer.apply_operation(tuple(function.__ttnn_overloads__), args, kwargs)
 
     def __bool__(self) -> bool:
@@ -297,10 +297,10 @@ class Traced:
         raise UntraceableError("it takes the `int()` of a value")
 
     def __index__(self) -> NoReturn:
-        raise UntraceableError("it counts or indexes with a value")
+        raise UntraceableError("it uses a value as an index or a count")
 
     def __float__(self) -> NoReturn:
-        raise UntraceableError("it calls a function that needs the number behind a value")
+        raise UntraceableError("it calls a function that needs a concrete number")
 
 
 def _dtype_of(value: Any) -> DataType | None:
