@@ -1,4 +1,4 @@
-"""On which arithmetic a tile body runs: found by running it on builders that have the functions of one by name."""
+"""The element types that a tile body supports: the body runs on a mock builder for each kind of arithmetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
-    """The element types of the arithmetic that ``emit(b, *operands)`` asks for."""
+    """The element types whose arithmetic has all functions that ``emit(b, *operands)`` calls."""
     kinds = (
         (FLOATS, _Names(Emit)),
         (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole)),
@@ -24,7 +24,7 @@ def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
 
 
 class _Nothing(Protocol):
-    """What an ``emit`` that moves its operands may use."""
+    """The empty protocol, for an ``emit`` that returns an operand."""
 
 
 def _is_whole(value: float) -> bool:
@@ -38,7 +38,7 @@ def _is_truth(value: float) -> bool:
 _SIGN_EXTENDED = frozenset(
     dtype for dtype in INTEGERS if dtype.traits.compute.is_signed and dtype.traits.storage is Storage.LOW_BITS
 )
-"""Kernels hold copies of the sign above such an element, which a shift must not bring in."""
+"""Types that kernels sign-extend; a logical right shift would shift the copies of the sign in."""
 
 
 def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
@@ -50,11 +50,11 @@ def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
 
 
 class _LacksError(Exception):
-    """The arithmetic has no such function, or no such number."""
+    """The arithmetic lacks a function or a number."""
 
 
 class _Names:
-    """A builder that has the functions of a protocol by name; they compute nothing."""
+    """A mock builder with the functions of a protocol, which compute nothing."""
 
     def __init__(
         self, protocol: type, *, has: Callable[[float], bool] = lambda _: True, without: Collection[str] = ()
@@ -74,10 +74,10 @@ class _Names:
 
 
 def _computed(name: str, *operands: Any) -> object:
-    """A number or truth of each element, of such; attributes that a function names may be numbers.
+    """A mock value.
 
     Raises:
-        TypeError: A bare number stands where one of each element is wanted.
+        TypeError: An operand of `name` is a bare number where a value is necessary.
     """
     if name in _OF_ELEMENTS and any(isinstance(operand, int | float) for operand in operands):
         raise TypeError(f"`{name}` in a tile body takes elements: write `b.const(...)` around a number")
@@ -85,4 +85,4 @@ def _computed(name: str, *operands: Any) -> object:
 
 
 _OF_ELEMENTS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
-"""Functions that take no bare number beside elements."""
+"""Functions without parameters that are bare numbers."""

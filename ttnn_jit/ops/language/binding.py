@@ -1,4 +1,4 @@
-"""A call's arguments to the parameters of one of the declarations that share its name."""
+"""Binding of a call: overload resolution, and the arguments of each parameter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.specs.dtypes import TRUTHS, DataType
 class BoundCall:
     """A call resolved to one declaration: operands are the caller's tensors or numbers, attributes are bound values.
 
-    A number is an int beside tensors of integers, and a float beside others.
+    A number operand is an int if the tensors are of integers, else a float.
     """
 
     operation: Operation
@@ -27,11 +27,11 @@ class BoundCall:
     attributes: tuple[Any, ...]
 
     def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
-        """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
+        """The parts of a cache key beside the operation, one per parameter; `specs` are those of the operands."""
         return (key for _, _, key in self.keys(specs))
 
     def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
-        """Likewise, with each parameter, and its value or spec."""
+        """As `key`, each part after its parameter and its value or spec."""
         operands = self.operation.operands
         kinds = operands * len(specs) if self.operation.is_variadic else operands
         for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
@@ -39,7 +39,7 @@ class BoundCall:
 
 
 def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:
-    """`bound` with another precision, if its operation has one: what `precision` makes of the caller's."""
+    """`bound` with its precision mapped by `precision`; `bound` itself if its operation has none."""
     index = bound.operation.precision_index
     if index is None:
         return bound
@@ -54,16 +54,16 @@ def bind(
     kwargs: Mapping[str, Any],
     dtype_of: Callable[[Any], DataType | None],
 ) -> BoundCall:
-    """The first declaration in `overloads` that takes these arguments.
+    """Bind arguments to the first declaration in `overloads` that accepts them.
 
     Args:
         overloads: Declarations that share a Python name, in order of preference.
         args: Positional arguments, tensors (in the caller's sense) or numbers.
         kwargs: Keyword arguments, by operand and attribute name.
-        dtype_of: The dtype of the caller's tensors; None of everything else.
+        dtype_of: The dtype of a tensor of the caller; None for everything else.
 
     Raises:
-        ArgumentError: None fits; the text says why, and what the operation takes.
+        ArgumentError: No declaration fits; the text says why, and lists the signatures.
     """
     of_names: list[ArgumentError] = []
     of_values: list[ArgumentError] = []
@@ -72,7 +72,7 @@ def bind(
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error.with_traceback(None))  # which else would hold the caller's frames, and they it
+            of_names.append(error.with_traceback(None))  # the traceback would make a cycle with the caller's frames
             continue
         try:
             bound = _bind_one(operation, given, dtype_of)
@@ -85,10 +85,10 @@ def bind(
             return bound
         of_dtypes.append(bound)
     if of_dtypes:
-        return of_dtypes[0]  # whoever writes the operation refuses it, at its location
+        return of_dtypes[0]  # the builder of the op reports the dtype, with the op's location
     signatures = " or ".join(f"`{operation.call_text}`" for operation in overloads)
     fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
-    # The declaration whose keywords fit is the one that was meant.
+    # A declaration whose keywords fit gives the better error.
     meant = [*of_values, *of_names][0]
     raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
 
@@ -117,7 +117,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
 
 
 class _Operand(NamedTuple):
-    """What is given for an operand: a tensor of `dtype`, a number, or None, which is the default."""
+    """The argument of an operand: a tensor of `dtype`, a number, or None for the default."""
 
     parameter: Parameter
     value: Any
@@ -125,10 +125,10 @@ class _Operand(NamedTuple):
     what: str
 
     def bound(self, beside: DataType, operation: Operation, *, exact: bool) -> Any:
-        """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has.
+        """A tensor or None unchanged; a number as a float, or as an integer of dtype `beside` if `exact`.
 
-        Beside what torch and numpy alone have, what promotes leaves a float one, and what computes takes no integer
-        for a truth.
+        Beside dtypes of torch and numpy alone, a promoting operation keeps a float, and an operation that computes
+        refuses an integer beside bools.
         """
         if self.dtype is not None or (self.value is None and self.parameter.is_optional):
             return self.value
@@ -144,7 +144,7 @@ class _Operand(NamedTuple):
 
 
 def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
-    """The tensors that are given for an operand, and what errors call each."""
+    """The tensors in the argument of an operand, each with its name in errors."""
     if not isinstance(operand.kind, TensorsKind):
         yield value, what
         return
