@@ -1,4 +1,4 @@
-"""Elementwise operations that are written as calls of others: by the element type, or by how many numbers there are."""
+"""Elementwise operations as calls of others, which depend on the element type or on the number of coefficients."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 
 
 def _next(b: Any, x: Any, y: Any, dtype: DataType) -> Any:
-    """The next number of `dtype` after x toward y: x and a bit more than half of what it is apart from it, rounded.
+    """The next number of `dtype` after x toward y: x plus slightly more than half a unit in the last place, rounded.
 
-    See Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor in rounding to nearest (2009). Powers
-    of two keep sums where they are rounded as normal numbers.
+    See Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor in rounding to nearest (2009).
+    Scaling by powers of two keeps sums in the normal range.
     """
     digits = dtype.mantissa_bits + 1
     zero, one, size = b.const(0.0), b.const(1.0), b.abs(x)
@@ -39,7 +39,7 @@ def _next(b: Any, x: Any, y: Any, dtype: DataType) -> Any:
 
 
 def _rounded(b: Any, x: Any, digits: int) -> Any:
-    """`x`, of up to 2**109, to so many digits, by Veltkamp's splitting."""
+    """`x`, of up to 2**109, rounded to `digits` bits by Veltkamp's splitting."""
     if digits == COMPUTE_TYPE.mantissa_bits + 1:
         return x
     split = b.mul(x, b.const(2.0 ** (24 - digits) + 1))
@@ -70,7 +70,7 @@ def _nextafter(ops: Ops, x: Value, y: Value | float) -> Value:
 NEXTAFTER = MacroOperation(
     name="nextafter",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR_OR_NUMBER)),
-    summary="The next number after x toward y, of those that the dtype of x has: y itself where they are equal.",
+    summary="The next number of x's dtype after x toward y; y where they are equal.",
     source="torch.nextafter",
     decompose=_nextafter,
     takes_dtypes=FLOATS,
@@ -84,7 +84,7 @@ NEXTAFTER = MacroOperation(
 
 def _polyval(ops: Ops, x: Value, coeffs: Sequence[float]) -> Value:
     if not coeffs:
-        raise ShapeError("`coeffs` of polyval is empty", help="give the numbers of a polynomial, that of x**0 last")
+        raise ShapeError("`coeffs` of polyval is empty", help="give coefficients, that of x**0 last")
     if len(coeffs) == 1:
         return ops.call(FILL, [x, coeffs[0]])
     first, *others = coeffs
@@ -101,7 +101,7 @@ def _polyval_golden(_: Any, x: Any, coeffs: Sequence[float]) -> Any:
 POLYVAL = MacroOperation(
     name="polyval",
     parameters=(Parameter("input_tensor_a", TENSOR, aliases=("input_tensor",)), Parameter("coeffs", FLOATS_LISTED)),
-    summary="The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule.",
+    summary="The polynomial in x with the coefficients `coeffs`, that of the highest power first, by Horner's rule.",
     decompose=_polyval,
     takes_dtypes=FLOATS,
     golden=_polyval_golden,
@@ -121,4 +121,4 @@ SIGMOID_ACCURATE = MacroOperation(
 OPERATIONS = (NEXTAFTER, POLYVAL, SIGMOID_ACCURATE)
 
 IN_PROGRAMS = tuple(NEXT_NUMBERS.values())
-"""What programs have of `ttnn.nextafter`."""
+"""The operations of `ttnn.nextafter` in programs, one per dtype."""

@@ -1,4 +1,4 @@
-"""Gated units: one half of a tensor, times a function of the other."""
+"""Gated linear units: one half of a tensor, times a function of the other half."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotients and remainders of integers, and their common divisors and multiples: exact, 0 where the divisor is 0."""
+"""Quotients, remainders, greatest common divisors and least common multiples of integers: exact; x / 0 is 0."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Operands = tuple[Value | float, Value | float]
 
 
 def _quotient_loop(load: Any, store: Any) -> Any:
-    """Quotients rounded down, or toward zero, or what they leave."""
+    """Quotients rounded down or toward zero, or their remainders."""
 
     def loop(x, xs, y, ys, result, rs, extent, to_zero, leaves):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(extent):
@@ -76,7 +76,7 @@ def _routine(name: str, loop: Callable[..., Any], golden: Callable[..., Any], *c
 
 
 def _met(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
-    """Two tensors of one shape, of one dimension at least, and what the shape of a result is."""
+    """The operands broadcast to one shape of at least one dimension, and the shape of the result."""
     tensors = [each for each in operands if isinstance(each, Value)]
     shape = broadcast([each.shape for each in tensors])
     rows = shape or (1,)
@@ -100,7 +100,7 @@ def _by(routine: Routine) -> Callable[..., Value]:
 
 
 def _exact_quotient(ops: Ops, *operands: Value | float) -> Value:
-    """In float32, as torch has it."""
+    """In float32, as in torch."""
     floats = [ops.call(TYPECAST, [each], COMPUTE_TYPE) if isinstance(each, Value) else each for each in operands]
     return ops.call(DIVIDE, floats)
 
@@ -132,7 +132,7 @@ DIVISOR = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
 MULTIPLE = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
 
 IN_PROGRAMS = (FLOOR, TRUNC, LEFT, LEFT_OF_TRUNC, DIVISOR, MULTIPLE)
-"""What programs have of these operations."""
+"""The routines of these operations in programs."""
 
 _ZERO = "0 where y is 0."
 
@@ -159,8 +159,8 @@ OPERATIONS = (
         others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ),
     _operation("floor_divide", f"The floor of the quotient of integers; {_ZERO}", _by(FLOOR), _rounded("floor")),
-    _operation("remainder", f"What that quotient leaves, with the sign of y; {_ZERO}", _by(LEFT), LEFT.golden),
-    _operation("fmod", f"What the quotient toward zero leaves; {_ZERO}", _by(LEFT_OF_TRUNC), LEFT_OF_TRUNC.golden),
+    _operation("remainder", f"The remainder of floor division, with the sign of y; {_ZERO}", _by(LEFT), LEFT.golden),
+    _operation("fmod", f"The remainder of the quotient toward zero; {_ZERO}", _by(LEFT_OF_TRUNC), LEFT_OF_TRUNC.golden),
     _operation(
         "gcd", "The greatest common divisor of integers, not below 0.", _by(DIVISOR), DIVISOR.golden, aten="gcd"
     ),

@@ -10,7 +10,7 @@ from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
 MAX_FLOAT32 = 3.4028234663852886e38
-ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, rounded once more
+ROUNDED_TWICE = 0.51  # error in units of bfloat16: a float32 result, rounded once more
 
 
 def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -> Elementwise:
@@ -19,7 +19,7 @@ def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
-    """The IR says of a bound that is not given that it is the largest number: infinities are not to become that."""
+    """In the IR an omitted bound is the largest number; it must not clamp infinities."""
     x = x if low <= -MAX_FLOAT32 else b.maximum(x, b.const(low))
     return x if high >= MAX_FLOAT32 else b.minimum(x, b.const(high))
 
@@ -34,10 +34,10 @@ def _function(
     short: bool = False,
     **fields: Any,
 ) -> Elementwise:
-    """A function that the emit protocol has by the same name, with torch's of that name as golden unless given.
+    """A function of the emit protocol; by default its golden is torch's function of the same name.
 
     The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
-    A `short` one has a body for bfloat16, ``<name>_bfloat16``.
+    A `short` one has an implementation for bfloat16, ``<name>_bfloat16``.
     """
     if short:
         fields["implementations"] = Implementations(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
@@ -47,7 +47,7 @@ def _function(
 
 
 def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
-    """A product with factor + rest, both positive, so that infinities pass."""
+    """A product with factor + rest, both positive: an infinity gives no NaN."""
     return unary(
         name,
         summary=summary,
@@ -57,7 +57,7 @@ def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
 
 
 def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
-    """By way of the exact product or quotient: a rounded one that lies in the middle of two integers may not."""
+    """Rounding by the exact product or quotient: the rounded one may be a tie where the exact one is not."""
     factor = b.const(10.0 ** abs(decimals))  # exact up to 10**10
     if decimals < 0:
         scaled = b.div(x, factor)
@@ -72,7 +72,7 @@ def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
     beyond = b.both(beyond, b.ne(left, b.const(0.0)))
     nearest = b.select(beyond, b.add(nearest, b.add(side, side)), nearest)
     result = b.mul(nearest, factor) if decimals < 0 else b.copysign(b.div(nearest, factor), x)
-    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # from there on all are so many decimals apart
+    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # beyond, every float is a multiple already
 
 
 def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:
@@ -88,7 +88,7 @@ def _cbrt(torch: Any, x: Any) -> Any:
 
 
 def _asinh(torch: Any, x: Any) -> Any:
-    # torch's own cancels for negative arguments.
+    # torch.asinh cancels for negative arguments.
     return torch.copysign(torch.asinh(x.abs()), x)
 
 
@@ -139,8 +139,8 @@ RECIPROCAL = unary(
 )
 CLAMP = unary(
     "clamp",
-    summary="x limited to [min, max]; NaN in any of them gives NaN. The largest float32 is no bound, for infinities "
-    "neither.",
+    summary="x limited to [min, max]; NaN in any of them gives NaN. A bound of the largest float32 does not limit "
+    "infinities.",
     parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
     ttnn_name="clamp_scalar",
@@ -217,12 +217,12 @@ FLOOR = unary(
 )
 ROUND = unary(
     "round",
-    summary="The nearest integer, the even one of two.",
+    summary="The nearest integer, ties to even.",
     emit=lambda b, x: b.round_even(x),
 )
 ROUND_DECIMALS = unary(
     "round",
-    summary="The number of that many decimals that is nearest to x, the even one of two; tens where negative.",
+    summary="x rounded to `decimals` decimals, ties to even; to tens, hundreds and so on where negative.",
     parameters=(Parameter("decimals", integers(-10, 10), 0),),
     emit=_round_decimals,
     golden=lambda torch, x, decimals: torch.round(x, decimals=int(decimals)),
