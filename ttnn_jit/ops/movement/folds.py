@@ -1,4 +1,4 @@
-"""Blocks of positions as the channels of one: a convolution with strides becomes one without."""
+"""Space-to-depth folds: blocks of positions become channels, and a strided convolution one with stride 1."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STRIDES = (Parameter("stride_h", DIMENSION), Parameter("stride_w", DIMENSION))
 
 
 def _around(padding: Sequence[int], channels: int, down: int, across: int) -> Padding:
-    """Pairs for images, rows, columns and channels, of ttnn's two spellings of them."""
+    """The padding of images, rows, columns and channels, from either of ttnn's two forms of arguments."""
     if padding and any((channels, down, across)):
-        raise ShapeError("`padding` and `pad_c`, `pad_h`, `pad_w` are two spellings of one thing")
+        raise ShapeError("`padding` and `pad_c`, `pad_h`, `pad_w` are two forms of one argument", help="give one")
     if len(padding) not in {0, 2, 4, 6}:
-        raise ShapeError(f"`padding` {list(padding)} has {len(padding)} numbers, and 2, 4 or 6 are wanted")
+        raise ShapeError(f"`padding` must have 2, 4 or 6 numbers, got {list(padding)}")
     if len(padding) == 2:
         padding = [each for each in padding for _ in range(2)]
     pairs = (*padding, 0, 0) if padding else (down, down, across, across, 0, channels)
@@ -43,7 +43,7 @@ def _folded(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Val
     if min(down, across) < 1 or rows % down or columns % across:
         raise ShapeError(
             f"images of {rows} x {columns} have no blocks of {down} x {across}",
-            help="the strides divide rows and columns, with what is added around them",
+            help="the strides must divide the padded rows and columns",
         )
     blocks = ops.call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
     beside = ops.call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
@@ -76,7 +76,7 @@ def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
 FOLD = MacroOperation(
     name="fold",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
-    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one position.",
+    summary="Images whose blocks of `stride_h` rows and `stride_w` columns become the channels of one position.",
     decompose=_fold,
     golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
     examples=(
@@ -89,7 +89,7 @@ FOLD_TRANSPOSED = MacroOperation(
     name="fold",
     ttnn_name="fold_transposed",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=True), *_PADDED),
-    summary="The same of images whose channels stand before rows and columns; those of the result stand last.",
+    summary="The same for images in channels-first order; the result is channels-last.",
     decompose=_fold_transposed,
     golden=_golden,
     examples=(
