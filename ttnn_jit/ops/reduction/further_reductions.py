@@ -1,4 +1,4 @@
-"""Reductions that are written in terms of others: scaled ones, norms of vectors, and questions about all elements."""
+"""Reductions in terms of others: scaled ones, vector norms, any and all, top-k with given indices."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any
 NORM = over_axes(
     "norm",
     Parameter("p", FLOAT, 2.0),
-    summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
+    summary="The vector norm of order `p` along dimensions: 0 counts nonzero elements, infinity gives the largest.",
     source="torch.linalg.vector_norm",
     decompose=_norm,
     golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
@@ -67,7 +67,7 @@ NORM = over_axes(
 
 
 def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> MacroOperation:
-    """Whether the largest or smallest of 0 and 1 is 1; of no elements, what `of_nothing` begins with."""
+    """The maximum or minimum of ``x != 0``; for no elements the identity of `of_nothing`."""
 
     def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
         axes = axes_of(dims, len(x.shape))
@@ -110,7 +110,7 @@ TOPK_OF = MacroOperation(
     name="topk",
     ttnn_name="topk_of",
     parameters=(*TOPK.parameters, Parameter("indices_tensor", TENSOR)),
-    summary="The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there.",
+    summary="The `k` largest or smallest elements along `dim`, in order, and the elements of `indices_tensor` there.",
     decompose=_topk_of,
     result_count=2,
     golden=_topk_of_golden,

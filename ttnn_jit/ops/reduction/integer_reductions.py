@@ -1,4 +1,4 @@
-"""What reductions of integers are, a dimension at a time: exact, of which the low bits are kept, in any order."""
+"""Reductions of integers along one dimension: exact modulo the width of the element type, in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Extents = tuple[int, ...]
 
 
 def reducing_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
-    """The loops of what makes one element of those along a dimension."""
+    """The loops of a reduction along one dimension."""
     (axis,) = axes
     extents, access = loops_along(shape, axis)
     others: list[Expr] = [Dim(dim) for dim in range(len(shape) - 1)]
@@ -66,7 +66,7 @@ def _smallest_loop(load: Any, store: Any) -> Any:
 
 
 def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
-    """Loops over a dimension that is not the last one and, inside, over the last one, whose elements lie together."""
+    """Inner loops over a dimension that is not the last one, and over the last one, which is contiguous."""
     (axis,), rank = axes, len(shape)
     others = [dim for dim in range(rank - 1) if dim != axis]
     order = (*others, axis, rank - 1)
@@ -77,7 +77,7 @@ def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routine
 
 
 def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:
-    """The loop that adds up, multiplies, or keeps the larger or the smaller, row after row in the result."""
+    """The loop that folds row after row into the result by sum, product, maximum or minimum."""
 
     def loop_of(load: Any, store: Any) -> Any:
         adds, multiplies, keeps_larger = (combine == name for name in ("sum", "prod", "max"))
@@ -107,7 +107,7 @@ def _of_integers(
     row_loop: Callable[[Any, Any], Callable[..., None]],
     golden: Callable[..., Any],
 ) -> tuple[Routine, Routine]:
-    """Along the last dimension, and along another one."""
+    """The routines along the last dimension, and along another one."""
 
     def result(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec]:
         return (x.with_(shape=without_axes(x.shape, axes, keep=keepdim)),)
@@ -136,4 +136,4 @@ MAX = _of_integers("max", _largest_loop, lambda torch, x, axes, keepdim: torch.a
 MIN = _of_integers("min", _smallest_loop, lambda torch, x, axes, keepdim: torch.amin(x, axes, keepdim))
 
 OPERATIONS = (*SUM, *PROD, *MAX, *MIN)
-"""What the stage `ttir-decompose-composites` writes for reductions of integers."""
+"""The stage `ttir-decompose-composites` lowers reductions of integers to these."""

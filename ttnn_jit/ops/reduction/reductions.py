@@ -1,4 +1,4 @@
-"""Operations that make one element of many."""
+"""Reductions: sum, product, maximum, minimum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.ops.reduction import integer_reductions
 
 
 def over(torch_function: str) -> Any:
-    """The golden: a function of torch's that reduces one dimension, applied to one after the other, the last first."""
+    """A golden: a function of torch that reduces one dimension, applied to each dimension, the last one first."""
 
     def golden(torch: Any, x: Any, dim: Any, keepdim: Any) -> Any:
         axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]

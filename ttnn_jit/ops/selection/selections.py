@@ -1,4 +1,4 @@
-"""Operations whose indices depend on elements: gathered, scattered, sorted; and triangles, whose loops have corners."""
+"""Gather, scatter, index fill and sort, whose indices depend on elements; and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Extents = tuple[int, ...]
 
 
 def _gather_loop(_load: Any, _store: Any) -> Any:
-    """Elements along one dimension; an index beyond it is taken for the nearest there is."""
+    """The elements at indices along one dimension; an index out of range is clamped."""
 
     def loop(x, xs, index, ps, result, rs, count, extent):  # type: ignore[no-untyped-def]
         for i in range(count):
@@ -34,7 +34,7 @@ def _gather_loop(_load: Any, _store: Any) -> Any:
 
 
 def _check_index(x: Any, index: Any, dim: int) -> None:
-    """Refuses an index that names no element along the dimension."""
+    """Refuse an index out of range of the dimension."""
     axis, shape = axis_within(dim, len(x.shape)), tuple(x.shape) or (1,)
     if (found := index.outside(shape[axis])) is not None:
         raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {shape[axis]}")
@@ -48,7 +48,7 @@ def _canonical_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ..
     if not fits:
         raise ShapeError(
             f"an index of shape {list(index)} does not fit a tensor of shape {list(shape)}",
-            help=f"it has its rank, and no larger extents but along dimension {axis}",
+            help=f"it must have the same rank, and no larger extents except along dimension {axis}",
         )
     if shape[axis] == 0 and 0 not in index:
         raise ShapeError(f"a tensor of shape {list(shape)} has no elements to gather")
@@ -69,7 +69,7 @@ GATHER = Routine(
         Parameter("sparse_grad", IGNORED),
         Parameter("out", OUTPUT),
     ),
-    summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
+    summary="The elements at the indices `index` along `dim`; an index out of range is clamped.",
     loop=_gather_loop,
     loops=_gather_loops,
     canonicalize=_canonical_gather,
@@ -84,7 +84,7 @@ GATHER = Routine(
 
 
 def _scatter_loop(load: Any, store: Any) -> Any:
-    """The source's elements where the index says; one beyond goes nowhere."""
+    """Stores or combines the source's elements at the indices; an index out of range is ignored."""
 
     def loop(index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(count):
@@ -116,7 +116,7 @@ def _canonical_scatter(shape: Extents, index: Extents, source: Extents, dim: int
         raise ShapeError(
             f"an index of shape {list(index)} and a source of shape {list(source)} do not fit a tensor of shape "
             f"{list(shape)}",
-            help=f"the index is nowhere longer than the source, nor, but along dimension {axis}, than the tensor",
+            help=f"the index must not be larger than the source, nor than the tensor except along dimension {axis}",
         )
     return (axis,)
 
@@ -153,7 +153,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         name=name,
         ttnn_name=ttnn_name,
         parameters=(*_SCATTERED, *choices),
-        summary=f"The tensor with elements of `src` {said} the indices along `dim` that `index` names.",
+        summary=f"The tensor with elements of `src` {said} the elements at the indices `index` along `dim`.",
         loop=_scatter_loop,
         loops=_scatter_loops,
         canonicalize=_canonical_scatter,
@@ -176,17 +176,17 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
 
 
 SCATTERED = (
-    _scatter("scatter", 0, "in", None, Parameter("reduce", CHOICE)),
+    _scatter("scatter", 0, "in place of", None, Parameter("reduce", CHOICE)),
     _scatter("scatter_reduce_add", 1, "added to", "sum", Parameter("reduce", CHOICE, "add")),
     _scatter("scatter_reduce_multiply", 2, "multiplied into", "prod", Parameter("reduce", CHOICE, "multiply")),
-    _scatter("scatter_reduce_amax", 3, "that are larger in", "amax", Parameter("reduce", CHOICE, "amax")),
-    _scatter("scatter_reduce_amin", 4, "that are smaller in", "amin", Parameter("reduce", CHOICE, "amin")),
+    _scatter("scatter_reduce_amax", 3, "combined by the maximum with", "amax", Parameter("reduce", CHOICE, "amax")),
+    _scatter("scatter_reduce_amin", 4, "combined by the minimum with", "amin", Parameter("reduce", CHOICE, "amin")),
     _scatter("scatter_add", 1, "added to", "sum"),
 )
 
 
 def _index_fill_loop(_load: Any, store: Any) -> Any:
-    """The row, then the number where the index says; an index beyond it names nothing."""
+    """A copy of the row, then stores of the number at the indices; an index out of range is ignored."""
 
     def loop(x, xs, index, ps, result, rs, extent, count, value):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(extent):
@@ -202,7 +202,7 @@ def _index_fill_loop(_load: Any, store: Any) -> Any:
 def _canonical_index_fill(shape: Extents, index: Extents, dim: int, value: float) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     if len(index) != 1:
-        raise ShapeError(f"the index has shape {list(index)}", help="it has one dimension")
+        raise ShapeError(f"the index has shape {list(index)}", help="it must have one dimension")
     return axis, value
 
 
@@ -219,7 +219,7 @@ INDEX_FILL = Routine(
         Parameter("index", TENSOR),
         Parameter("value", NUMBER),
     ),
-    summary="The tensor with `value` at all indices along `dim` that `index` names.",
+    summary="The tensor with `value` at the indices `index` along `dim`.",
     loop=_index_fill_loop,
     loops=_index_fill_loops,
     canonicalize=_canonical_index_fill,
@@ -292,7 +292,7 @@ SORT = Routine(
         Parameter("descending", FLAG, default=False),
         Parameter("stable", FLAG, default=False),
     ),
-    summary="The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest.",
+    summary="The sorted elements along `dim`, and their former indices; always stable, NaN is the largest.",
     loop=_sort_loop,
     loops=_sort_loops,
     canonicalize=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
@@ -312,7 +312,7 @@ SORT = Routine(
 
 
 def _triangle_loop(_load: Any, _store: Any) -> Any:
-    """The elements up to a diagonal, or from one on; zeros elsewhere."""
+    """The elements below and on a diagonal, or above and on it; zeros elsewhere."""
 
     def loop(x, xr, xc, result, rr, rc, rows, columns, diagonal, lower):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(rows):
@@ -330,7 +330,7 @@ def _triangle_loop(_load: Any, _store: Any) -> Any:
 
 def _canonical_triangle(shape: Extents, diagonal: int) -> tuple[Any, ...]:
     if len(shape) < 2:
-        raise ShapeError(f"a tensor of shape {list(shape)} has no diagonal", help="it has two dimensions at least")
+        raise ShapeError(f"a tensor of shape {list(shape)} has no diagonal", help="it must have two dimensions or more")
     most = sum(shape[-2:])
     return (min(max(diagonal, -most), most),)
 
