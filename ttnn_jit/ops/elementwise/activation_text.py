@@ -22,14 +22,14 @@ def check_activation(text: str | None) -> None:
         ShapeError: There is no function of that name, or the arguments do not fit.
     """
     if text is not None:
-        _parsed(text)
+        _parse(text)
 
 
 def activated(ops: Ops, x: Any, text: str | None) -> Any:
     """`x` after the activation."""
     if text is None:
         return x
-    function, numbers = _parsed(text)
+    function, numbers = _parse(text)
     return ops.call(function, [x], *numbers)
 
 
@@ -37,11 +37,11 @@ def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
     """`x` after the activation, by the golden."""
     if text is None:
         return x
-    function, numbers = _parsed(text)
+    function, numbers = _parse(text)
     return function.golden(torch, x, *numbers)
 
 
-def _parsed(text: str) -> tuple[Elementwise, tuple[float, ...]]:
+def _parse(text: str) -> tuple[Elementwise, tuple[float, ...]]:
     """The function and its arguments after the tensor, defaults included."""
     name, bracket, rest = text.partition("(")
     function = NAMED.get(name)

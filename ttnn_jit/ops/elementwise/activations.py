@@ -15,20 +15,20 @@ SELU_ALPHA = 1.6732632423543772
 SIXTH = (0.1666666716337204, -4.967053879312289e-09)  # 1/6 as a sum of two float32 numbers
 
 
-def _limited(b: Any, x: Any, low: float, high: float) -> Any:
+def _clamped(b: Any, x: Any, low: float, high: float) -> Any:
     return b.minimum(b.maximum(x, b.const(low)), b.const(high))
 
 
 def hardsigmoid(b: Any, x: Any) -> Any:
     """(x + 3) / 6 within [0, 1]; a product with 1/6 in two parts has the bits of the quotient."""
-    limited = _limited(b, b.add(x, b.const(3.0)), 0.0, 6.0)
+    limited = _clamped(b, b.add(x, b.const(3.0)), 0.0, 6.0)
     return b.fma(limited, b.const(SIXTH[0]), b.mul(limited, b.const(SIXTH[1])))
 
 
 def _hardmish(b: Any, x: Any) -> Any:
     """2.8 is added in two parts: near -2.8 the first sum cancels, and the second part remains."""
-    risen = b.add(b.add(x, b.const(2.799999952316284)), b.const(4.76837158203125e-08))
-    return b.mul(x, b.div(_limited(b, risen, 0.0, 5.0), b.const(5.0)))
+    shifted = b.add(b.add(x, b.const(2.799999952316284)), b.const(4.76837158203125e-08))
+    return b.mul(x, b.div(_clamped(b, shifted, 0.0, 5.0), b.const(5.0)))
 
 
 def _logit(b: Any, x: Any) -> Any:
@@ -40,14 +40,14 @@ def _logit(b: Any, x: Any) -> Any:
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 
-def _logit_within(b: Any, x: Any, eps: float) -> Any:
+def _logit_with_eps(b: Any, x: Any, eps: float) -> Any:
     """The values at the ends come from `eps` in float64: 1 - eps in float32 loses digits."""
-    end = _logit_of(eps)
+    end = _float64_logit(eps)
     above = b.select(b.gt(x, b.const(1.0 - eps)), b.const(-end), _logit(b, x))
     return b.select(b.lt(x, b.const(eps)), b.const(end), above)
 
 
-def _logit_of(x: float) -> float:
+def _float64_logit(x: float) -> float:
     if not 0 <= x <= 1:
         return math.nan
     return math.log(x / (1 - x)) if 0 < x < 1 else math.copysign(math.inf, x - 0.5)
@@ -81,8 +81,8 @@ def _elu(b: Any, x: Any, alpha: float) -> Any:
 def _celu(b: Any, x: Any, alpha: float) -> Any:
     """The quotient may underflow; the result is x for small quotients."""
     quotient = b.div(x, b.const(alpha))
-    bent = b.mul(b.const(alpha), b.expm1(quotient))
-    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, bent)
+    negative = b.mul(b.const(alpha), b.expm1(quotient))
+    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, negative)
 
 
 def _elu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
@@ -148,7 +148,7 @@ SILU = unary(
 RELU6 = unary(
     "relu6",
     summary="x limited to [0, 6]; NaN stays NaN.",
-    emit=lambda b, x: _limited(b, x, 0.0, 6.0),
+    emit=lambda b, x: _clamped(b, x, 0.0, 6.0),
     golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
     laws=Laws(chooses=True),
 )
@@ -242,7 +242,7 @@ LOGIT_EPS = unary(
     "logit",
     summary="log(x / (1 - x)) of x limited to [eps, 1 - eps].",
     parameters=(Parameter("eps", FLOAT),),
-    emit=_logit_within,
+    emit=_logit_with_eps,
     golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
     probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
     ttnn_name="logit_eps",
@@ -251,7 +251,7 @@ HARDTANH = unary(
     "hardtanh",
     summary="x limited to [min_val, max_val]; NaN stays NaN.",
     parameters=(Parameter("min_val", FLOAT, -1.0), Parameter("max_val", FLOAT, 1.0)),
-    emit=_limited,
+    emit=_clamped,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
 )
 TANHSHRINK = unary(

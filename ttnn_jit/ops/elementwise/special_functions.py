@@ -9,7 +9,7 @@ from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import Parameter, integers
 
-HIGHEST = 30
+MAX_ORDER = 30
 """The highest derivative of digamma: 30! and its factors are within float32's range."""
 _TERMS = 8
 """Terms of zeta that are summed directly; the rest is an asymptotic series."""
@@ -34,7 +34,7 @@ def _scaled_power(b: Any, x: Any, exponent: int, factor: float) -> Any:
 def _polygamma(b: Any, x: Any, k: float) -> Any:
     """The derivative number k of digamma; below 0 by reflection: psi(1 - x) - psi(x) = pi cot(pi x)."""
     is_above = b.gt(x, b.const(0.0))
-    above = _polygamma_above_zero(b, b.select(is_above, x, b.sub(b.const(1.0), x)), int(k))
+    above = _polygamma_of_positive(b, b.select(is_above, x, b.sub(b.const(1.0), x)), int(k))
     mirrored = b.neg(above) if int(k) % 2 else above
     return b.select(is_above, above, b.sub(mirrored, _derivative_of_cotangent(b, x, int(k))))
 
@@ -64,19 +64,19 @@ def _coefficients_in_cotangents(k: int) -> list[float]:
     return powers
 
 
-def _polygamma_above_zero(b: Any, x: Any, k: int) -> Any:
+def _polygamma_of_positive(b: Any, x: Any, k: int) -> Any:
     """By the Euler-Maclaurin formula for Hurwitz's zeta function of k + 1."""
     s, one = k + 1, b.const(1.0)
-    far = b.div(one, b.add(x, b.const(float(_TERMS))))
-    square, series = b.mul(far, far), b.const(0.0)
+    inverse_shift = b.div(one, b.add(x, b.const(float(_TERMS))))
+    square, series = b.mul(inverse_shift, inverse_shift), b.const(0.0)
     for index in reversed(range(len(_BERNOULLI))):
         j = 2 * (index + 1)
         factor = _BERNOULLI[index] * math.prod(range(s, s + j - 1)) / math.factorial(j)
         series = b.mul(b.add(series, b.const(factor)), square)
     # The rest of the series is far**(s - 1) times this.
-    tail = b.add(b.add(series, b.mul(far, b.const(0.5))), b.const(1.0 / (s - 1)))
+    tail = b.add(b.add(series, b.mul(inverse_shift, b.const(0.5))), b.const(1.0 / (s - 1)))
     scale = math.factorial(s - 1)
-    total = b.mul(_scaled_power(b, far, s - 1, scale), tail)
+    total = b.mul(_scaled_power(b, inverse_shift, s - 1, scale), tail)
     for index in reversed(range(_TERMS)):
         total = b.add(total, _scaled_power(b, b.div(one, b.add(x, b.const(float(index)))), s, scale))
     return b.neg(total) if s % 2 else total
@@ -85,26 +85,26 @@ def _polygamma_above_zero(b: Any, x: Any, k: int) -> Any:
 def _polygamma_golden(torch: Any, x: Any, k: float) -> Any:
     """By Hurwitz's zeta function; torch.polygamma steps up one by one from arguments below 0."""
     order = int(k)
-    above = torch.polygamma(order, torch.where(x > 0, x, 1.0).clamp(max=1e300))
+    of_positive = torch.polygamma(order, torch.where(x > 0, x, 1.0).clamp(max=1e300))
     fraction = x - torch.round(x)
-    ahead, behind = (
+    above_pole, below_pole = (
         torch.where(fraction > 0, fraction, 1 + fraction),
         torch.where(fraction > 0, 1 - fraction, -fraction),
     )
 
-    def zeta(at: Any) -> Any:
-        return torch.special.zeta(torch.full_like(at, order + 1.0), at)
+    def zeta(argument: Any) -> Any:
+        return torch.special.zeta(torch.full_like(argument, order + 1.0), argument)
 
-    both = (-1) ** order * zeta(ahead) - zeta(behind)  # 0 where they cancel
-    below = -float(math.factorial(order)) * (both + zeta(1 - x.clamp(-1e300, 0)))
+    both = (-1) ** order * zeta(above_pole) - zeta(below_pole)  # 0 where they cancel
+    of_negative = -float(math.factorial(order)) * (both + zeta(1 - x.clamp(-1e300, 0)))
     pole = math.inf if order % 2 else -math.inf
-    below = torch.where(fraction == 0, pole, torch.where(x == -math.inf, math.nan, below))
-    return torch.where(x > 0, above, torch.where(x <= 0, below, math.nan))
+    of_negative = torch.where(fraction == 0, pole, torch.where(x == -math.inf, math.nan, of_negative))
+    return torch.where(x > 0, of_positive, torch.where(x <= 0, of_negative, math.nan))
 
 
 POLYGAMMA = unary(
     "polygamma",
-    parameters=(Parameter("k", integers(1, HIGHEST)),),
+    parameters=(Parameter("k", integers(1, MAX_ORDER)),),
     summary="The derivative number k of digamma; at 0 and the negative integers its limit from above, infinite.",
     emit=_polygamma,
     golden=_polygamma_golden,

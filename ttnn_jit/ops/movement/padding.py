@@ -29,7 +29,7 @@ def _padded(shapes: Sequence[Extents], padding: Padding, _: float) -> tuple[Part
     return (Part(tuple(before for before, _ in padding), Access.identity(shapes[0])),)
 
 
-def _around(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
+def _fill(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
     extents = (before + extent + after for extent, (before, after) in zip(shapes[0], padding, strict=True))
     return Background(tuple(extents), value)
 
@@ -46,7 +46,7 @@ PAD = movement(
     summary="The tensor padded with `value`; `padding` has the elements before and after, along the last dimensions.",
     canonicalize=_canonical_pad,
     joined=_padded,
-    filled=_around,
+    filled=_fill,
     golden=_pad_in_torch,
     aten="constant_pad_nd",
     examples=(
@@ -114,7 +114,7 @@ def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[li
     return first, [ops.sliced(x, axis, 0, after)] if after else []
 
 
-def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:
+def _pad_mode(mode: str, edges: Edges, description: str, in_numpy: Any) -> MacroOperation:
     def decompose(ops: Ops, x: Value, padding: Padding) -> Value:
         _, (checked, _) = _canonical_pad(x.shape, padding, 0)
         for axis, (before, after) in enumerate(checked):
@@ -135,7 +135,7 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation
         name="pad",
         ttnn_name=f"pad_{mode}",
         parameters=(OPERAND, Parameter("padding", PAIRS), Parameter("mode", CHOICE, mode)),
-        summary=f"The tensor padded by `padding`, {said}.",
+        summary=f"The tensor padded by `padding`, {description}.",
         source="torch.nn.functional.pad",
         decompose=decompose,
         golden=golden,
@@ -144,9 +144,9 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation
 
 
 PAD_MODES = (
-    _pad_by("reflect", _reflected, "with a reflection that does not repeat its edges", "reflect"),
-    _pad_by("replicate", _replicated, "with copies of its edges", "edge"),
-    _pad_by("circular", _wrapped, "with the elements of its other end", "wrap"),
+    _pad_mode("reflect", _reflected, "with a reflection that does not repeat its edges", "reflect"),
+    _pad_mode("replicate", _replicated, "with copies of its edges", "edge"),
+    _pad_mode("circular", _wrapped, "with the elements of its other end", "wrap"),
 )
 
 OPERATIONS = (PAD, PAD_TO, *PAD_MODES)

@@ -23,7 +23,7 @@ def _canonical(
     return SLICE_WRITE, bounds
 
 
-def _written(
+def _blocks(
     shapes: Sequence[Extents], begins: Sequence[int], _: Sequence[int], steps: Sequence[int]
 ) -> tuple[Part, ...]:
     whole, part = shapes
@@ -56,7 +56,7 @@ SLICE_WRITE = Movement(
     source="x[begins:ends:step] = part",
     summary="x with `part` in place of the elements of the slice.",
     canonicalize=_canonical,
-    joined=_written,
+    joined=_blocks,
     golden=_golden,
     examples=(
         (((64, 70), (64, 32)), ((0, 3), (64, 35), ())),

@@ -37,16 +37,16 @@ RESHAPE_ON_DEVICE = movement_alias(
 
 
 def _canonical_expand(shape: Extents, new: Sequence[int]) -> CanonicalCall:
-    own = (1,) * (len(new) - len(shape)) + shape
-    wanted = tuple(extent if other == -1 else other for extent, other in zip(own, new, strict=False))
+    padded = (1,) * (len(new) - len(shape)) + shape
+    target = tuple(extent if other == -1 else other for extent, other in zip(padded, new, strict=False))
     if len(new) < len(shape) or any(
-        other < 0 or extent not in {1, other} for extent, other in zip(own, wanted, strict=False)
+        other < 0 or extent not in {1, other} for extent, other in zip(padded, target, strict=False)
     ):
         raise ShapeError(
             f"a tensor of shape {list(shape)} does not expand to {list(new)}",
             help="only dimensions of extent 1 expand; -1 keeps an extent, and new dimensions come first",
         )
-    return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(own, wanted, strict=True)),)
+    return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(padded, target, strict=True)),)
 
 
 EXPAND = movement_alias(
@@ -61,7 +61,7 @@ EXPAND = movement_alias(
 )
 
 
-def _parts(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
+def _slices(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
     """The slices within `bounds` along `axis`."""
     return [ops.sliced(x, axis, *each) for each in bounds]
 
@@ -97,7 +97,7 @@ def _split_evenly(ops: Ops, x: Value, size: int, dim: int) -> list[Value]:
     if size < 1:
         raise ShapeError(f"`split_size` is at least 1, got {size}")
     starts = range(0, max(1, extent), size)
-    return _parts(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
+    return _slices(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
 
 
 SPLIT = MacroOperation(
@@ -113,7 +113,7 @@ SPLIT = MacroOperation(
 )
 
 
-def _split_at(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
+def _split_sizes(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
     bounds = [*itertools.pairwise(itertools.accumulate(sizes, initial=0))]
@@ -122,7 +122,7 @@ def _split_at(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]
             f"parts of {list(sizes)} elements do not make up dimension {axis} of {list(x.shape)}",
             help=f"their sum must be {extent}; only the last part may be larger than the rest",
         )
-    return _parts(ops, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
+    return _slices(ops, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
 
 
 SPLIT_SIZES = MacroOperation(
@@ -134,7 +134,7 @@ SPLIT_SIZES = MacroOperation(
         Parameter("dim", DIMENSION, 0),
     ),
     summary="Parts along `dim` with the numbers of elements in `split_size`; the last one has at most the rest.",
-    decompose=_split_at,
+    decompose=_split_sizes,
     collected_in=list,
     golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
     aten="split_with_sizes",
@@ -148,7 +148,7 @@ def _chunked(ops: Ops, x: Value, chunks: int, dim: int) -> list[Value]:
     if chunks < 1:
         raise ShapeError(f"`chunks` is at least 1, got {chunks}")
     if not x.shape[axis]:
-        return _parts(ops, x, axis, [(0, 0)] * chunks)  # the same number as torch
+        return _slices(ops, x, axis, [(0, 0)] * chunks)  # the same number as torch
     return _split_evenly(ops, x, math.ceil(x.shape[axis] / chunks), axis)
 
 
@@ -221,8 +221,8 @@ CONCAT_GROUPS = MacroOperation(
 
 def _rolled_along(ops: Ops, x: Value, shift: int, axis: int) -> Value:
     extent = x.shape[axis]
-    cut = -shift % extent if extent else 0
-    return x if cut == 0 else ops.call(CONCAT, _parts(ops, x, axis, [(cut, extent), (0, cut)]), axis)
+    start = -shift % extent if extent else 0
+    return x if start == 0 else ops.call(CONCAT, _slices(ops, x, axis, [(start, extent), (0, start)]), axis)
 
 
 def _rolled(ops: Ops, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> Value:

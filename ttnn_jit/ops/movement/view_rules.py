@@ -21,11 +21,11 @@ TILE = 32
 
 def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[CanonicalCall, ...]]:
     """For each result of an operation that returns views, the chain of movements from its operand."""
-    ops = _Chains()
+    ops = _ViewChains()
     return [made.handle for made in ops.results(operation, ops.values([spec], ()), *statics)]
 
 
-class _Chains(SpecOps):
+class _ViewChains(SpecOps):
     """The protocol that records movements: the handle of a value is the chain of movements to it."""
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
@@ -119,7 +119,7 @@ def are_dense(shape: Extents, strides: Strides) -> bool:
     if strides == dense:
         return True
     pairs = zip(shape, strides, dense, strict=True)
-    return 0 in shape or all(extent == 1 or stride == packed for extent, stride, packed in pairs)
+    return 0 in shape or all(extent == 1 or stride == dense_stride for extent, stride, dense_stride in pairs)
 
 
 def only_adds_ones(shape: Extents, new: Extents) -> bool:

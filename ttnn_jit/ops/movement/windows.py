@@ -24,9 +24,9 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 Pair = tuple[int, int]
 
 
-def _check_positive(what: str, values: Sequence[int]) -> None:
+def _check_positive(name: str, values: Sequence[int]) -> None:
     if min(values) < 1:
-        raise ShapeError(f"{what} is {list(values)}: the numbers must be at least 1")
+        raise ShapeError(f"{name} is {list(values)}: the numbers must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -75,15 +75,15 @@ class Windows:
         """
         if len(extents) != len(self.kernel):
             raise ShapeError(f"the kernel has {len(self.kernel)} dimensions, and the images {len(extents)}")
-        whole = self.padded(extents)
-        free = zip(whole, self.spans, self.stride, strict=True)
-        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in free)
+        padded = self.padded(extents)
+        dimensions = zip(padded, self.spans, self.stride, strict=True)
+        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in dimensions)
         if ceil:
             begins = zip(counts, self.stride, extents, self.padding, strict=True)
             counts = tuple(count - ((count - 1) * step >= own + before) for count, step, own, (before, _) in begins)
         if min(counts) < 1:
             raise ShapeError(
-                f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(whole)}",
+                f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(padded)}",
                 help="the window is dilation * (kernel - 1) + 1 elements wide",
             )
         return counts
@@ -114,13 +114,13 @@ def _windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents
     rank = len(kernel)
     counts = Windows(kernel, stride, ((0, 0),) * rank, dilation).count(shape[1:-1])
     dims = zip(range(1, rank + 1), stride, dilation, strict=True)
-    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), apart))) for dim, step, apart in dims)
+    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), tap_step))) for dim, step, tap_step in dims)
     return Access((shape[0], *counts, *kernel, shape[-1]), (Dim(0), *taps, Dim(2 * rank + 1)))
 
 
 def _golden(_: Any, x: Any, kernel: Extents, stride: Extents, dilation: Extents) -> Any:
-    for dim, (taps, step, apart) in enumerate(zip(kernel, stride, dilation, strict=True), start=1):
-        x = x.unfold(dim, apart * (taps - 1) + 1, step)[..., ::apart]
+    for dim, (taps, step, tap_step) in enumerate(zip(kernel, stride, dilation, strict=True), start=1):
+        x = x.unfold(dim, tap_step * (taps - 1) + 1, step)[..., ::tap_step]
     rank = len(kernel)
     return x.permute(*range(rank + 1), *range(rank + 2, 2 * rank + 2), rank + 1)
 
@@ -154,18 +154,18 @@ def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layou
 def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
     """`x` padded with `number` to the extents that `counts` windows cover, and by `channels` channels."""
     ends = zip(windows.reach(counts), x.shape[1:-1], windows.padding, strict=True)
-    spatial = ((before, max(0, reach - own - before)) for reach, own, (before, _) in ends)
-    around = ((0, 0), *spatial, (0, channels))
-    return ops.pad(x, around, number) if any(map(any, around)) else x
+    spatial = ((before, max(0, covered - own - before)) for covered, own, (before, _) in ends)
+    padding = ((0, 0), *spatial, (0, channels))
+    return ops.pad(x, padding, number) if any(map(any, padding)) else x
 
 
 def taps_of(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
     """Per tap, the tensor of its elements in all windows along one spatial dimension of a padded tensor."""
     dim = axis - 1
-    step, apart, count = windows.stride[dim], windows.dilation[dim], counts[dim]
+    step, dilation, count = windows.stride[dim], windows.dilation[dim], counts[dim]
     found = []
     for tap in range(windows.kernel[dim]):
         begins, ends, steps = [0] * len(x.shape), list(x.shape), [1] * len(x.shape)
-        begins[axis], ends[axis], steps[axis] = tap * apart, tap * apart + (count - 1) * step + 1, step
+        begins[axis], ends[axis], steps[axis] = tap * dilation, tap * dilation + (count - 1) * step + 1, step
         found.append(ops.slice(x, begins, ends, steps))
     return found

@@ -155,7 +155,7 @@ def _normalize_global(ops: Ops, x: Any) -> Any:
     return ops.reshaped(_normalize_hw(ops, flat), x.shape)
 
 
-def _over_planes(x: TensorSpec) -> TensorSpec:
+def _plane_result(x: TensorSpec) -> TensorSpec:
     return x.interleaved.with_(shape=(*tuple(x.shape)[:-2], 1, 1))
 
 
@@ -174,14 +174,14 @@ VAR_HW = _plane(
     "var_hw",
     "The variance over rows and columns, the last two dimensions, without Bessel's correction.",
     decompose=_plane_variance,
-    result=_over_planes,
+    result=_plane_result,
     golden=lambda torch, x: torch.var(x, (-2, -1), correction=0, keepdim=True),
 )
 STD_HW = _plane(
     "std_hw",
     "The standard deviation over rows and columns: the square root of `var_hw`.",
     decompose=lambda ops, x: ops.sqrt(_plane_variance(ops, x)),
-    result=_over_planes,
+    result=_plane_result,
     golden=lambda torch, x: torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
 NORMALIZE_HW = _plane(
@@ -217,7 +217,7 @@ def _check_batch(shape: Extents, *others: Any) -> None:
             raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the tensor {shape[1]} channels")
 
 
-def _along_channels(ops: Ops, numbers: Any, x: Any) -> Any:
+def _broadcast_over_channels(ops: Ops, numbers: Any, x: Any) -> Any:
     return ops.reshaped(numbers, (1, x.shape[1], *[1] * (len(x.shape) - 2)))
 
 
@@ -225,12 +225,12 @@ def _batch_normalised(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, b
     scale = ops.rsqrt(variance + eps)
     x = less(x, mean) * scale
     if weight is not None:
-        x = x * _along_channels(ops, weight, x)
-    return x if bias is None else x + _along_channels(ops, bias, x)
+        x = x * _broadcast_over_channels(ops, weight, x)
+    return x if bias is None else x + _broadcast_over_channels(ops, bias, x)
 
 
 def _batch_norm(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
-    mean, variance = (_along_channels(ops, each, x) for each in (mean, variance))
+    mean, variance = (_broadcast_over_channels(ops, each, x) for each in (mean, variance))
     return _batch_normalised(ops, x, [mean], variance, weight, bias, eps)
 
 
@@ -260,7 +260,7 @@ BATCH_NORM_INFERENCE = Composite(
 )
 
 
-def _updated(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
+def _running_average(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
     if old is None:
         return new
     kept = old * (1.0 - momentum)
@@ -273,10 +273,17 @@ def _batch_norm_training(
     shape = x.shape
     rows = ops.reshaped(x, (*shape[:2], math.prod(shape[2:])))
     parts, variance_of_rows = moments(ops, rows, lambda x: ops.mean(x, (0, 2), True))
-    parts, own_variance = [_along_channels(ops, each, x) for each in parts], _along_channels(ops, variance_of_rows, x)
+    parts, own_variance = (
+        [_broadcast_over_channels(ops, each, x) for each in parts],
+        _broadcast_over_channels(ops, variance_of_rows, x),
+    )
     result = _batch_normalised(ops, x, parts, own_variance, weight, bias, eps)
     own_mean = parts[0] if len(parts) == 1 else ops.add(*parts)
-    return result, _updated(ops, mean, own_mean, momentum), _updated(ops, variance, own_variance, momentum)
+    return (
+        result,
+        _running_average(ops, mean, own_mean, momentum),
+        _running_average(ops, variance, own_variance, momentum),
+    )
 
 
 def _training_results(x: TensorSpec, mean: TensorSpec | None, variance: TensorSpec | None, *_: Any) -> tuple[Any, ...]:
@@ -289,10 +296,10 @@ def _training_golden(
 ) -> Any:
     result = _batch_golden(torch, x, None, None, weight, bias, eps)
     axes = (0, *range(2, x.dim()))
-    spread = torch.var(x, axes, correction=0, keepdim=True)
+    own_variance = torch.var(x, axes, correction=0, keepdim=True)
     found = [
         new if old is None else torch.lerp(old, new.reshape(old.shape), momentum)
-        for old, new in ((mean, x.mean(axes, True)), (variance, spread))
+        for old, new in ((mean, x.mean(axes, True)), (variance, own_variance))
     ]
     return (result, *found)
 

@@ -47,11 +47,11 @@ def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: flo
     """Rows divided by the square root of `variance`, times the weight of each column, plus its bias."""
     x = x * ops.rsqrt(variance + epsilon)
     if weight is not None:
-        x = x * _beside_rows(ops, weight, x)
-    return x if bias is None else x + _beside_rows(ops, bias, x)
+        x = x * _broadcast_to_rows(ops, weight, x)
+    return x if bias is None else x + _broadcast_to_rows(ops, bias, x)
 
 
-def _beside_rows(ops: Ops, row: Any, x: Any) -> Any:
+def _broadcast_to_rows(ops: Ops, row: Any, x: Any) -> Any:
     """`row` in a shape that broadcasts to the rows of `x`; unchanged if it does already."""
     broadcasts = len(row.shape) <= len(x.shape) and row.shape[-1:] == x.shape[-1:]
     return row if broadcasts else ops.reshaped(row, x.shape[-1:])
@@ -119,7 +119,7 @@ def _check_pre(shape: Extents, residual: Extents | None) -> None:
     _check_rows(shape, None, None, residual, 0.0)
 
 
-def _in_tile(ops: Ops, column: Any) -> Any:
+def _padded_to_tile(ops: Ops, column: Any) -> Any:
     """A column, padded with zeros to the width of a tile."""
     return ops.pad(column, (*[(0, 0)] * (len(column.shape) - 1), (0, TILE_WIDTH - 1)), value=0.0)
 
@@ -128,7 +128,7 @@ def _sums(ops: Ops, x: Any, residual: Any, count: int) -> Any:
     x = x if residual is None else x + residual
     last = (len(x.shape) - 1,)
     summed = [ops.square(x), x][:count]
-    columns = [_in_tile(ops, ops.sum(each, last, True)) for each in summed]
+    columns = [_padded_to_tile(ops, ops.sum(each, last, True)) for each in summed]
     return columns[0] if count == 1 else ops.concat(columns, last[0])
 
 

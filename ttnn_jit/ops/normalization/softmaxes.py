@@ -108,7 +108,7 @@ def masked(ops: Ops, x: Any, scale: float | None, mask: Any) -> Any:
     return x + ops.reshaped(mask, mask.shape if extents is None else extents)
 
 
-def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
+def _extents_by_head(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
     """The extents of scores with a dimension for the heads, if their rows are several heads and the mask is for one."""
     if mask is None or min(len(mask), len(scores)) < 2 or mask[-1] != scores[-1] or is_broadcast_to(mask, scores):
         return None
@@ -117,12 +117,12 @@ def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
 
 
 def _check_scale_mask(scores: Extents, mask: Extents | None, *_: Any) -> None:
-    if _repeated(mask, scores) is None:
+    if _extents_by_head(mask, scores) is None:
         _check_mask(scores, mask, "mask")
 
 
 def _scale_mask(ops: Ops, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
-    by_head = None if mask is None else _repeated(mask.shape, x.shape)
+    by_head = None if mask is None else _extents_by_head(mask.shape, x.shape)
     if by_head is None:
         return softmax_of(ops, masked(ops, x, scale, mask), len(x.shape) - 1)
     one = ops.reshaped(mask, tuple(mask.shape)[-2:])
@@ -133,7 +133,7 @@ def _scores_in_torch(torch: Any, x: Any, mask: Any, scale: float | None) -> Any:
     x = x if scale is None else x * scale
     if mask is not None and mask.shape[-1] == 32 != x.shape[-1]:
         mask = mask.flatten(-2).unsqueeze(-2)
-    if mask is not None and (by_head := _repeated(mask.shape, x.shape)) is not None:
+    if mask is not None and (by_head := _extents_by_head(mask.shape, x.shape)) is not None:
         return torch.softmax(x.reshape(by_head) + mask.reshape(mask.shape[-2:]), -1).reshape(x.shape)
     return torch.softmax(x if mask is None else x + mask, -1)
 

@@ -21,8 +21,8 @@ def reducing_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routin
     (axis,) = axes
     extents, access = loops_along(shape, axis)
     others: list[Expr] = [Dim(dim) for dim in range(len(shape) - 1)]
-    found = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
-    return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(found))))
+    result = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
+    return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(result))))
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
@@ -80,19 +80,19 @@ def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:
     """The loop that folds row after row into the result by sum, product, maximum or minimum."""
 
     def loop_of(load: Any, store: Any) -> Any:
-        adds, multiplies, keeps_larger = (combine == name for name in ("sum", "prod", "max"))
+        is_sum, is_product, is_maximum = (combine == name for name in ("sum", "prod", "max"))
 
         def loop(x, down, across, result, rs, extent, width):  # type: ignore[no-untyped-def]
             for j in range(width):
-                result[j * rs] = x[j * across] if extent > 0 else store(1 if multiplies else 0)
+                result[j * rs] = x[j * across] if extent > 0 else store(1 if is_product else 0)
             for i in range(1, extent):
                 for j in range(width):
                     old, new = load(result[j * rs]), load(x[i * down + j * across])
-                    if adds:
+                    if is_sum:
                         result[j * rs] = store(old + new)
-                    elif multiplies:
+                    elif is_product:
                         result[j * rs] = store((old * new) & 0xFFFFFFFF)
-                    elif keeps_larger:
+                    elif is_maximum:
                         result[j * rs] = store(max(old, new))
                     else:
                         result[j * rs] = store(min(old, new))

@@ -53,13 +53,13 @@ def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], An
     The rounding error of a float32 mean may exceed the spread of `x`. The mean of the differences corrects it, and its
     square corrects the variance. Elements of narrower types that differ at all differ by more than that error.
     """
-    first = mean(x)
-    difference = x - first
+    rounded_mean = mean(x)
+    difference = x - rounded_mean
     squares = mean(ops.square(difference))
     if x.spec.dtype is not COMPUTE_TYPE:
-        return [first], squares
-    left = mean(difference)
-    return [first, left], ops.maximum(squares - ops.square(left), 0.0)
+        return [rounded_mean], squares
+    correction = mean(difference)
+    return [rounded_mean, correction], ops.maximum(squares - ops.square(correction), 0.0)
 
 
 def less(x: Any, parts: Sequence[Any]) -> Any:
@@ -79,14 +79,14 @@ def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: 
     return squares / float(max(count - correction, 0))
 
 
-def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
+def _dispersion(name: str, description: str, decompose: Callable[..., Any]) -> Composite:
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool, correction: bool) -> Any:
         return getattr(torch, name)(x, dim or None, correction=correction, keepdim=keepdim)
 
     return over_axes(
         name,
         Parameter("correction", FLAG, default=True),
-        summary=f"The {said} along dimensions; `correction` is Bessel's: the divisor is one less.",
+        summary=f"The {description} along dimensions; `correction` is Bessel's: the divisor is one less.",
         decompose=decompose,
         golden=golden,
         aten=f"{name}.correction",
@@ -98,7 +98,7 @@ def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
     )
 
 
-VAR = _spread("var", "variance", _variance)
-STD = _spread("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
+VAR = _dispersion("var", "variance", _variance)
+STD = _dispersion("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
 
 OPERATIONS = (MEAN, VAR, STD)

@@ -57,12 +57,12 @@ PROD = _reduction(
 )
 
 
-def _extreme(
-    name: str, said: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
+def _extremum(
+    name: str, description: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
 ) -> Reduction:
     return _reduction(
         name,
-        f"The {said} element along dimensions; NaN where one is.",
+        f"The {description} element along dimensions; NaN where one is.",
         combined_by,
         identity,
         of_integers=of_integers,
@@ -72,7 +72,7 @@ def _extreme(
     )
 
 
-MAX = _extreme("max", "largest", MAXIMUM, -math.inf, integer_reductions.MAX)
-MIN = _extreme("min", "smallest", MINIMUM, math.inf, integer_reductions.MIN)
+MAX = _extremum("max", "largest", MAXIMUM, -math.inf, integer_reductions.MAX)
+MIN = _extremum("min", "smallest", MINIMUM, math.inf, integer_reductions.MIN)
 
 OPERATIONS = (SUM, PROD, MAX, MIN)

@@ -95,8 +95,8 @@ def _index_loop(load: Any, _store: Any) -> Any:
         best, at = load(x[0]), 0
         for i in range(1, extent):
             value = load(x[i * xs])
-            further = value > best if largest else value < best
-            if further or (value != value and best == best):  # noqa: PLR0124 - NaN
+            is_better = value > best if largest else value < best
+            if is_better or (value != value and best == best):  # noqa: PLR0124 - NaN
                 best, at = value, i
         index[0] = at
 
@@ -108,7 +108,7 @@ def _index_specs(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[Ten
     return (x.interleaved.with_(shape=shape, dtype=DataType.UINT32),)
 
 
-def _index_along(name: str, *, largest: bool) -> Routine:
+def _index_routine(name: str, *, largest: bool) -> Routine:
     kind = "largest" if largest else "smallest"
     return Routine(
         name=f"{name}_along",
@@ -135,7 +135,7 @@ def _canonical_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tupl
     return axes, keepdim
 
 
-def _index_of(routine: Routine) -> Callable[..., Value]:
+def _lowered_to(routine: Routine) -> Callable[..., Value]:
     """The decomposition to `routine`, along one dimension or over the flattened tensor."""
 
     def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
@@ -160,7 +160,7 @@ def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
         parameters=REDUCED,
         summary=f"The index of the {kind} element along `dim`, or in the flat tensor; the first of equal ones, NaN "
         f"is the {kind}.",
-        decompose=_index_of(routine),
+        decompose=_lowered_to(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
         by_elements=farthest,
         aten=name,
@@ -173,8 +173,8 @@ def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     )
 
 
-ARGMAX_ALONG = _index_along("argmax", largest=True)
-ARGMIN_ALONG = _index_along("argmin", largest=False)
+ARGMAX_ALONG = _index_routine("argmax", largest=True)
+ARGMIN_ALONG = _index_routine("argmin", largest=False)
 ARGMAX = _index_operation(ARGMAX_ALONG, largest=True)
 ARGMIN = _index_operation(ARGMIN_ALONG, largest=False)
 

@@ -31,7 +31,7 @@ STATE_WORD = TensorSpec((1,), STATE_TYPE)
 NUMBERS_OF_A_DRAW = 2
 """The increment of a generator's counter per draw."""
 WORD = 1 << 32
-MOST_ELEMENTS = 1 << 30
+MAX_ELEMENTS = 1 << 30
 """Most elements of one draw: `arange` can represent twice as many indices, which `randn` uses."""
 RESOLUTION = 24
 """Bits of a uniform element, the upper ones of its word: float32 has all multiples of 2**-24 below 1."""
@@ -94,33 +94,33 @@ _STATE = (Parameter("draw", TENSOR), Parameter("key", TENSOR))
 _NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
 
 
-def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, offset: int = 0) -> Any:
     """Numbers in [0, 1) at the indices from `behind` on; the key of the draw is derived from both tensors."""
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
-    row = ops.reshape(arange(ops, rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
+    row = ops.reshape(arange(ops, rows, draw, offset, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
     index = row + arange(ops, columns, draw, dtype=STATE_TYPE)
     words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
-    own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
-    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [index, *own]), 32 - RESOLUTION])
+    draw_key = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
+    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [index, *draw_key]), 32 - RESOLUTION])
     return ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE) * 2.0 ** (-RESOLUTION)
 
 
-def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
-    indices = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
+def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, offset: int = 0) -> Any:
+    indices = torch.arange(offset, offset + math.prod(shape)).reshape(tuple(shape))
     low, high = (key.to(torch.int64) % WORD).tolist()
     (number,) = (draw.to(torch.int64) % WORD).tolist()
-    own = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
-    return (threefry((indices, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
+    draw_key = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
+    return (threefry((indices, 0), *draw_key)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
 
 
 def check_count(shape: Shape) -> None:
     """Check the number of elements of a draw.
 
     Raises:
-        ShapeError: `shape` has more than `MOST_ELEMENTS`.
+        ShapeError: `shape` has more than `MAX_ELEMENTS`.
     """
-    if math.prod(shape) > MOST_ELEMENTS:
-        raise ShapeError(f"a draw has at most {MOST_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise ShapeError(f"a draw has at most {MAX_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
 
 
 def _canonical_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:

@@ -29,28 +29,28 @@ def index_dtype(extent: int) -> DataType:
 def _topk_loop(load: Any, _store: Any) -> Any:
     """An insertion sort of the first `count` elements in the order of torch.topk; it is stable."""
 
-    def loop(x, xs, values, vs, indices, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        held = 0
+    def loop(x, stride, values, value_stride, indices, index_stride, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        found = 0
         for i in range(extent):
-            value = load(x[i * xs])
-            slot = held
+            value = load(x[i * stride])
+            slot = found
             while slot > 0:
-                other = load(values[(slot - 1) * vs])
+                other = load(values[(slot - 1) * value_stride])
                 if largest:
-                    before = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
+                    precedes = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
                 else:
-                    before = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
-                if not before:
+                    precedes = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
+                if not precedes:
                     break
                 slot -= 1
             if slot == count:
                 continue
-            held = min(held + 1, count)
-            for j in range(held - 1, slot, -1):
-                values[j * vs] = values[(j - 1) * vs]
-                indices[j * ps] = indices[(j - 1) * ps]
-            values[slot * vs] = x[i * xs]
-            indices[slot * ps] = i
+            found = min(found + 1, count)
+            for j in range(found - 1, slot, -1):
+                values[j * value_stride] = values[(j - 1) * value_stride]
+                indices[j * index_stride] = indices[(j - 1) * index_stride]
+            values[slot * value_stride] = x[i * stride]
+            indices[slot * index_stride] = i
 
     return loop
 
@@ -137,11 +137,11 @@ def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops
     extents, rank = (*indices, *weight[-2:]), len(indices)
     every = [Dim(axis) for axis in range(rank + 2)]
     rows = Access(extents, (*(Const(0) for _ in weight[:-2]), every[rank], every[rank + 1]))
-    kept = [every[axis] for axis in _kept_of_indices(indices)]
+    kept = [every[axis] for axis in _kept_dimensions(indices)]
     return RoutineLoops(extents, 2, (Access(extents, tuple(every[:rank])), rows, Access(extents, (*kept, every[-1]))))
 
 
-def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
+def _kept_dimensions(indices: Extents) -> tuple[int, ...]:
     """The dimensions of the indices in the result: of (batch, 1, 1, indices) ttnn keeps the first and the last."""
     rank = len(indices)
     return (0, rank - 1) if rank > 2 and all(extent == 1 for extent in indices[1:-1]) else tuple(range(rank))
@@ -149,12 +149,12 @@ def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
 
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
-    shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
+    shape = (*(extents[axis] for axis in _kept_dimensions(extents)), tuple(weight.shape)[-1])
     return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
 
 
-def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
-    kept = [indices.shape[axis] for axis in _kept_of_indices(tuple(indices.shape))]
+def _embedding_in_torch(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
+    kept = [indices.shape[axis] for axis in _kept_dimensions(tuple(indices.shape))]
     return weight.reshape(-1, weight.shape[-1])[indices.long().reshape(kept)]
 
 
@@ -176,7 +176,7 @@ EMBEDDING = Routine(
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,
-    golden=_embedded,
+    golden=_embedding_in_torch,
     check=_check_indices,
     aten="embedding",
     examples=(

@@ -25,10 +25,10 @@ Extents = tuple[int, ...]
 def _gather_loop(_load: Any, _store: Any) -> Any:
     """The elements at indices along one dimension; an index out of range is clamped."""
 
-    def loop(x, xs, index, ps, result, rs, count, extent):  # type: ignore[no-untyped-def]
+    def loop(x, stride, index, index_stride, result, result_stride, count, extent):  # type: ignore[no-untyped-def]
         for i in range(count):
-            at = min(max(int(index[i * ps]), 0), extent - 1)
-            result[i * rs] = x[at * xs]
+            at = min(max(int(index[i * index_stride]), 0), extent - 1)
+            result[i * result_stride] = x[at * stride]
 
     return loop
 
@@ -86,21 +86,21 @@ GATHER = Routine(
 def _scatter_loop(load: Any, store: Any) -> Any:
     """Stores or combines the source's elements at the indices; an index out of range is ignored."""
 
-    def loop(index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(index, index_stride, source, source_stride, result, result_stride, extent, count, reduction):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(count):
-            at = int(index[i * ps])
+            at = int(index[i * index_stride])
             if at < 0 or at >= extent:
                 continue
-            if way == 0:
-                result[at * rs] = source[i * ss]
+            if reduction == 0:
+                result[at * result_stride] = source[i * source_stride]
                 continue
-            old, new = load(result[at * rs]), load(source[i * ss])
-            if way == 1:
-                result[at * rs] = store(old + new)
-            elif way == 2:
-                result[at * rs] = store(old * new)
-            elif new != new or (way == 3 and new > old) or (way == 4 and new < old):  # noqa: PLR0124 - NaN
-                result[at * rs] = source[i * ss]
+            old, new = load(result[at * result_stride]), load(source[i * source_stride])
+            if reduction == 1:
+                result[at * result_stride] = store(old + new)
+            elif reduction == 2:
+                result[at * result_stride] = store(old * new)
+            elif new != new or (reduction == 3 and new > old) or (reduction == 4 and new < old):  # noqa: PLR0124 - NaN
+                result[at * result_stride] = source[i * source_stride]
 
     return loop
 
@@ -147,22 +147,22 @@ def _check_index_of_scatter(x: Any, index: Any, _: Any, dim: int) -> None:
     _check_index(x, index, dim)
 
 
-def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices: Parameter) -> Routine:
+def _scatter(ttnn_name: str, reduction: int, relation: str, in_torch: str | None, *choices: Parameter) -> Routine:
     name = "scatter" if choices else ttnn_name
     return Routine(
         name=name,
         ttnn_name=ttnn_name,
         parameters=(*_SCATTERED, *choices),
-        summary=f"The tensor with elements of `src` {said} the elements at the indices `index` along `dim`.",
+        summary=f"The tensor with elements of `src` {relation} the elements at the indices `index` along `dim`.",
         loop=_scatter_loop,
         loops=_scatter_loops,
         canonicalize=_canonical_scatter,
         updates=True,
         loaded=1,
         takes_scalars=True,
-        operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
+        operand_dtypes=(SCALARS, INDICES, SCALARS) if reduction else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
-        constants=lambda _: (way,),
+        constants=lambda _: (reduction,),
         golden=_scattered_in_torch(in_torch),
         check=_check_index_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
@@ -188,13 +188,13 @@ SCATTERED = (
 def _index_fill_loop(_load: Any, store: Any) -> Any:
     """A copy of the row, then stores of the number at the indices; an index out of range is ignored."""
 
-    def loop(x, xs, index, ps, result, rs, extent, count, value):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, stride, index, index_stride, result, result_stride, extent, count, value):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(extent):
-            result[i * rs] = x[i * xs]
+            result[i * result_stride] = x[i * stride]
         for i in range(count):
-            at = int(index[i * ps])
+            at = int(index[i * index_stride])
             if 0 <= at < extent:
-                result[at * rs] = store(value)
+                result[at * result_stride] = store(value)
 
     return loop
 
@@ -238,38 +238,40 @@ INDEX_FILL = Routine(
 def _sort_loop(load: Any, _store: Any) -> Any:  # noqa: C901 - one loop, as numba takes it
     """A heap sort of indices by element, then by index, so that it is stable; NaN is the largest element."""
 
-    def loop(x, xs, values, vs, indices, ps, extent, descending):  # type: ignore[no-untyped-def]
-        def before(i: Any, j: Any) -> Any:
-            a, b = load(x[i * xs]), load(x[j * xs])
+    def loop(x, stride, values, value_stride, indices, index_stride, extent, descending):  # type: ignore[no-untyped-def]
+        def precedes(i: Any, j: Any) -> Any:
+            a, b = load(x[i * stride]), load(x[j * stride])
             if a == b or (a != a and b != b):  # noqa: PLR0124 - NaN
                 return i < j
             less = a < b or (b != b and a == a)  # noqa: PLR0124 - NaN
             return less != descending
 
         for i in range(extent):
-            indices[i * ps] = i
+            indices[i * index_stride] = i
         start, end = extent // 2, extent
         while end > 1:
             if start > 0:
                 start -= 1
             else:
                 end -= 1
-                last = indices[end * ps]
-                indices[end * ps] = indices[0]
+                last = indices[end * index_stride]
+                indices[end * index_stride] = indices[0]
                 indices[0] = last
             root = start
             while 2 * root + 1 < end:
                 child = 2 * root + 1
-                if child + 1 < end and before(int(indices[child * ps]), int(indices[(child + 1) * ps])):
+                if child + 1 < end and precedes(
+                    int(indices[child * index_stride]), int(indices[(child + 1) * index_stride])
+                ):
                     child += 1
-                if not before(int(indices[root * ps]), int(indices[child * ps])):
+                if not precedes(int(indices[root * index_stride]), int(indices[child * index_stride])):
                     break
-                last = indices[root * ps]
-                indices[root * ps] = indices[child * ps]
-                indices[child * ps] = last
+                last = indices[root * index_stride]
+                indices[root * index_stride] = indices[child * index_stride]
+                indices[child * index_stride] = last
                 root = child
         for i in range(extent):
-            values[i * vs] = x[int(indices[i * ps]) * xs]
+            values[i * value_stride] = x[int(indices[i * index_stride]) * stride]
 
     return loop
 
@@ -316,13 +318,13 @@ def _triangle_loop(_load: Any, _store: Any) -> Any:
 
     def loop(x, xr, xc, result, rr, rc, rows, columns, diagonal, lower):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(rows):
-            first, beyond = (0, i + diagonal + 1) if lower else (i + diagonal, columns)
-            first, beyond = min(max(first, 0), columns), min(max(beyond, 0), columns)
+            first, end = (0, i + diagonal + 1) if lower else (i + diagonal, columns)
+            first, end = min(max(first, 0), columns), min(max(end, 0), columns)
             for j in range(first):
                 result[i * rr + j * rc] = 0
-            for j in range(first, beyond):
+            for j in range(first, end):
                 result[i * rr + j * rc] = x[i * xr + j * xc]
-            for j in range(max(first, beyond), columns):
+            for j in range(max(first, end), columns):
                 result[i * rr + j * rc] = 0
 
     return loop
