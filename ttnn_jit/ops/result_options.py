@@ -73,12 +73,14 @@ HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 QUEUE_KEYWORDS = ("queue_id", "cq_id")
 """Keywords for the command queue of a call; every operation and host function of ttnn takes them."""
 
-_OF_ALL = {parameter.name: parameter for parameter in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)}
-_SAME_BY_ANY_NAME = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
+_COMMON_PARAMETERS = {
+    parameter.name: parameter for parameter in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
+}
+_OPTION_OF_KIND = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
 """Kind of parameter -> the one option that all its names set."""
 OF_SEVERAL = {OUTPUT_OF_SEVERAL, WANTED}
 """Kinds of parameters for options of each of several results."""
-_OPTIONS = {*_SAME_BY_ANY_NAME, *OF_SEVERAL}
+_OPTIONS = {*_OPTION_OF_KIND, *OF_SEVERAL}
 """Kinds of parameters of operations that are options."""
 
 
@@ -285,10 +287,12 @@ def bind_options(
         option = option_of(overloads, keyword)
         if option is None:
             own[keyword] = value
-            if value is not None and keyword in _OF_ALL:  # an operation's own parameter may also take text of the IR
-                _OF_ALL[keyword].kind.bind(value, None, f"`{keyword}`")
+            if (
+                value is not None and keyword in _COMMON_PARAMETERS
+            ):  # an operation's own parameter may also take text of the IR
+                _COMMON_PARAMETERS[keyword].kind.bind(value, None, f"`{keyword}`")
         elif value is not None:
-            field = _SAME_BY_ANY_NAME.get(option.kind, option.name)
+            field = _OPTION_OF_KIND.get(option.kind, option.name)
             if field in given:
                 raise ArgumentError(f"{name}: `{given[field][0]}` and `{keyword}` are two names of one argument")
             given[field] = keyword, option.kind.bind(value, None, f"`{keyword}`")
@@ -301,7 +305,7 @@ def option_of(overloads: Iterable[Operation], keyword: str) -> Parameter | None:
     named = (each for each in parameters if keyword == each.name or (keyword in each.aliases and each.kind in _OPTIONS))
     declared = next(named, None)
     if declared is None:
-        return _OF_ALL.get(keyword)
+        return _COMMON_PARAMETERS.get(keyword)
     return declared if declared.kind in _OPTIONS else None
 
 

@@ -22,7 +22,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
 MAX_RUNS = 64  # of one function, one for each path through its branches
 MAX_CALLS = 4096
-ACTS_ONCE = (builtins.print, builtins.breakpoint, builtins.input)
+SIDE_EFFECTS = (builtins.print, builtins.breakpoint, builtins.input)
 """Functions with side effects that would happen during tracing, and in no call."""
 
 
@@ -40,7 +40,7 @@ def trace(function: types.FunctionType, parameters: Sequence[str]) -> TracedBody
     copied = rebind(function, tracer.replacement)
     arguments = [Traced(tracer, name) for name in parameters]
     try:
-        result = tracer.join(lambda: tracer.operand(copied(*arguments)), ())
+        result = tracer.merge_paths(lambda: tracer.operand(copied(*arguments)), ())
     except UntraceableError:
         raise
     except (
@@ -63,9 +63,9 @@ class _Tracer:
     def __init__(self, parameters: Sequence[str]) -> None:
         self._known: dict[tuple[str, tuple[str, ...]], str] = {}
         self._calls: list[Call] = []
-        self._taken = set(parameters)
-        self._forced: tuple[bool, ...] = ()
-        self._decided: dict[str, bool] = {}
+        self._used_names = set(parameters)
+        self._forced_outcomes: tuple[bool, ...] = ()
+        self._outcomes: dict[str, bool] = {}
         self._runs = 0
 
     def __getattr__(self, name: str) -> Callable[..., Operand]:
@@ -85,8 +85,8 @@ class _Tracer:
         if key not in self._known:
             if len(self._calls) >= MAX_CALLS:
                 raise UntraceableError(f"it takes more than {MAX_CALLS} steps")
-            name = next(name for k in range(len(self._calls), 1 << 30) if (name := f"t{k}") not in self._taken)
-            self._taken.add(name)
+            name = next(name for k in range(len(self._calls), 1 << 30) if (name := f"t{k}") not in self._used_names)
+            self._used_names.add(name)
             self._known[key] = name
             self._calls.append(Call(name, function, tuple(operands)))
         return self._known[key]
@@ -103,26 +103,26 @@ class _Tracer:
 
     # Branches
 
-    def join(self, run: Callable[[], Operand], outcomes: tuple[bool, ...]) -> Operand:
+    def merge_paths(self, run: Callable[[], Operand], outcomes: tuple[bool, ...]) -> Operand:
         """The result of all paths whose first branches take `outcomes`."""
         self._runs += 1
         if self._runs > MAX_RUNS:
             raise UntraceableError(f"its branches make more than {MAX_RUNS} paths")
-        self._forced, self._decided = outcomes, {}
+        self._forced_outcomes, self._outcomes = outcomes, {}
         result = run()
-        masks = list(self._decided)
+        masks = list(self._outcomes)
         for k in reversed(range(len(outcomes), len(masks))):
-            other = self.join(run, (*outcomes, *[True] * (k - len(outcomes)), False))
+            other = self.merge_paths(run, (*outcomes, *[True] * (k - len(outcomes)), False))
             if repr(other) != repr(result):
                 result = self.call("select", (masks[k], result, other))
         return result
 
     def decide(self, mask: str) -> bool:
         """The outcome of a branch on `mask` in this run; every branch on one mask takes the same outcome."""
-        if mask not in self._decided:
-            at = len(self._decided)
-            self._decided[mask] = self._forced[at] if at < len(self._forced) else True
-        return self._decided[mask]
+        if mask not in self._outcomes:
+            at = len(self._outcomes)
+            self._outcomes[mask] = self._forced_outcomes[at] if at < len(self._forced_outcomes) else True
+        return self._outcomes[mask]
 
     # Values
 
@@ -179,10 +179,10 @@ class _Tracer:
     def replacement(self, value: Any) -> Any:
         """The traced counterpart of the value of a name; `value` itself if it has none."""
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
-            return _Functions(self, value)
+            return _TracedModule(self, value)
         if value is builtins.min or value is builtins.max:
             return self._smallest if value is builtins.min else self._largest
-        if any(value is shown for shown in ACTS_ONCE):
+        if any(value is shown for shown in SIDE_EFFECTS):
             return self._untraceable(f"it calls `{value.__name__}`")
         if value is builtins.float:
             return lambda x=0.0: x if isinstance(x, Traced) else float(x)
@@ -208,12 +208,12 @@ class _Tracer:
         return call
 
     def _smallest(self, first: Any, *others: Any) -> Any:
-        return self._chosen("lt", first, others, builtins.min)
+        return self._extremum("lt", first, others, builtins.min)
 
     def _largest(self, first: Any, *others: Any) -> Any:
-        return self._chosen("gt", first, others, builtins.max)
+        return self._extremum("gt", first, others, builtins.max)
 
-    def _chosen(self, comparison: str, first: Any, others: Sequence[Any], original: Callable[..., Any]) -> Any:
+    def _extremum(self, comparison: str, first: Any, others: Sequence[Any], original: Callable[..., Any]) -> Any:
         """As Python's min and max: a later value replaces an earlier one only if it is strictly better."""
         if not any(isinstance(value, Traced) for value in (first, *others)):
             return original(first, *others)
@@ -239,7 +239,7 @@ def _belongs_to(function: Any) -> str:
     return module if isinstance(module, str) else "numpy" if type(function).__name__ == "ufunc" else ""
 
 
-class _Functions:
+class _TracedModule:
     """`math` or numpy for a traced function: its functions accept traced values."""
 
     def __init__(self, tracer: _Tracer, module: types.ModuleType) -> None:
@@ -323,11 +323,13 @@ def _round(self: Traced, digits: int | None = None) -> Any:
 
 
 _BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow"}
-_OTHERS = {name: name for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "floor", "ceil", "trunc")}
+_UNARY_AND_COMPARISONS = {
+    name: name for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "floor", "ceil", "trunc")
+}
 
 
 def _install_operators() -> None:
-    for stem, function in {**_BINARY, **_OTHERS}.items():
+    for stem, function in {**_BINARY, **_UNARY_AND_COMPARISONS}.items():
         setattr(Traced, f"__{stem}__", _method(function))
     for stem, function in _BINARY.items():
         setattr(Traced, f"__r{stem}__", _method(function, reflected=True))

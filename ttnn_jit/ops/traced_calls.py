@@ -40,7 +40,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
     classes = classes_of_calls()
     own = [vars(cls).get("__call__") for cls in classes]
     for cls in classes:
-        cls.__call__ = _asking(cls.__call__)
+        cls.__call__ = _intercepted(cls.__call__)
     try:
         yield
     finally:
@@ -55,22 +55,22 @@ def tracing(tracer: Tracer) -> Iterator[None]:
 
 def classes_of_calls() -> list[Any]:
     """The traceable classes, and their subclasses with a ``__call__`` of their own."""
-    return [cls for root in _CLASSES for cls in _with_own_call(root)]
+    return [cls for root in _CLASSES for cls in _overriding_classes(root)]
 
 
-def _with_own_call(root: Any) -> Iterator[Any]:
+def _overriding_classes(root: Any) -> Iterator[Any]:
     """`root`, and its subclasses with a ``__call__`` of their own."""
     yield root
     for cls in root.__subclasses__():
-        yield from (found for found in _with_own_call(cls) if found is not cls or "__call__" in vars(cls))
+        yield from (found for found in _overriding_classes(cls) if found is not cls or "__call__" in vars(cls))
 
 
-def _asking(call: Callable[..., Any]) -> Callable[..., Any]:
-    def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _intercepted(call: Callable[..., Any]) -> Callable[..., Any]:
+    def intercepted(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = in_trace(self, args, kwargs)
         return call(self, *args, **kwargs) if result is NotImplemented else result
 
-    return asking
+    return intercepted
 
 
 def in_trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

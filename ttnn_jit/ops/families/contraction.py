@@ -91,12 +91,12 @@ class Contraction(Operation):
             raise self._refusal(shapes, error.message, error.help) from None
         found: dict[Hashable, int] = {}
         for label, extent in (*zip(named.left, left, strict=True), *zip(named.right, right, strict=True)):
-            before = found.setdefault(label, extent)
-            if extent != before and label == named.contracted:
-                raise self._refusal(shapes, f"the dimensions to contract have {before} and {extent} elements", None)
-            if extent != before and 1 not in {extent, before}:
-                raise self._refusal(shapes, f"dimensions of {before} and of {extent} do not broadcast", None)
-            found[label] = extent if before == 1 else before
+            known = found.setdefault(label, extent)
+            if extent != known and label == named.contracted:
+                raise self._refusal(shapes, f"the dimensions to contract have {known} and {extent} elements", None)
+            if extent != known and 1 not in {extent, known}:
+                raise self._refusal(shapes, f"dimensions of {known} and of {extent} do not broadcast", None)
+            found[label] = extent if known == 1 else known
         return named, found
 
     def contradiction(

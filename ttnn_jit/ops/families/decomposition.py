@@ -124,7 +124,7 @@ class SpecOps(Ops):
         return Value(self, spec)
 
 
-class _Regroupings(SpecOps):
+class _RequantizationCount(SpecOps):
     """The protocol that counts requantizations of block floats.
 
     The handle of a value is the number of movements that may change which elements share an exponent, on the longest
@@ -136,8 +136,8 @@ class _Regroupings(SpecOps):
         counts = [each.handle for each in operands if isinstance(each, Value)]
         count = None
         if None not in counts and operation.only_moves(specs, statics):
-            anew = not isinstance(operation, Movement) or operation.regroups(specs, statics)
-            count = max(counts, default=0) + anew
+            requantizes = not isinstance(operation, Movement) or operation.regroups(specs, statics)
+            count = max(counts, default=0) + requantizes
         return [Value(self, spec, count) for spec in operation.results(specs, statics)]
 
 
@@ -184,9 +184,9 @@ class Decomposed(Operation):
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
-        return [*self._called(ops, operands, statics)]
+        return [*self._calls(ops, operands, statics)]
 
-    def _called(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> Iterator[Value]:
+    def _calls(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> Iterator[Value]:
         arguments = [[*operands]] if self.is_variadic else operands
         try:
             found = self.decompose(ops, *arguments, *statics)
@@ -288,7 +288,7 @@ class MacroOperation(Decomposed):
             each = given[index]
             if isinstance(each, Value) and (self.in_float32 or each.spec.dtype.is_block_float):
                 given[index] = ops.rounded(each, COMPUTE_TYPE)
-        called = self._called(ops, given, statics)
+        called = self._calls(ops, given, statics)
         found = [ops.rounded(*each) for each in zip(called, dtypes, strict=True)] if dtypes else [*called]
         return [ops.reshape(each, each.shape) if each in operands else each for each in found]
 
@@ -298,15 +298,15 @@ class MacroOperation(Decomposed):
             return [each.spec.dtype for each in operands[self.dtype_from :] if isinstance(each, Value)]
         specs = specs_of(operands)
         is_packed = any(isinstance(each, TensorSpec) and each.dtype.is_block_float for each in specs)
-        if not is_packed or (self._regroupings(specs, statics) or 0) < 2:
+        if not is_packed or (self._requantizations(specs, statics) or 0) < 2:
             return []
         ops = SpecOps()
-        return [value.spec.dtype for value in self._called(ops, ops.values(specs), statics)]
+        return [value.spec.dtype for value in self._calls(ops, ops.values(specs), statics)]
 
-    def _regroupings(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> int | None:
+    def _requantizations(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> int | None:
         """The most requantizations on a path to a result; None if calls do more than move."""
-        ops = _Regroupings()
-        counts = [value.handle for value in self._called(ops, ops.values(specs, 0), statics)]
+        ops = _RequantizationCount()
+        counts = [value.handle for value in self._calls(ops, ops.values(specs, 0), statics)]
         return None if None in counts else max(counts, default=0)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
@@ -320,7 +320,7 @@ class MacroOperation(Decomposed):
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether all operations that it calls only move."""
-        return self._regroupings(specs, statics) is not None
+        return self._requantizations(specs, statics) is not None
 
     @property
     def rules(self) -> str:

@@ -15,24 +15,24 @@ NAMES_OF_TYPES = {
 }  # fmt: skip
 """Name of a `UnaryOpType` -> the operation's name in the IR, where that is not the lower-case name of the type."""
 
-_CHOOSES_A_KERNEL = frozenset(
+_TYPES_OF_KERNEL_VARIANTS = frozenset(
     {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
 )
 """Types whose parameters choose the accuracy of a chip's kernel, and not the function."""
 
-_OF_KERNELS = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
+_KERNEL_ALIASES = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
 """Further name in ttnn, some of approximate kernels -> the operation."""
 
 
 def function_named(name: str) -> str:
     """The name of the function of ttnn's activation `name`."""
-    return _OF_KERNELS.get(name, name)
+    return _KERNEL_ALIASES.get(name, name)
 
 
 def function_of_type(activation: UnaryWithParam) -> tuple[str, tuple[float, ...]]:
     """The IR's name of an activation's function, and the function's arguments after the tensor."""
     kind = activation.op_type.name
-    return NAMES_OF_TYPES.get(kind, kind.lower()), () if kind in _CHOOSES_A_KERNEL else activation.params
+    return NAMES_OF_TYPES.get(kind, kind.lower()), () if kind in _TYPES_OF_KERNEL_VARIANTS else activation.params
 
 
 def activation_text(activation: str | UnaryOpType | UnaryWithParam) -> str:

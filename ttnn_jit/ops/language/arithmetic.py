@@ -14,16 +14,16 @@ from ttnn_jit.specs.tensor_spec import DataType
 def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
     """The element types whose arithmetic has all functions that ``emit(b, *operands)`` calls."""
     kinds = (
-        (FLOATS, _Names(Emit)),
-        (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole)),
-        (_SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
-        (TRUTHS, _Names(EmitTruths, has=_is_truth)),
-        (INT64S, _Names(_Nothing, has=lambda _: False)),
+        (FLOATS, _MockBuilder(Emit)),
+        (INTEGERS - _SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole)),
+        (_SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
+        (TRUTHS, _MockBuilder(EmitTruths, has=_is_truth)),
+        (INT64S, _MockBuilder(_EmptyProtocol, has=lambda _: False)),
     )
-    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _runs(emit, arity, names)))
+    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _supports(emit, arity, names)))
 
 
-class _Nothing(Protocol):
+class _EmptyProtocol(Protocol):
     """The empty protocol, for an ``emit`` that returns an operand."""
 
 
@@ -41,19 +41,19 @@ _SIGN_EXTENDED = frozenset(
 """Types that kernels sign-extend; a logical right shift would shift the copies of the sign in."""
 
 
-def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
+def _supports(emit: Callable[..., Any], arity: int, names: _MockBuilder) -> bool:
     try:
         emit(names, *[object()] * arity)
-    except _LacksError:
+    except _UnsupportedError:
         return False
     return True
 
 
-class _LacksError(Exception):
+class _UnsupportedError(Exception):
     """The arithmetic lacks a function or a number."""
 
 
-class _Names:
+class _MockBuilder:
     """A mock builder with the functions of a protocol, which compute nothing."""
 
     def __init__(
@@ -64,25 +64,25 @@ class _Names:
 
     def const(self, value: float) -> object:
         if not self._has(value):
-            raise _LacksError(value)
+            raise _UnsupportedError(value)
         return object()
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in self._functions:
-            raise _LacksError(name)
-        return partial(_computed, name)
+            raise _UnsupportedError(name)
+        return partial(_mock_call, name)
 
 
-def _computed(name: str, *operands: Any) -> object:
+def _mock_call(name: str, *operands: Any) -> object:
     """A mock value.
 
     Raises:
         TypeError: An operand of `name` is a bare number where a value is necessary.
     """
-    if name in _OF_ELEMENTS and any(isinstance(operand, int | float) for operand in operands):
+    if name in _VALUE_FUNCTIONS and any(isinstance(operand, int | float) for operand in operands):
         raise TypeError(f"`{name}` in a tile body takes elements: write `b.const(...)` around a number")
     return object()
 
 
-_OF_ELEMENTS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
+_VALUE_FUNCTIONS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
 """Functions without parameters that are bare numbers."""

@@ -65,32 +65,32 @@ def bind(
     Raises:
         ArgumentError: No declaration fits; the text says why, and lists the signatures.
     """
-    of_names: list[ArgumentError] = []
-    of_values: list[ArgumentError] = []
-    of_dtypes: list[BoundCall] = []
+    name_errors: list[ArgumentError] = []
+    value_errors: list[ArgumentError] = []
+    wrong_dtypes: list[BoundCall] = []
     for operation in overloads:
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error.with_traceback(None))  # the traceback would make a cycle with the caller's frames
+            name_errors.append(error.with_traceback(None))  # the traceback would make a cycle with the caller's frames
             continue
         try:
             bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
             raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         except ArgumentError as error:
-            of_values.append(error.with_traceback(None))
+            value_errors.append(error.with_traceback(None))
             continue
         if all(dtype is None or operation.accepts(dtype) for dtype in map(dtype_of, bound.operands)):
             return bound
-        of_dtypes.append(bound)
-    if of_dtypes:
-        return of_dtypes[0]  # the builder of the op reports the dtype, with the op's location
+        wrong_dtypes.append(bound)
+    if wrong_dtypes:
+        return wrong_dtypes[0]  # the builder of the op reports the dtype, with the op's location
     signatures = " or ".join(f"`{operation.call_text}`" for operation in overloads)
-    fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
+    note = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # A declaration whose keywords fit gives the better error.
-    meant = [*of_values, *of_names][0]
-    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
+    meant = [*value_errors, *name_errors][0]
+    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{note}")
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:
@@ -104,7 +104,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         if value is None:
             found.append(_Operand(operand, None, None, what))
             continue
-        for each, named in _each(operand, value, what):
+        for each, named in _tensors_of(operand, value, what):
             dtype = dtype_of(each)
             found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
     in_order = [*found[operation.dtype_from :], *found]
@@ -143,7 +143,7 @@ class _Operand(NamedTuple):
         return beside.whole(value, self.what) if exact else float(value)
 
 
-def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
+def _tensors_of(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
     """The tensors in the argument of an operand, each with its name in errors."""
     if not isinstance(operand.kind, TensorsKind):
         yield value, what
@@ -171,18 +171,18 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     if len(args) > len(names):
         raise ArgumentError(f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}")
     given = dict(zip(names, args, strict=False))
-    may_be: dict[str, tuple[str, ...]] = {}
+    candidates: dict[str, tuple[str, ...]] = {}
     for keyword, value in kwargs.items():
         meant = operation.named_by.get(keyword, ())
         if not meant or meant[0] not in operation.chosen_by:
-            may_be[keyword] = meant
+            candidates[keyword] = meant
         elif value != operation.chosen_by[meant[0]]:
             raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
-    for keyword in sorted(may_be, key=lambda keyword: len(may_be[keyword])):
-        if not (meant := may_be[keyword]):
+    for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
+        if not (meant := candidates[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")
-        left = [name for name in meant if name not in given]
-        if not left:
+        unset = [name for name in meant if name not in given]
+        if not unset:
             raise ArgumentError(f"`{operation.name}` got two values for `{meant[0]}`")
-        given[left[0]] = kwargs[keyword]
+        given[unset[0]] = kwargs[keyword]
     return given
