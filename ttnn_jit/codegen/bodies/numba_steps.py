@@ -22,7 +22,7 @@ from ttnn_jit.kernels.numba.python_scalar import INDENT, PythonScalar
 
 
 def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
-    """The statements that `write` adds to the builder, which does not keep them."""
+    """The statements that `write` emits, removed from the builder."""
     before, builder.lines = builder.lines, []
     write()
     written, builder.lines = builder.lines, before
@@ -30,29 +30,31 @@ def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
 
 
 def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
-    """`lines` in loops, the innermost of which comes first."""
+    """`lines` within loops; `loops` lists the innermost one first."""
     heads = [f"{INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
     return [*heads, *(INDENT * len(heads) + line for line in lines)]
 
 
-def write_steps(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
+def write_steps(body: KernelBody, builder: PythonScalar, elements: Sequence[str]) -> None:
     """Writes a body's steps for one element.
 
     Args:
         body: The steps.
         builder: Gets the statements.
-        places: By stream, the element that is loaded or stored.
+        elements: By stream, the element that is loaded or stored.
     """
     values: list[str] = []
     for step in body.steps:
-        values.append(_written(step, values, body, builder, places))
+        values.append(_written(step, values, body, builder, elements))
 
 
-def _written(step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> str:
+def _written(
+    step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, elements: Sequence[str]
+) -> str:
     assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
     match step:
         case Load():
-            return str(builder.loaded(places[step.stream], body.streams[step.stream].dtype))
+            return str(builder.loaded(elements[step.stream], body.streams[step.stream].dtype))
         case Cast():
             source, value = body.dtype_of(step.operand), values[step.operand]
             return value if step.dtype is source else str(builder.typecast(value, source, step.dtype, body.numerics))
@@ -60,12 +62,12 @@ def _written(step: Step, values: Sequence[str], body: KernelBody, builder: Pytho
             return str(builder.round_to(_applied(step, values, builder), step.dtype, body.numerics))
         case Store():
             value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
-            builder.lines.append(f"{places[step.stream]} = {value}")
+            builder.lines.append(f"{elements[step.stream]} = {value}")
             return ""
 
 
 def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
-    """What an op computes, before it is rounded."""
+    """The result of an op before rounding."""
     arithmetic = builder.arithmetic(step.dtype.compute)
     operation = operation_of_tile(step.tile_name)
     builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")

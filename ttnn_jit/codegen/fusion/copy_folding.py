@@ -1,8 +1,8 @@
-"""Copies folded into what reads them, or into what writes them: launches that only move elements.
+"""Copy folding: launches that only move elements are folded into their readers or their writer.
 
-What a kernel reads through a copy has the bits that the copy has, so that no result changes; nor does what it writes in
-another shape. A tensor that all its readers read through is in no memory: windows of a pool, slices, transposed
-operands of a product.
+Reading through a copy gives the bits of the copy, and writing in another shape keeps them, so that no result changes. A
+copy that all its readers read through is never materialized: windows of a pool, slices, transposed operands of a
+product.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.reading.packing import repacking
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, LaunchIndices, Readers, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.nest.streams import InnerAccess
@@ -22,16 +22,16 @@ from ttnn_jit.specs.access.access import reshaped
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
-"""Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
+"""Least terms of the innermost contracted loop of a product: fewer are packed one by one, so that a copy pays."""
 
 SHORT_RUN = 128
-"""Elements of an innermost loop below which starting it costs as much as running it."""
+"""Elements of an innermost loop below which its start costs as much as its iterations."""
 _FEW = 8
-"""A copy is small if its reader has so many times its elements: making it costs next to nothing."""
+"""A copy is small if its reader visits at least this many times its elements."""
 
 
 def only_copies(bound: BoundKernel) -> bool:
-    """Whether a kernel writes all of a tensor, and computes nothing."""
+    """Whether a kernel writes a whole tensor and computes nothing."""
     return only_moves(bound) and bound.outputs[0].view.access is None
 
 
@@ -63,13 +63,13 @@ def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Ope
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
     found: list[HostLaunch | None] = list(plan.launches)
-    readers, writers = places_by_value(plan.launches)
-    for place, copy in enumerate(found):
+    readers, writers = launch_indices(plan.launches)
+    for index, copy in enumerate(found):
         is_between = copy and only_copies(copy.bound) and copy.bound.outputs[0].value not in plan.results
-        folded = _folded(copy, found, place, readers, writers) if copy and is_between else None
+        folded = _folded(copy, found, index, readers, writers) if copy and is_between else None
         if copy is None or folded is None:
             continue
-        found[place] = None
+        found[index] = None
         for reader, through in folded.items():
             found[reader] = through
             readers[copy.bound.inputs[0].value].append(reader)
@@ -77,12 +77,12 @@ def read_through_copies(plan: HostPlan) -> HostPlan:
 
 
 def _folded(
-    copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
+    copy: HostLaunch, launches: Sequence[HostLaunch | None], index: int, readers: LaunchIndices, writers: LaunchIndices
 ) -> dict[int, HostLaunch] | None:
-    """By place, the later launches that read through `copy`; None if one of its readers cannot."""
+    """The later launches, by index, rewritten to read through `copy`; None if one of its readers cannot."""
     value = copy.bound.outputs[0].value
-    later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
-    if not later or max(writers[value]) > place:
+    later = {each: launch for each in readers[value] if each > index and (launch := launches[each]) is not None}
+    if not later or max(writers[value]) > index:
         return None
     found = {}
     for each, launch in later.items():
@@ -99,21 +99,21 @@ def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     found = _changed(bound, inputs, bound.outputs)
     if found is None or _is_cut_short(found, bound, copy.bound):
         return None
-    if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
+    if not _keeps_locality(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found)
 
 
 def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
-    """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
+    """Whether reading through a small copy with repeated elements shortens the runs of the innermost loop."""
     run, small = bound.loops.extents[-1], math.prod(copy.loops.extents) * _FEW <= math.prod(before.loops.extents)
     return small and run < SHORT_RUN <= before.loops.extents[-1]
 
 
-def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
-    """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
+def _keeps_locality(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
+    """Whether these streams are still read along their cache lines; a product packs along either of its loops.
 
-    A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
+    A product must not get more outer loops in which an operand is invariant: it is packed again in each of their steps.
     """
     if isinstance(bound.kernel, Contract):
         near = all(1 in bound.loops.strides[k][-3:] for k in streams)
@@ -123,7 +123,7 @@ def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int])
 
 
 def _packed_again(bound: BoundKernel) -> int:
-    """The loops around a product, and around its rows, in which one of its operands stays."""
+    """The number of loops around a product and its rows in which one of its operands is invariant."""
     product = bound.product
     read = [bound.loops.strides[k] for k in product.factors]
     around = len(bound.loops.extents) - 1 - product.contracted.count - product.contracted.row_loops
@@ -134,34 +134,34 @@ def _packed_again(bound: BoundKernel) -> int:
 
 
 def write_for_copies(plan: HostPlan) -> HostPlan:
-    """The launches without copies of one shape to another that the launch before can write for."""
+    """The plan without reshaping copies whose result the launch before can write itself."""
     found: list[HostLaunch] = []
-    places: Places = defaultdict(list)  # of those found
-    _, writers = places_by_value(plan.launches)
+    writers_found: LaunchIndices = defaultdict(list)  # of those found
+    _, writers = launch_indices(plan.launches)
     readers = plan.readers
     for launch in plan.launches:
         bound = launch.bound
-        before = places[bound.inputs[0].value] if only_copies(bound) else []
+        before = writers_found[bound.inputs[0].value] if only_copies(bound) else []
         alone = len(writers[bound.outputs[0].value]) == 1
         shaped = _writing_for(launch, found[before[0]], readers) if len(before) == 1 and alone else None
         if shaped is None:
-            _note_written(places, launch, len(found))
+            _note_written(writers_found, launch, len(found))
             found.append(launch)
         else:
-            (place,) = before
+            (index,) = before
             before.clear()
-            _note_written(places, shaped, place)
-            found[place] = shaped
+            _note_written(writers_found, shaped, index)
+            found[index] = shaped
     return replace(plan, launches=tuple(found))
 
 
-def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
+def _note_written(writers_found: LaunchIndices, launch: HostLaunch, index: int) -> None:
     for output in launch.bound.outputs:
-        places[output.value].append(place)
+        writers_found[output.value].append(index)
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
-    """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
+    """The launch that writes the result of `copy`; None if its own result is read too, or it is no reshape."""
     (source,), (target,), (output, *more) = copy.bound.inputs, copy.bound.outputs, writer.bound.outputs
     access = source.view.access
     if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:
@@ -169,8 +169,8 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
     old, new = output.view.shape, target.view.shape
     if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
         return None
-    place = View(target.view.spec, reshaped(new, old))
-    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, place),))
+    view = View(target.view.spec, reshaped(new, old))
+    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, view),))
     if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
         return None
     return HostLaunch((*writer.ops, *copy.ops), found)

@@ -16,47 +16,50 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
+    """The launches of `op`: per operand one launch, or two if only a dense copy of the operand is strided.
 
     Raises:
-        CompileError: No loops walk that either.
+        CompileError: Even a dense copy is not strided.
     """
     result, numerics = reader.operand(op.results[0]), reader.numerics
     whole = tuple(result.view.spec.shape)
     kernels = _filling(op, result, numerics)
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
-        place = result if is_whole else result.viewed(part.place)
+        target = result if is_whole else result.viewed(part.result_access)
         try:
-            kernels += copies_of(reader.operand(value), part.access, place, numerics)
+            kernels += copies_of(reader.operand(value), part.access, target, numerics)
         except NotStridedError:
             raise refusal(op, NOT_STRIDED) from None
     return kernels
 
 
 def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launch that writes a tensor of one number."""
+    """The launch that fills a tensor with one number."""
     return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
-def _fill(place: Operand, number: float, numerics: Numerics) -> BoundKernel:
-    return kernel_over((), (place,), filled_with(number, place.view.spec.dtype), numerics)
+def _fill(target: Operand, number: float, numerics: Numerics) -> BoundKernel:
+    return kernel_over((), (target,), filled_with(number, target.view.spec.dtype), numerics)
 
 
 def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundKernel]:
-    """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
+    """The launches that fill the result around the block that `op` moves; none if the block is the whole result."""
     background = op.background
     if background is None:
         return []
     (part,) = op.parts
-    return [_fill(result.viewed(slab.place), background.number, numerics) for slab in around(part, background.extents)]
+    return [
+        _fill(result.viewed(slab.result_access), background.number, numerics)
+        for slab in around(part, background.extents)
+    ]
 
 
 def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
-    """The launch that makes a tensor of a view.
+    """The launch that materializes a view.
 
     Raises:
-        CompileError: No loops walk what it names.
+        CompileError: The view is not strided.
     """
     tensor = reader.value(view.result)
     copy = Operand(tensor, View(tensor.spec))
@@ -66,15 +69,15 @@ def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
         raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
 
 
-def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[BoundKernel]:
-    """The launches that write what `access` names of `source`.
+def copies_of(source: Operand, access: Access, target: Operand, numerics: Numerics) -> list[BoundKernel]:
+    """The launches that copy the elements of `source` through `access`.
 
     Raises:
-        NotStridedError: No loops walk it, nor a dense copy.
+        NotStridedError: Neither the access nor a dense copy of it is strided.
     """
     try:
-        return [kernel_over((source.through(access),), (place,), COPY, numerics)]
+        return [kernel_over((source.through(access),), (target,), COPY, numerics)]
     except NotStridedError:
         copied = Operand.new(TensorSpec(source.view.shape, source.view.spec.dtype))
         copy = kernel_over((source,), (copied,), COPY, numerics)
-        return [copy, kernel_over((copied.viewed(access),), (place,), COPY, numerics)]
+        return [copy, kernel_over((copied.viewed(access),), (target,), COPY, numerics)]
