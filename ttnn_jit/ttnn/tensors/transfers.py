@@ -290,7 +290,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
         return tensor
     if tensor.device() is not None:
         raise ArgumentError(
-            f"to_dtype takes a tensor on the host, and this one lies on {tensor.device()}",
+            f"to_dtype takes a tensor on the host, and this one is on {tensor.device()}",
             help="use `ttnn.typecast`, or `ttnn.from_device` first",
         )
     return typecast(tensor, dtype)
