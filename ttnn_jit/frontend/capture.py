@@ -20,14 +20,14 @@ from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
-from ttnn_jit.frontend.calls.code_scan import asks_identity, is_known_by_key, scan
+from ttnn_jit.frontend.calls.code_scan import is_keyed, may_test_identity, scan
 from ttnn_jit.frontend.python.interpreter import failure_text
-from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.python.tensor_identities import (
-    IN_ONE_MEMORY,
-    PASS_ONE,
-    one_for_each_object,
-    tell_objects,
+    SHARED_MEMORY,
+    SHARED_MEMORY_HELP,
+    guard_identity,
+    merge_same_objects,
     tensors_of,
 )
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
@@ -37,9 +37,9 @@ from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.structure import result_of
-from ttnn_jit.frontend.traced_tensors import tensors_traced
-from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.tensors.structure import frontend_result
+from ttnn_jit.frontend.traced_tensors import tracing_hidden_inputs
+from ttnn_jit.frontend.unsupported import NO_AUTOCAST, UNSEEN_IDENTITY, host_function_error, unsupported_function
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.frontend.writing.result import FrontendResult
@@ -129,18 +129,18 @@ def trace(request: FrontendRequest) -> FrontendResult:
         ArgumentError: It finds a tensor that the call cannot take.
     """
     function = request.function
-    _refuse_no_plain_function(function, request.definition)
-    for attempt in range(ATTEMPTS):
+    _require_plain_function(function, request.definition)
+    for attempt in range(MAX_ATTEMPTS):
         recorder = _reads_of(request)
         try:
             return _traced(request, recorder)
         except TtnnJitError:
-            if attempt + 1 == ATTEMPTS or _finds_the_same_tensors(function, recorder):
+            if attempt + 1 == MAX_ATTEMPTS or _finds_the_same_tensors(function, recorder):
                 raise
     raise AssertionError
 
 
-ATTEMPTS = 100
+MAX_ATTEMPTS = 100
 """Of a trace during which other threads put other tensors in place of those that were found."""
 
 
@@ -153,7 +153,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     function, arguments = request.function, request.arguments
     definition = request.definition
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
-    arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
+    arguments = merge_same_objects(arguments) if recorder.tracks_identity else arguments
     emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
 
     def proxy(name: str, value: Any) -> Any:
@@ -161,7 +161,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for tensor in [*recorder.tensors.values()]:
-        emitter.known(tensor)
+        emitter.resolve(tensor)
     args, kwargs = call_arguments(function, proxies)
     before = {name: parts_of(value) for name, value in proxies.items()}
     returned = _returned(function, args, kwargs, emitter)
@@ -178,7 +178,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
             location=definition,
             help="return the new value",
         )
-    return result_of(request, emitter, recorder, returned, definition)
+    return frontend_result(request, emitter, recorder, returned, definition)
 
 
 def _reads_of(request: FrontendRequest) -> ReadRecorder:
@@ -187,16 +187,16 @@ def _reads_of(request: FrontendRequest) -> ReadRecorder:
     if observed is not None:
         return observed
     function, arguments = request.function, request.arguments
-    recorder = ReadRecorder(tells_objects=True)
+    recorder = ReadRecorder(tracks_identity=True)
     scan(function, recorder, request.library)
-    _tell_objects_without_source(function, arguments, recorder)
-    unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
+    _guard_identity_without_source(function, arguments, recorder)
+    unknown = [name for name, value in arguments.items() if not is_keyed(map_leaves(value, _without_tensors))]
     if unknown:
-        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", request.definition)
+        recorder.mark_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", request.definition)
     return recorder
 
 
-def _tell_objects_without_source(
+def _guard_identity_without_source(
     function: types.FunctionType, arguments: Mapping[str, Any], recorder: ReadRecorder
 ) -> None:
     """Record which tensors of the call are one object: nobody sees where that is asked.
@@ -205,20 +205,20 @@ def _tell_objects_without_source(
         UnseenInTraceError: It may be asked where a trace gives another answer.
     """
     tensors = tensors_of(arguments)
-    tell_objects(recorder, tensors)
+    guard_identity(recorder, tensors)
     codes = [function.__code__, *(read.value for read in recorder.reads.values())]
-    if not any(map(asks_identity, (code for code in codes if type(code) is types.CodeType))):
+    if not any(map(may_test_identity, (code for code in codes if type(code) is types.CodeType))):
         return
     if {*map(id, tensors)} & {*map(id, recorder.tensors.values())}:
-        raise UnsupportedFunction(FOUND_IN_TRACE, location=start_of(function.__code__), help=WITH_SOURCE)
+        raise UnsupportedFunction(UNSEEN_IDENTITY, location=start_of(function.__code__), help=WITH_SOURCE)
     by_memory: dict[int | None, object] = {}
     given = [leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument]
     for argument, tensor in zip(given, tensors, strict=True):
         if argument.memory is not None and by_memory.setdefault(argument.memory, tensor) is not tensor:
-            raise UnsupportedFunction(IN_ONE_MEMORY, location=start_of(function.__code__), help=PASS_ONE)
+            raise UnsupportedFunction(SHARED_MEMORY, location=start_of(function.__code__), help=SHARED_MEMORY_HELP)
 
 
-def _stand_in(leaf: Any) -> Any:
+def _without_tensors(leaf: Any) -> Any:
     return None if isinstance(leaf, TensorArgument) else leaf
 
 
@@ -231,13 +231,13 @@ def _returned(
 ) -> Any:
     """What the function returns; what it raises is an error at the user's line."""
     try:
-        with tensors_traced(emitter):
-            return map_leaves(function(*args, **kwargs), emitter.known)
+        with tracing_hidden_inputs(emitter):
+            return map_leaves(function(*args, **kwargs), emitter.resolve)
     except TtnnJitError as error:
         if error.location is None:
             raise _failure(emitter, error) from error
         if (host := _host_function(error)) is not None:
-            raise function_of_the_host(host, error.location) from error
+            raise host_function_error(host, error.location) from error
         raise
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
@@ -245,10 +245,10 @@ def _returned(
         emitter.is_over = True
 
 
-def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:
+def _require_plain_function(function: types.FunctionType, definition: Location) -> None:
     if not is_plain_function(function):
         is_async = not inspect.isgeneratorfunction(function)
-        message, instead = no_plain_function(function.__name__, is_async=is_async)
+        message, instead = not_plain_function_text(function.__name__, is_async=is_async)
         raise CompileError(message, location=definition, help=instead)
 
 
@@ -271,7 +271,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
         return CompileError("the function calls itself without end: recursion is not supported", location=location)
     if isinstance(error, TtnnJitError):
         if (host := _host_function(error)) is not None:
-            return function_of_the_host(host, location)
+            return host_function_error(host, location)
         return CompileError(error.message, location=location, help=error.help)
     if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
         return CompileError(

@@ -22,7 +22,7 @@ from ttnn_jit.ops.traced_calls import tracing, with_elements
 
 
 @contextlib.contextmanager
-def tensors_traced(emitter: Emitter) -> Iterator[None]:
+def tracing_hidden_inputs(emitter: Emitter) -> Iterator[None]:
     """In its body, what is done with tensors that are inputs of the program is written by `emitter`."""
 
     def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -56,13 +56,13 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
                 return function(*args, **(kwargs or {}))
             meant = None if kwargs else table.get(function)
             if meant is not None:
-                return meant(*map(emitter.known, args))
+                return meant(*map(emitter.resolve, args))
             name = getattr(function, "__name__", "")
             if name.endswith("_") and not name.endswith("__"):  # as torch calls what writes into its tensor
-                return getattr(emitter.known(args[0]), name)(*args[1:], **(kwargs or {}))
+                return getattr(emitter.resolve(args[0]), name)(*args[1:], **(kwargs or {}))
             moved = movement_of_torch(function)
             if moved is not None and emitter.is_input(args[0]):
-                return moved(*map(emitter.known, args), **(kwargs or {}))
+                return moved(*map(emitter.resolve, args), **(kwargs or {}))
             result = function(*args, **(kwargs or {}))
             _refuse_views(emitter, result, args, name)
             return result

@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
 
-FOUND_IN_TRACE = "a trace does not see that a tensor which the function finds is one of the call"
+UNSEEN_IDENTITY = "a trace does not see that a tensor which the function finds is one of the call"
 """Of a function that asks for identity: a trace handles the one that is found, and a stand-in for that of the call."""
 
 
@@ -64,7 +64,7 @@ NO_AUTOCAST = "`torch.autocast` has no effect inside a compiled function"
 """Of a function that turns on what no program takes notice of."""
 
 
-def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
+def host_function_error(name: str, location: Location) -> UnsupportedFunction:
     """The error for a call to a function of the host API, which is no part of a program."""
     return UnsupportedFunction(
         f"Function {name} not supported",

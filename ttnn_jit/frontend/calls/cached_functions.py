@@ -20,7 +20,7 @@ from ttnn_jit.guards.reads import called_with
 from ttnn_jit.runtime.libraries import is_library_tensor
 
 
-def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def may_be_cached(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether `function` is a cached one that may have met these arguments, and that a guard can call with them."""
     if type(function) is not functools._lru_cache_wrapper or function.cache_parameters()["maxsize"] == 0:
         return False
@@ -30,21 +30,21 @@ def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwar
     return interpreter.recorder.can_call(called_with, _operands(function, args, kwargs))
 
 
-def remembered(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def call_cached(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a cached function gives: what it remembers, else what it computes and remembers from now on."""
     result = interpreter.natively(function, *args, **kwargs)
-    interpreter.recorder.call(called_with, _operands(function, args, kwargs), result)
+    interpreter.recorder.record_call(called_with, _operands(function, args, kwargs), result)
     if not (is_atom(result) or is_library_tensor(result)):
-        interpreter.remembered.append((partial(function, *args, **kwargs), result))
+        interpreter.cached_calls.append((partial(function, *args, **kwargs), result))
     return result
 
 
-def tell_forgotten(interpreter: Interpreter) -> None:
+def guard_evictions(interpreter: Interpreter) -> None:
     """Record that a guard would find other objects where one call has had the cache forget what another gave."""
-    for call, result in interpreter.remembered:
+    for call, result in interpreter.cached_calls:
         if interpreter.natively(call) is not result:
-            interpreter.is_opaque(f"`{call.func.__name__}` forgets what it gave, and gives another object each time")
-    interpreter.remembered.clear()  # or they would wait for the garbage collector
+            interpreter.mark_opaque(f"`{call.func.__name__}` forgets what it gave, and gives another object each time")
+    interpreter.cached_calls.clear()  # or they would wait for the garbage collector
 
 
 def _operands(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

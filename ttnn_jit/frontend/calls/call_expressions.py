@@ -14,13 +14,13 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
-from ttnn_jit.frontend.calls.cached_functions import remembered, remembers
+from ttnn_jit.frontend.calls.cached_functions import call_cached, may_be_cached
 from ttnn_jit.frontend.calls.code_scan import scan_value
-from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, is_made_by_dataclasses, made_record
+from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, dataclass_instance, has_generated_init
 from ttnn_jit.frontend.calls.messages import is_message, show
 from ttnn_jit.frontend.calls.python_functions import is_pure
-from ttnn_jit.frontend.python.attributes import Super
-from ttnn_jit.frontend.python.contexts import MadeContext, is_context_function
+from ttnn_jit.frontend.python.attributes import SuperProxy
+from ttnn_jit.frontend.python.contexts import GeneratorContext, is_context_function
 from ttnn_jit.frontend.python.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import is_namespace_function
@@ -68,7 +68,7 @@ class InterpretedFunction:
             outer.function,
             outer.path,
             local_names_of(self.node),
-            {name: self.interpreter.met(value) for name, value in variables.items()},
+            {name: self.interpreter.program_value(value) for name, value in variables.items()},
             outer,
             self.interpreter.location(),
         )
@@ -132,27 +132,27 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
         case _ if overloads_of(function) is not None or is_namespace_function(function):
             _record_tile_function(interpreter, function)
             return interpreter.call(function, args, kwargs)
-        case _ if remembers(interpreter, function, args, kwargs):
-            return remembered(interpreter, function, args, kwargs)
+        case _ if may_be_cached(interpreter, function, args, kwargs):
+            return call_cached(interpreter, function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
             return interpreter.natively(moved, *args, **kwargs)
         case _ if is_context_function(function):
-            return MadeContext(_call_wrapped(interpreter, function, "__wrapped__", args, kwargs))
-        case InterpretedFunction() | _Callback() | _Kept():
+            return GeneratorContext(_call_wrapped(interpreter, function, "__wrapped__", args, kwargs))
+        case InterpretedFunction() | _Callback() | _IdentityDecorator():
             return function(*args, **kwargs)
         case _ if is_message(function):
             return show(interpreter, function, args, kwargs)
         case functools.partial() if is_of_c(member_of(type(function), "__call__")):
-            interpreter.recorder.called_partial(function)
+            interpreter.recorder.record_partial(function)
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):
             return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():
             return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
         case _ if function is functools.wraps:
-            return _Kept()  # names and documents are no part of a program
+            return _IdentityDecorator()  # names and documents are no part of a program
         case _ if function is super:
             return _call_super(interpreter, args)
         case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
@@ -163,10 +163,10 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
-        case type() if is_made_by_dataclasses(function):
-            return made_record(interpreter, function, args, kwargs)
-        case type() if _is_made_by_python(function):
-            return _made_object(interpreter, function, args, kwargs)
+        case type() if has_generated_init(function):
+            return dataclass_instance(interpreter, function, args, kwargs)
+        case type() if _has_python_init(function):
+            return _new_object(interpreter, function, args, kwargs)
         case _:
             return _call_instance(interpreter, function, args, kwargs)
 
@@ -181,8 +181,8 @@ def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
     path = interpreter.recorder.operation_path(function)
     if path is not None:
         scan_value(function, path, interpreter.recorder)
-    elif not interpreter.recorder.is_known_by_key(function):
-        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+    elif not interpreter.recorder.is_keyed(function):
+        interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
 
 
 def inline(
@@ -191,7 +191,7 @@ def inline(
     """What a helper of the user's returns, its body carried out here."""
     path = interpreter.recorder.use_function(function)
     if path is None:
-        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+        interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
     try:
         source = function_source(function)
     except SourceError as error:
@@ -217,9 +217,9 @@ def _call_wrapped(
     return call_value(interpreter, wrapped, args, kwargs)
 
 
-def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
+def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> SuperProxy:
     if len(args) == 2:
-        return Super(*args)
+        return SuperProxy(*args)
     frame = interpreter.frame
     while frame.outer is not None:
         frame = frame.outer
@@ -228,7 +228,7 @@ def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
     if args or not isinstance(cls, type) or first is None:
         interpreter.refuse("RuntimeError: super(): no arguments", "name the class: `Base.method(self, x)`")
     interpreter.recorder.use(cls, path)
-    return Super(cls, frame.variables[first])
+    return SuperProxy(cls, frame.variables[first])
 
 
 def _call_getter(interpreter: Interpreter, getter: Any, args: Sequence[Any]) -> Any:
@@ -266,7 +266,7 @@ class _Callback:
         return call_value(self.interpreter, self.function, args, kwargs)
 
 
-class _Kept:
+class _IdentityDecorator:
     """A decorator that gives the function that it is put on."""
 
     def __call__(self, function: Any) -> Any:
@@ -285,7 +285,7 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
     if is_bound_builtin(function):
         path = interpreter.recorder.path_of(function)
         owner = function.__self__
-        interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
+        interpreter.recorder.bind_path(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
     return interpreter.python(function, *args, **kwargs)
 
 
@@ -312,7 +312,7 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
     return made
 
 
-def _is_made_by_python(cls: type) -> bool:
+def _has_python_init(cls: type) -> bool:
     """Whether an instance is an empty object that an ``__init__`` of the user's is given."""
     maker = python_member(cls, "__init__")
     makes = member_of(type(cls), "__call__") is vars(type)["__call__"]
@@ -321,7 +321,7 @@ def _is_made_by_python(cls: type) -> bool:
     return all(bases) and written
 
 
-def _made_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _new_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """An instance of a class of the user's; `assign` lets the program write its attributes."""
     made: Any = interpreter.natively(object.__new__, cls)
     interpreter.made[id(made)] = made

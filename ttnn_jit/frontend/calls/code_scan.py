@@ -24,7 +24,7 @@ from ttnn_jit.frontend.python.wrapped_functions import TILE_FUNCTION, wrapped_at
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.reads.spans import location_of_span
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.tensor_classes import refuse_classes_without_source, tells_classes
+from ttnn_jit.frontend.tensors.tensor_classes import may_query_class, refuse_classes_without_source
 from ttnn_jit.guards.bound_objects import is_bound
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.runtime.libraries import TensorLibrary, is_library_tensor
@@ -45,7 +45,9 @@ def scan(function: types.FunctionType, recorder: ReadRecorder, library: TensorLi
         UnsupportedFunction: It may ask for the class of a tensor, and what stands for one would say another.
     """
     if is_bound(function):
-        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__))
+        recorder.mark_opaque(
+            f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__)
+        )
     _Scanner(recorder, start_of(function.__code__), library).function(function, ())
 
 
@@ -54,15 +56,15 @@ def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
     _Scanner(recorder, None).value(value, path)
 
 
-def is_known_by_key(value: Any) -> bool:
+def is_keyed(value: Any) -> bool:
     """Whether a call's key says all that a trace can read of an argument, and of what that contains."""
     if type(value) in _CONTAINERS:
         parts = [*value, *value.values()] if isinstance(value, dict) else value
-        return all(map(is_known_by_key, parts))
+        return all(map(is_keyed, parts))
     return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
 
 
-def asks_identity(code: types.CodeType) -> bool:
+def may_test_identity(code: types.CodeType) -> bool:
     """Whether code may tell objects apart: by ``is``, or by what C does with items and keys."""
     instructions = (each for inner in codes_in(code) for each in dis.get_instructions(inner))
     return any(each.opname in _IDENTITY or each.argval in _COMPARING for each in instructions)
@@ -105,7 +107,7 @@ class _Scanner:
         for name in attributes:
             if is_atom(value) or is_bound_builtin(value):
                 break
-            self._recorder.found(value, at)
+            self._recorder.bind_path(value, at)
             found = getattr(value, name, ABSENT)
             bound = is_a(found, types.MethodType, types.BuiltinFunctionType)
             if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
@@ -131,7 +133,7 @@ class _Scanner:
             case _ if is_bound_builtin(value):
                 self.value(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             case _ if type(value) in _CONTAINERS:
-                self._recorder.look_into(value)
+                self._recorder.record_contents(value)
                 for steps, item in items_by_path(value):
                     self.value(item, (*path, *steps))
             case _ if not is_known_in_a_trace(value):
@@ -144,13 +146,13 @@ class _Scanner:
         self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
 
     def _check_class(self, value: Any) -> None:
-        if self._library is not None and tells_classes(value):
+        if self._library is not None and may_query_class(value):
             self._named_classes.append(value)
             refuse_classes_without_source(self._named_classes, self._library, self._location)
 
     def _unknown(self, value: Any) -> None:
         if is_library_tensor(value):
-            self._recorder.takes(value)
+            self._recorder.add_input(value)
         self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
@@ -163,7 +165,7 @@ class _Scanner:
         self.function(function, path)
 
     def _opaque(self, what: str) -> None:
-        self._recorder.is_opaque(what, self._location)
+        self._recorder.mark_opaque(what, self._location)
 
 
 def is_known_in_a_trace(value: Any) -> bool:

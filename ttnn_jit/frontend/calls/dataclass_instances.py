@@ -17,7 +17,7 @@ GENERATED = "<string>"
 """The file of methods that `dataclasses` wrote."""
 
 
-def is_made_by_dataclasses(cls: type) -> bool:
+def has_generated_init(cls: type) -> bool:
     """Whether `dataclasses` wrote what makes an instance of `cls`, whose class makes and keeps it as `object` does."""
     maker, writer = python_member(cls, "__init__"), python_member(cls, "__setattr__")
     return (
@@ -31,7 +31,7 @@ def is_made_by_dataclasses(cls: type) -> bool:
     )
 
 
-def made_record(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def dataclass_instance(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What the ``__init__`` that `dataclasses` wrote makes: field by field, then ``__post_init__``."""
     made: Any = interpreter.natively(object.__new__, cls)
     interpreter.made[id(made)] = made

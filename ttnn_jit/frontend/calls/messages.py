@@ -35,7 +35,7 @@ def is_message(function: Any) -> bool:
 _PRINTING = (print, pprint.pp, pprint.pprint)
 
 
-def _say_when(interpreter: Interpreter, function: Any) -> None:
+def _warn_printed_once(interpreter: Interpreter, function: Any) -> None:
     """Say that the user will see it once: at calls whose program is there nothing is printed."""
     interpreter.recorder.warnings[
         f"`{function.__name__}` at {interpreter.callee_location()} prints when the function is compiled, and not at "
@@ -48,7 +48,7 @@ def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: M
     if function is logging.getLogger:
         return interpreter.natively(function, *args, **kwargs)
     if any(function is each for each in _PRINTING):
-        _say_when(interpreter, function)
+        _warn_printed_once(interpreter, function)
     if interpreter.observes:
         return None
     if function is not warnings.warn:

@@ -26,12 +26,12 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
 from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
 from ttnn_jit.frontend.python import attributes, containers, special_methods
-from ttnn_jit.frontend.python.assignment import set_attribute, set_past_the_class
+from ttnn_jit.frontend.python.assignment import object_setattr, set_attribute
 from ttnn_jit.frontend.python.containers import Purity, materialised
 from ttnn_jit.frontend.python.interpreter import Interpreter
-from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
+from ttnn_jit.frontend.python.language import VALUE_MODULES
+from ttnn_jit.frontend.python.side_effects import special_methods_have_effects
 from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
-from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
@@ -107,9 +107,9 @@ def _named_handlers() -> dict[Any, Handler]:
         operator.getitem: containers.get_item, operator.setitem: containers.set_item,
         operator.delitem: containers.del_item,
         operator.contains: containers.contains, operator.index: special_methods.index,
-        iter: containers.iterator, next: containers.following,
-        sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
-        max: of.extreme(operator.gt), min: of.extreme(operator.lt),
+        iter: containers.iterator, next: containers.next_item,
+        sum: of.total, any: of.any_or_all(True), all: of.any_or_all(False), sorted: of.in_order,
+        max: of.min_or_max(operator.gt), min: of.min_or_max(operator.lt),
         functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
@@ -158,7 +158,7 @@ def _of_iterables() -> dict[Any, Handler]:
         itertools.product,
     )
     table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
-    return table | {function: builtin_functions.over(function) for function in iterables}
+    return table | {function: builtin_functions.iterating(function) for function in iterables}
 
 
 FUNCTIONS = _functions()
@@ -176,10 +176,10 @@ METHODS: dict[str, BuiltinRule] = {
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": BuiltinRule(containers.native_contains),
     "__getitem__": BuiltinRule(containers.get_native_item),
-    "__setattr__": BuiltinRule(set_past_the_class),
+    "__setattr__": BuiltinRule(object_setattr),
     "__setitem__": BuiltinRule(containers.set_item, changes=True),
-    "append": BuiltinRule(builtin_functions.adding("append"), changes=True),
-    "appendleft": BuiltinRule(builtin_functions.adding("appendleft"), changes=True),
+    "append": BuiltinRule(builtin_functions.append_method("append"), changes=True),
+    "appendleft": BuiltinRule(builtin_functions.append_method("appendleft"), changes=True),
     "count": BuiltinRule(containers.count),
     "get": BuiltinRule(containers.get),
     "index": BuiltinRule(containers.index),
@@ -204,7 +204,7 @@ def is_pure(function: Any) -> bool:
     if is_a(function, type):
         return _is_pure_class(function)
     if type(function) is types.FunctionType:
-        return function.__module__ in ROOMS_OF_VALUES or id(function) in _IDS
+        return function.__module__ in VALUE_MODULES or id(function) in _IDS
     if is_a(function, types.BuiltinFunctionType, types.MethodWrapperType):
         owner = getattr(function, "__self__", None)
         if owner is None or is_a(owner, types.ModuleType):
@@ -217,7 +217,7 @@ def is_pure(function: Any) -> bool:
 
 def _is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
-    if id(cls) in _IDS or cls.__module__ in ROOMS_OF_VALUES or is_numpy_scalar_class(cls):
+    if id(cls) in _IDS or cls.__module__ in VALUE_MODULES or is_numpy_scalar_class(cls):
         return True
     if is_library_value_class(cls):
         return True
@@ -249,7 +249,7 @@ def compute(
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return _method(interpreter, function, args, kwargs)
     value = _handled(FUNCTIONS.get(function, _C), interpreter, args, kwargs)
-    return computed(interpreter, function, args, kwargs) if value is NATIVE else value
+    return compute_in_c(interpreter, function, args, kwargs) if value is NATIVE else value
 
 
 def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -285,8 +285,10 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
         others = [materialised(interpreter, value) for value in others]
     args = others if is_bound_builtin(method) else [*owner, *others]
     others = [*others, *kwargs.values()]
-    if any(map(may_compute, owner)) and _asks_the_class(method):
-        interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
+    if any(map(may_compute, owner)) and _dispatches_on_class(method):
+        interpreter.mark_opaque(
+            f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed"
+        )
         return interpreter.natively(method, *args, **kwargs)
     purity = Purity(interpreter)
     allowed = purity.is_pure_to_iterate if rule.forwards else purity.is_pure
@@ -294,23 +296,25 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     if pure and (rule.forwards or all(map(purity.is_pure, _items(owner)))):
         purity.record_containers(forwards=rule.forwards and not rule.changes)
     else:
-        interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
+        interpreter.mark_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
 
 
-def _asks_the_class(method: Any) -> bool:
+def _dispatches_on_class(method: Any) -> bool:
     """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
-    return getattr(method, "__objclass__", None) is object or method.__name__ in _ASKING
+    return getattr(method, "__objclass__", None) is object or method.__name__ in _DISPATCHING_METHODS
 
 
-_ASKING = frozenset({"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"})
+_DISPATCHING_METHODS = frozenset(
+    {"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"}
+)
 
 
 def _items(owner: Sequence[Any]) -> Iterator[Any]:
     return (item for value in owner if native_class(type(value)) for item in native_contents(value))
 
 
-def computed(
+def compute_in_c(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
@@ -328,11 +332,11 @@ def computed(
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
     if kwargs or not interpreter.recorder.can_call(function, args) or any(map(special_methods_have_effects, values)):
-        interpreter.is_opaque(what)
+        interpreter.mark_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)
     if not (is_atom(result) or interpreter.natively(function, *args) is result):
-        interpreter.is_opaque(f"{what}, and gives another object each time")
+        interpreter.mark_opaque(f"{what}, and gives another object each time")
     else:
-        interpreter.recorder.call(function, args, result)
+        interpreter.recorder.record_call(function, args, result)
     return result

@@ -19,7 +19,7 @@ from ttnn_jit.specs.open_values import OpenValue
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
     """Bind the names of `target`, or write into the container that it stands in."""
-    value = interpreter.met(value)
+    value = interpreter.program_value(value)
     match target:
         case ast.Name():
             interpreter.frame.bind(target.id, value)
@@ -32,7 +32,7 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             interpreter.python(operator.setitem, container, index, value)
         case ast.Attribute():
             owner = interpreter.evaluate(target.value)
-            if not _holds(interpreter, owner, attribute_name(interpreter, target), value):
+            if not _already_holds(interpreter, owner, attribute_name(interpreter, target), value):
                 _write(interpreter, target, owner, value)
         case _:
             interpreter.refuse("this cannot be assigned to in a compiled function", node=target)
@@ -58,7 +58,7 @@ def _write(interpreter: Interpreter, target: ast.Attribute, owner: Any, value: A
     interpreter.natively(setattr, owner, name, value)
 
 
-def _holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
+def _already_holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
     """Whether the attribute of an object outside holds `value`, and writing runs no code of the user's.
 
     A trace writes: what operations return is a stand-in there, of an operand that they return as it is too.
@@ -67,7 +67,7 @@ def _holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
         return False
     members = interpreter.class_member(owner, name), interpreter.class_member(owner, "__setattr__")
     plain = member_of(type(members[0]), "__set__") is ABSENT and sets_plainly(members[1])
-    return plain and interpreter.met(attribute_value(interpreter, owner, name)) is value
+    return plain and interpreter.program_value(attribute_value(interpreter, owner, name)) is value
 
 
 def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
@@ -76,7 +76,7 @@ def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -
     interpreter.natively(setattr, owner, name, value)
 
 
-def set_past_the_class(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
+def object_setattr(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
     """``object.__setattr__(owner, name, value)``, as instances of frozen dataclasses are filled."""
     _check_is_own(interpreter, owner, name, leaves_tensor=interpreter.recorder.is_foreign(owner), node=interpreter.at)
     interpreter.natively(object.__setattr__, owner, name, value)

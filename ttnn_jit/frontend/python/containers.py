@@ -39,7 +39,7 @@ from ttnn_jit.frontend.python.special_methods import (
     special_method,
 )
 from ttnn_jit.frontend.python.tensor_attributes import class_of
-from ttnn_jit.frontend.python.tensor_identities import compared_by_c, object_of
+from ttnn_jit.frontend.python.tensor_identities import object_of, record_native_comparison
 from ttnn_jit.frontend.reads.function_source import is_within_the_language
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
@@ -74,7 +74,7 @@ class Purity:
     def is_pure(self, value: Any) -> bool:
         """Whether computing with `value` is pure: C finds atoms, tensors being compiled and functions alone."""
         self._tensors += [value] if type(value) is ProxyTensor else []
-        if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
+        if type(value) is ProxyTensor or is_atom(value) or is_self_describing(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
             return all(map(self.is_pure, value))
@@ -95,7 +95,7 @@ class Purity:
             self._containers[id(value)] = value
             return True
         refuse_foreign_iterator(self._interpreter, value)
-        known = is_atom(value) or says_all(value) or _is_of_the_interpreter(value) or is_operation(value)
+        known = is_atom(value) or is_self_describing(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_pure_receiver(self, value: Any) -> bool:
@@ -109,12 +109,12 @@ class Purity:
     def record_containers(self, *, forwards: bool) -> None:
         """Record that C went through them, and unless it only `forwards` what is in them, told the tensors apart."""
         for container in self._containers.values():
-            self._interpreter.recorder.look_into(container)
+            self._interpreter.recorder.record_contents(container)
         if self._containers and not forwards:
-            compared_by_c(self._interpreter, self._tensors)
+            record_native_comparison(self._interpreter, self._tensors)
 
 
-def says_all(value: Any) -> bool:
+def is_self_describing(value: Any) -> bool:
     """Whether `value` says all of itself: a class may have a metaclass with operators, a module a class."""
     return (is_identity(value) or is_library_value(value)) and not may_compute(value)
 
@@ -129,9 +129,9 @@ def _is_of_the_interpreter(value: Any) -> bool:
 def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
     if type(key) is ProxyTensor:
-        compared_by_c(interpreter, [key])
+        record_native_comparison(interpreter, [key])
         return True
-    if is_atom(key) or says_all(key):
+    if is_atom(key) or is_self_describing(key):
         return True
     if type(key) is tuple:
         return all(is_plain_key(interpreter, part) for part in key)
@@ -167,16 +167,16 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
     if type(key) is slice and is_atom(key) and is_a(container, list, tuple):
-        interpreter.recorder.look_into(container)
+        interpreter.recorder.record_contents(container)
         return interpreter.natively(native_item, container, key)
     if type(key) is slice or not is_a(container, *_SEQUENCES):
-        return interpreter.computed(operator.getitem, container, key)
+        return interpreter.compute_in_c(operator.getitem, container, key)
     try:
         value = interpreter.natively(native_item, container, key)
     except CompileError:
-        interpreter.recorder.look_into(container)  # the program may catch that it is too short
+        interpreter.recorder.record_contents(container)  # the program may catch that it is too short
         raise
-    interpreter.recorder.item(container, key, value)
+    interpreter.recorder.record_item(container, key, value)
     return value
 
 
@@ -191,7 +191,7 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if not is_plain_key(interpreter, key):
-        return interpreter.computed(operator.getitem, container, key)
+        return interpreter.compute_in_c(operator.getitem, container, key)
     value = _native_item(interpreter, container, key)
     if value is not ABSENT:
         return value
@@ -199,7 +199,7 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if missing is not None:
         return interpreter.call_with(missing, (container, key), {})
     if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
-        return interpreter.computed(operator.getitem, container, key)
+        return interpreter.compute_in_c(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse_change(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
@@ -213,7 +213,7 @@ def _native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if type(key) is ProxyTensor and interpreter.recorder.is_foreign(container):
         key = object_of(interpreter, key)
     value = interpreter.natively(native_item, container, key)
-    interpreter.recorder.item(container, key, value)
+    interpreter.recorder.record_item(container, key, value)
     return value
 
 
@@ -237,12 +237,12 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
         return interpreter.call_with(method, (container, key, value), {})
     refuse_foreign(interpreter, container)
     if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
-        return interpreter.computed(operator.setitem, container, key, value)
+        return interpreter.compute_in_c(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
     if type(key) is slice and is_a(container, list):
         value = interpreter.python(list, value)
     elif not is_plain_key(interpreter, key):
-        interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
+        interpreter.mark_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
 
@@ -252,7 +252,7 @@ def del_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
     refuse_foreign(interpreter, container)
-    return interpreter.computed(operator.delitem, container, _as_index(interpreter, container, key))
+    return interpreter.compute_in_c(operator.delitem, container, _as_index(interpreter, container, key))
 
 
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
@@ -332,15 +332,15 @@ def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any
 
 def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:
     names = interpreter.attribute(cls, "_member_names_")
-    interpreter.recorder.look_into(names)
+    interpreter.recorder.record_contents(names)
     return [interpreter.attribute(cls, name) for name in names]
 
 
-def following(interpreter: Interpreter, items: Any, *default: Any) -> Any:
+def next_item(interpreter: Interpreter, items: Any, *default: Any) -> Any:
     """``next(items)``."""
     refuse_foreign_iterator(interpreter, items)
     if not is_a(items, *ITERATORS):
-        interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that cannot be followed")
+        interpreter.mark_opaque(f"what a {type(items).__name__} yields is decided by code that cannot be followed")
     return interpreter.natively(next, items, *default)
 
 
@@ -368,7 +368,7 @@ def each(interpreter: Interpreter, iterable: Any) -> Iterator[Any]:
         yield item
 
 
-def gone_through(interpreter: Interpreter, value: Any) -> Any:
+def natively_iterable(interpreter: Interpreter, value: Any) -> Any:
     """`value`, or an iterator over it where code of the user's says what it yields."""
     by_python = may_compute(value) and python_member(type(value), "__iter__") is not None
     return interpreter.python(iter, value) if by_python or is_a(value, enum.EnumMeta) else value

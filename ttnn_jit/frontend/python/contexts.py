@@ -22,7 +22,7 @@ _Leave = Callable[[CompileError | None], Any]
 """What leaving a context does, with what the block raised, if it did: true keeps it inside."""
 
 
-def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
+def enter_context(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
     """What a context gives, and how it is left."""
     called: Any = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
@@ -38,13 +38,13 @@ def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tupl
     if called is open or is_of_this_package(getattr(called, "__wrapped__", None)):
         _refuse(interpreter, node)
     manager = interpreter.evaluate(context)
-    if isinstance(manager, MadeContext):
-        return _entered_generator(interpreter, manager, node)
-    return _entered_object(interpreter, manager, node)
+    if isinstance(manager, GeneratorContext):
+        return _enter_generator(interpreter, manager, node)
+    return _enter_object(interpreter, manager, node)
 
 
 @dataclass(frozen=True, eq=False)
-class MadeContext:
+class GeneratorContext:
     """What a call of a function gives that `contextlib.contextmanager` is put on: its generator."""
 
     steps: Any
@@ -52,14 +52,14 @@ class MadeContext:
 
 def is_context_function(function: Any) -> bool:
     """Whether `function` is what `contextlib.contextmanager` makes of a generator function."""
-    return type(function) is types.FunctionType and function.__code__ is _MAKES_CONTEXTS
+    return type(function) is types.FunctionType and function.__code__ is _CONTEXT_MANAGER_CODE
 
 
-_MAKES_CONTEXTS = contextlib.contextmanager(lambda: iter(())).__code__
+_CONTEXT_MANAGER_CODE = contextlib.contextmanager(lambda: iter(())).__code__
 _END = object()
 
 
-def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast.With) -> tuple[Any, _Leave]:
+def _enter_generator(interpreter: Interpreter, manager: GeneratorContext, node: ast.With) -> tuple[Any, _Leave]:
     """The same of a generator: it yields once, and what the block raises is raised there."""
     interpreter.at = node
     value = interpreter.python(next, manager.steps, _END)
@@ -87,7 +87,7 @@ def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast
     return value, left
 
 
-def _entered_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
+def _enter_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
     """The same of an object whose class has both methods in Python."""
     if any(python_member(type(manager), name) is None for name in ("__enter__", "__exit__")):
         _refuse(interpreter, node)

@@ -20,7 +20,7 @@ def raised_by_program(error: CompileError) -> BaseException | None:
     return None if cause is None or isinstance(cause, (TtnnJitError, RecursionError)) else cause
 
 
-def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
+def execute_raise(interpreter: Interpreter, node: ast.Raise) -> None:
     """``raise``, with or without an exception.
 
     Raises:

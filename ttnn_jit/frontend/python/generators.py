@@ -14,11 +14,11 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.python.assignment import assign, iterate
-from ttnn_jit.frontend.python.contexts import entered
+from ttnn_jit.frontend.python.contexts import enter_context
 from ttnn_jit.frontend.python.exception_handling import handler_of, raised_by_program
 from ttnn_jit.frontend.python.frame import Frame, generator_part
 from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter, Returned
-from ttnn_jit.frontend.python.signals import Broken, Execute, Signal
+from ttnn_jit.frontend.python.signals import Execute, LoopBreak, Signal
 
 Steps = Generator[Any, Any, Signal]
 """What a block with a ``yield`` in it yields, and how control leaves it."""
@@ -28,7 +28,7 @@ def generator(
     interpreter: Interpreter, frame: Frame, body: Sequence[ast.stmt], identity: object, execute: Execute
 ) -> Generator[Any, Any, Any]:
     """What a call of a function with ``yield`` gives, whose `body` runs in `frame`; `identity` tells recursion."""
-    running = _Running(interpreter, frame, identity, execute)
+    running = _Activation(interpreter, frame, identity, execute)
     steps = running.block(body)
     resume = partial(next, steps)
     while True:
@@ -52,17 +52,17 @@ def generator(
             resume = partial(steps.send, sent)
 
 
-def carry_out(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
+def execute_compound(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
     """How control leaves a statement of `COMPOUND` in which there is no ``yield``."""
     try:
-        next(_Running(interpreter, interpreter.frame, None, execute).block([statement]))
+        next(_Activation(interpreter, interpreter.frame, None, execute).block([statement]))
     except StopIteration as end:
         signal: Signal = end.value
         return signal
     raise AssertionError
 
 
-class _Running:
+class _Activation:
     """One activation of a function: of a generator function, while it runs and while it waits."""
 
     def __init__(self, interpreter: Interpreter, frame: Frame, identity: object, execute: Execute) -> None:
@@ -115,7 +115,7 @@ class _Running:
             if (compound := COMPOUND.get(type(statement))) is not None:
                 signal = yield from compound(self, statement)
             elif _yields(statement):
-                signal = yield from _YIELDING.get(type(statement), _Running._refuse)(self, statement)
+                signal = yield from _YIELDING.get(type(statement), _Activation._refuse)(self, statement)
             else:
                 signal = self._execute([statement])
             if signal is not None:
@@ -165,7 +165,7 @@ class _Running:
         while self._interpreter.truth(node.test, (yield from self._value(node.test))):
             self._interpreter.count_iteration(node.test)
             signal = yield from self.block(node.body)
-            if isinstance(signal, Broken):
+            if isinstance(signal, LoopBreak):
                 return None
             if isinstance(signal, Returned):
                 return signal
@@ -178,7 +178,7 @@ class _Running:
         for item in iterate(interpreter, node.iter, interpreter.python(iter, iterable)):
             assign(interpreter, node.target, item)
             signal = yield from self.block(node.body)
-            if isinstance(signal, Broken):
+            if isinstance(signal, LoopBreak):
                 return None
             if isinstance(signal, Returned):
                 return signal
@@ -223,7 +223,7 @@ class _Running:
         if not items:
             return (yield from self.block(node.body))
         (item, *inner) = items
-        value, leave = entered(self._interpreter, item.context_expr, node)
+        value, leave = enter_context(self._interpreter, item.context_expr, node)
         if item.optional_vars is not None:
             assign(self._interpreter, item.optional_vars, value)
         handling = len(self._interpreter.handled) - self._handling
@@ -250,20 +250,20 @@ class _Running:
         yield
 
 
-COMPOUND: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
-    ast.If: _Running._if,
-    ast.While: _Running._while,
-    ast.For: _Running._for,
-    ast.Try: _Running._try,
-    ast.With: _Running._with,
+COMPOUND: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
+    ast.If: _Activation._if,
+    ast.While: _Activation._while,
+    ast.For: _Activation._for,
+    ast.Try: _Activation._try,
+    ast.With: _Activation._with,
 }
 """Statements that hold statements."""
 
-_YIELDING: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
-    ast.Expr: _Running._expression,
-    ast.Return: _Running._return,
-    ast.Assign: _Running._assign,
-    ast.AnnAssign: _Running._assign,
+_YIELDING: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
+    ast.Expr: _Activation._expression,
+    ast.Return: _Activation._return,
+    ast.Assign: _Activation._assign,
+    ast.AnnAssign: _Activation._assign,
 }
 """Other statements in which a ``yield`` may stand."""
 

@@ -15,7 +15,7 @@ from ttnn_jit.frontend.python.language import PYTHON_FAILURES
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, MODULE_STEP, Path
 
 
-def carry_out_import(interpreter: Interpreter, node: ast.Import) -> None:
+def execute_import(interpreter: Interpreter, node: ast.Import) -> None:
     """``import a.b as c``."""
     interpreter.at = node
     for name in node.names:
@@ -25,7 +25,7 @@ def carry_out_import(interpreter: Interpreter, node: ast.Import) -> None:
         interpreter.frame.bind(name.asname or top, bound)
 
 
-def carry_out_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> None:
+def execute_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> None:
     """``from .a import b as c``."""
     interpreter.at = node
     source = _absolute_name(interpreter, node)
@@ -55,7 +55,7 @@ def _module(interpreter: Interpreter, name: str) -> Any:
     try:
         module = importlib.import_module(name)
     except ImportError as error:
-        interpreter.recorder.absent(path)
+        interpreter.recorder.record_absence(path)
         interpreter.fail(error)
     except PYTHON_FAILURES as error:
         interpreter.fail(error)
@@ -67,7 +67,7 @@ def _part(interpreter: Interpreter, source: str, module: Any, name: str) -> Any:
     """What ``from source import name`` finds: an attribute of the module, or else a module in it."""
     if hasattr(module, name):
         return interpreter.attribute(module, name)
-    interpreter.recorder.absent(((MODULE_STEP, source), (ATTRIBUTE_STEP, name)))
+    interpreter.recorder.record_absence(((MODULE_STEP, source), (ATTRIBUTE_STEP, name)))
     if hasattr(module, "__path__"):
         return _module(interpreter, f"{source}.{name}")
     return interpreter.fail(ImportError(f"cannot import name {name!r} from {source!r}"))

@@ -18,14 +18,14 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
 from ttnn_jit.frontend.python.frame import Frame, generator_part, local_names_of, makes_generator
-from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, no_plain_function
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.reads.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.reads.spans import Span, location_of_span, span_of_node
 from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.tensors.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
-from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.frontend.unsupported import UNSEEN_IDENTITY, ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
@@ -68,7 +68,7 @@ class Rules:
     execute: Callable[[Interpreter, Sequence[ast.stmt]], object]
     call: Callable[[Interpreter, Any, Sequence[Any], Mapping[str, Any]], Any]
     compute: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
-    computed: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    compute_in_c: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
     attribute: Callable[[Interpreter, Any, str], Any]
     callback: Callable[[Interpreter, Any], Any]
     generate: Callable[[Interpreter, Frame, Any, object], Any]
@@ -98,8 +98,8 @@ class Interpreter(Emitter):
         observes: bool = False,
     ) -> None:
         super().__init__(builder, hidden)
-        self.compared: dict[int, Any] = {}
-        self.remembered: list[tuple[functools.partial[Any], Any]] = []
+        self.compared_inputs: dict[int, Any] = {}
+        self.cached_calls: list[tuple[functools.partial[Any], Any]] = []
         self.observes = observes
         self._rules = rules
         self.recorder = recorder
@@ -158,23 +158,23 @@ class Interpreter(Emitter):
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression."""
-        return self.met(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
+        return self.program_value(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
 
-    def known(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """As `Emitter.known`; a trace whose function asks for identity must find no tensor of the call."""
-        stand_in = super().known(value)
-        if self.observes and self.recorder.tells_objects and is_library_tensor(value):
+        stand_in = super().resolve(value)
+        if self.observes and self.recorder.tracks_identity and is_library_tensor(value):
             path = self.recorder.path_of(value)
             if path is not None and path[0][0] == TENSOR_STEP:
-                self.refuse_in_trace(FOUND_IN_TRACE)
+                self.refuse_in_trace(UNSEEN_IDENTITY)
         return stand_in
 
-    def met(self, value: Any) -> Any:
+    def program_value(self, value: Any) -> Any:
         """What the program handles for a value that it met: of a tensor of the user's world, the input.
 
         An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
         """
-        return self.known(value) if is_library_tensor(value) and not is_numpy_array(value) else value
+        return self.resolve(value) if is_library_tensor(value) and not is_numpy_array(value) else value
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
@@ -184,12 +184,12 @@ class Interpreter(Emitter):
         """
         writes = function in WRITING_OPERATORS and any(map(is_numpy_array, args[:1]))
         takes_tensors = writes or function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
-        handled = [*map(self.known if takes_tensors else self.met, args)]
-        return self.met(self._rules.compute(self, function, handled, kwargs))
+        handled = [*map(self.resolve if takes_tensors else self.program_value, args)]
+        return self.program_value(self._rules.compute(self, function, handled, kwargs))
 
-    def computed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def compute_in_c(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """`python`, where no special method of the user's has a part in it."""
-        return self._rules.computed(self, function, args, kwargs)
+        return self._rules.compute_in_c(self, function, args, kwargs)
 
     def natively(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function` returns; nothing is recorded, and its failures are failures of the user's program.
@@ -223,9 +223,9 @@ class Interpreter(Emitter):
         member = member_of(kind, name)
         path = self.recorder.class_path_of(value)
         if path is not None:
-            self.recorder.member(path, kind, name, member)
+            self.recorder.record_member(path, kind, name, member)
         elif is_python_class(kind) and not is_of_the_standard_library(kind):
-            self.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
+            self.mark_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
         return member
 
     def operand(self, value: Any) -> Any:
@@ -237,7 +237,7 @@ class Interpreter(Emitter):
         """The error of what no program can do, whichever way it is compiled."""
         return UnseenInTraceError if self.observes else UnsupportedFunction
 
-    def is_opaque(self, what: str) -> None:
+    def mark_opaque(self, what: str) -> None:
         """Record that something was read here whose change no guard can see: the program serves one call.
 
         Raises:
@@ -246,7 +246,7 @@ class Interpreter(Emitter):
         """
         if self.observes:
             raise CompileError(what, location=self.location())
-        self.recorder.is_opaque(what, self.location())
+        self.recorder.mark_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:
         """Take note of one more iteration of a loop; unrolling has an end.
@@ -296,7 +296,7 @@ class Interpreter(Emitter):
             function,
             path,
             local_names_of(source.node),
-            {name: self.met(value) for name, value in variables.items()},
+            {name: self.program_value(value) for name, value in variables.items()},
             called_from=called_from,
         )
         return self.run_frame(frame, source.node, function)
@@ -315,7 +315,7 @@ class Interpreter(Emitter):
         caller, at = (self.frame, self.at) if self.active else (frame, node)
         self.frame, self.at = frame, node
         if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
-            self._refuse_no_plain_function(frame, node)
+            self._require_plain_function(frame, node)
             if makes_generator(node):
                 self.frame, self.at = caller, at
                 return self._rules.generate(self, frame, node, identity)
@@ -330,12 +330,12 @@ class Interpreter(Emitter):
         self.frame, self.at = caller, at
         return value
 
-    def _refuse_no_plain_function(self, frame: Frame, node: FunctionNode) -> None:
+    def _require_plain_function(self, frame: Frame, node: FunctionNode) -> None:
         if isinstance(node, ast.AsyncFunctionDef):
-            self.refuse(*no_plain_function(frame.name, is_async=True), node)
+            self.refuse(*not_plain_function_text(frame.name, is_async=True), node)
         if makes_generator(node) and (isinstance(node, ast.Lambda) or not self.active):
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            self.refuse(*no_plain_function(frame.name, is_async=False), generator_part(body))
+            self.refuse(*not_plain_function_text(frame.name, is_async=False), generator_part(body))
 
     def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of calling any value of the program."""

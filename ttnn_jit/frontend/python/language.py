@@ -11,7 +11,7 @@ from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
 from ttnn_jit.ops.host_ops import is_interpreted
 
-ROOMS_OF_VALUES = frozenset(
+VALUE_MODULES = frozenset(
     f"ttnn_jit.specs.{name}"
     for name in (
         "arch",
@@ -50,7 +50,7 @@ def is_plain_function(function: types.FunctionType) -> bool:
     return not function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
 
 
-def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:
+def not_plain_function_text(name: str, *, is_async: bool) -> tuple[str, str]:
     """What is wrong with a function whose call does not run its body, and what to do instead."""
     if is_async:
         return (
@@ -65,7 +65,7 @@ def is_namespace(value: Any) -> bool:
     return is_a(value, types.ModuleType, types.SimpleNamespace) and bool(overloads_of(own_attribute(value, "add")))
 
 
-def lacks(base: Any, name: str) -> bool:
+def lacks_name(base: Any, name: str) -> bool:
     """Whether `base` is the namespace and has no `name`; what it lists and has not loaded yet, it loads."""
     if not is_namespace(base) or own_attribute(base, name) is not ABSENT:
         return False
@@ -77,4 +77,4 @@ def is_namespace_function(value: Any) -> bool:
     """Whether `value` is a function of the host API that is no operation: it cannot be called inside a program."""
     if not is_a(value, types.FunctionType) or not is_of_this_package(value):
         return False
-    return value.__module__ not in ROOMS_OF_VALUES and not is_interpreted(value)
+    return value.__module__ not in VALUE_MODULES and not is_interpreted(value)

@@ -9,15 +9,15 @@ from typing import TypeAlias
 from ttnn_jit.frontend.python.interpreter import Returned
 
 
-class Broken:
+class LoopBreak:
     """The innermost loop is left."""
 
 
-class Continued:
+class LoopContinue:
     """The innermost loop goes to its next iteration."""
 
 
-Signal: TypeAlias = Returned | Broken | Continued | None
+Signal: TypeAlias = Returned | LoopBreak | LoopContinue | None
 """How control leaves a block: None is by its end."""
 
 Execute: TypeAlias = Callable[[Sequence[ast.stmt]], Signal]

@@ -17,7 +17,7 @@ from ttnn_jit.foreign.library_values import is_numpy_dtype
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
 from ttnn_jit.frontend.python.interpreter import Interpreter
-from ttnn_jit.frontend.python.tensor_identities import are_one
+from ttnn_jit.frontend.python.tensor_identities import is_same_object
 from ttnn_jit.frontend.reads.function_source import is_within_the_language
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
@@ -205,13 +205,13 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
             result = interpreter.call_with(method, (receiver, other), {})
         elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(receiver, name, member):
             continue
-        elif not (is_of_c(member) and _asks_itself_alone(receiver, name, other)):
+        elif not (is_of_c(member) and _reads_only_scalars(receiver, name, other)):
             return NATIVE
         else:
             result = interpreter.natively(getattr(type(receiver), name), receiver, other)
         if result is not NotImplemented:
             return result
-    return _without_number(interpreter, left, right, symbol)
+    return _sequence_operation(interpreter, left, right, symbol)
 
 
 _SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
@@ -222,7 +222,7 @@ def _is_of_a_sequence(receiver: Any, name: str, member: Any) -> bool:
     return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(receiver, *_SEQUENCES)
 
 
-def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
+def _sequence_operation(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
     """What an operator makes of operands neither of which answered as a number does."""
     if symbol == "+" and is_a(left, *_SEQUENCES):
         texts = is_a(left, str, bytes) and is_a(right, str, bytes)
@@ -237,7 +237,7 @@ def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str
 def _repeated(interpreter: Interpreter, sequence: Any, times: Any) -> Any:
     if may_compute(times) and has_member(type(times), "__index__"):
         times = index(interpreter, times)
-    repeat = interpreter.natively if is_a(sequence, str, bytes) else interpreter.computed
+    repeat = interpreter.natively if is_a(sequence, str, bytes) else interpreter.compute_in_c
     return repeat(operator.mul, sequence, times)
 
 
@@ -259,7 +259,7 @@ def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, 
     return [second, first] if overrides else [first, second]
 
 
-def _asks_itself_alone(receiver: Any, name: str, other: Any) -> bool:
+def _reads_only_scalars(receiver: Any, name: str, other: Any) -> bool:
     """Whether C's method reads nothing but numbers and texts, of `receiver` and perhaps of `other`."""
     if type(receiver) is ProxyTensor:
         return True
@@ -282,8 +282,8 @@ def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str
 def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``: of two objects of the user's world, that they are one is read."""
     if type(left) is ProxyTensor or type(right) is ProxyTensor:
-        return are_one(interpreter, left, right)
-    interpreter.recorder.compared(left, right)
+        return is_same_object(interpreter, left, right)
+    interpreter.recorder.record_identity(left, right)
     return left is right
 
 
@@ -312,7 +312,7 @@ def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[An
             right = interpreter.python(iter, right)
         elif name == "__imul__" and has_member(type(right), "__index__"):
             right = index(interpreter, right)
-        return interpreter.computed(updating, left, right)
+        return interpreter.compute_in_c(updating, left, right)
 
     return handler
 

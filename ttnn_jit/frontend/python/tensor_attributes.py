@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.values import ABSENT, has_member, is_a, own_attribute
-from ttnn_jit.frontend.python.tensor_identities import IN_ONE_MEMORY, PASS_ONE
-from ttnn_jit.frontend.tensors.tensor_classes import class_at_run_time
+from ttnn_jit.frontend.python.tensor_identities import SHARED_MEMORY, SHARED_MEMORY_HELP
+from ttnn_jit.frontend.tensors.tensor_classes import runtime_class
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, TENSOR_STEP, TYPE_STEP, Path
 from ttnn_jit.runtime.libraries import is_library_tensor
 
@@ -24,8 +24,8 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
     Raises:
         CompileError: A call may bring tensors of that class and others.
     """
-    kind = class_at_run_time(tensor.emitter.library)
-    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _TYPES_OF_ELEMENTS):
+    kind = runtime_class(tensor.emitter.library)
+    if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _DTYPE_METACLASS):
         message = f"whether a tensor is a `{cls.__name__}` is not known before the call"
         instead = f"ask for `{kind.__name__}`, or for its `.dtype`"
         raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
@@ -35,7 +35,7 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
     return answer
 
 
-_TYPES_OF_ELEMENTS = "tensortype"
+_DTYPE_METACLASS = "tensortype"
 """The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
 
 
@@ -45,7 +45,7 @@ def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
         interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
     occurrence = _occurrence(interpreter, tensor)
     if occurrence is None:
-        return class_at_run_time(tensor.emitter.library)
+        return runtime_class(tensor.emitter.library)
     path, found = occurrence
     interpreter.recorder.use(type(found), (*path, (TYPE_STEP, None)))
     return type(found)
@@ -63,12 +63,12 @@ def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool
 
 def _object_has(interpreter: Interpreter, tensor: ProxyTensor, occurrence: tuple[Path, Any] | None, name: str) -> bool:
     if occurrence is None:
-        return has_member(class_at_run_time(tensor.emitter.library), name)
+        return has_member(runtime_class(tensor.emitter.library), name)
     path, found = occurrence
-    interpreter.recorder.asks(found, path)
+    interpreter.recorder.record_class(found, path)
     answer: bool = interpreter.natively(hasattr, found, name)
     if not answer:
-        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))
+        interpreter.recorder.record_absence((*path, (ATTRIBUTE_STEP, name)))
     elif own_attribute(found, name) is not ABSENT:
         held = interpreter.natively(getattr, found, name)
         interpreter.recorder.use(type(held), (*path, (ATTRIBUTE_STEP, name), (TYPE_STEP, None)))
@@ -81,10 +81,10 @@ def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str
     if occurrence is None or has_member(type(occurrence[1]), name):
         return None
     path, found = occurrence
-    interpreter.recorder.asks(found, path)
+    interpreter.recorder.record_class(found, path)
     value = own_attribute(found, name)
     if value is ABSENT:
-        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
+        interpreter.recorder.record_absence((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
         return None
     if interpreter.observes and path[0][0] == TENSOR_STEP:
         interpreter.refuse_in_trace(f"what stands for a tensor of the call in a trace has no `{name}`")
@@ -99,5 +99,5 @@ def _occurrence(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, An
     """
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if any(other is not occurrences[0][1] for _, other in occurrences):
-        raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
+        raise interpreter.unsupported(SHARED_MEMORY, location=interpreter.location(), help=SHARED_MEMORY_HELP)
     return occurrences[0] if occurrences and is_library_tensor(occurrences[0][1]) else None

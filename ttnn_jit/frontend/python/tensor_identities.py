@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 
-IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
+SHARED_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
 """They have one stand-in."""
-PASS_ONE = "pass one tensor, or a copy"
+SHARED_MEMORY_HELP = "pass one tensor, or a copy"
 
 
 class IdentityQueryError(BaseException):
@@ -35,7 +35,7 @@ def path_of_tensor(number: int) -> Path:
     return ((TENSOR_STEP, number),)
 
 
-def one_for_each_object(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def merge_same_objects(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments for which tensors that are one object have one stand-in."""
     numbers = iter(same_objects(*tensors_of(arguments)))
 
@@ -54,38 +54,38 @@ def tensors_of(arguments: Mapping[str, Any]) -> list[Any]:
     return [object() if leaf.tensor is None else leaf.tensor for leaf in given]
 
 
-def tell_objects(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
+def guard_identity(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
     """Record that the program depends on which of the `tensors` of the call are one object."""
-    recorder.told_apart([path_of_tensor(number) for number in range(len(tensors))], tensors)
+    recorder.record_identities([path_of_tensor(number) for number in range(len(tensors))], tensors)
 
 
-def are_one(interpreter: Interpreter, left: Any, right: Any) -> bool:
+def is_same_object(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``, of which one is a tensor of the program."""
     recorder = interpreter.recorder
     found, others = recorder.occurrences_of(left), recorder.occurrences_of(right)
     if not (found and others):
         return left is right
-    _require_objects(interpreter, left, right)
+    _require_distinct_proxies(interpreter, left, right)
     if left is not right:
-        recorder.told_apart([found[0][0], others[0][0]], [found[0][1], others[0][1]])
+        recorder.record_identities([found[0][0], others[0][0]], [found[0][1], others[0][1]])
     return left is right
 
 
-def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
+def record_native_comparison(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
     """Record that C asks which of these are one object: it compares items so, and hashes keys."""
     inputs = [tensor for tensor in tensors if interpreter.recorder.occurrences_of(tensor)]
     if not inputs:
         return
-    if not interpreter.recorder.tells_objects:
+    if not interpreter.recorder.tracks_identity:
         raise IdentityQueryError
-    _require_objects(interpreter, *inputs)
-    interpreter.compared |= {id(tensor): tensor for tensor in inputs}
+    _require_distinct_proxies(interpreter, *inputs)
+    interpreter.compared_inputs |= {id(tensor): tensor for tensor in inputs}
 
 
-def tell_compared(interpreter: Interpreter) -> None:
+def guard_comparisons(interpreter: Interpreter) -> None:
     """Record that those which C compared are objects of their own: each stand-in is for one."""
-    occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared.values()]
-    interpreter.recorder.told_apart([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
+    occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared_inputs.values()]
+    interpreter.recorder.record_identities([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
 
 
 def object_of(interpreter: Interpreter, tensor: Any) -> Any:
@@ -97,7 +97,7 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if not occurrences:
         return tensor
-    compared_by_c(interpreter, [tensor])
+    record_native_comparison(interpreter, [tensor])
     if interpreter.observes and occurrences[0][0][0][0] == TENSOR_STEP:
         interpreter.refuse_in_trace(
             "a trace does not look for a tensor of the call in a container from outside the function"
@@ -105,7 +105,7 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
     return occurrences[0][1]
 
 
-def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
+def _require_distinct_proxies(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
     """See to it that each stand-in is for one object, and each object has one.
 
     Raises:
@@ -113,9 +113,9 @@ def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
         UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
     occurrences = {id(tensor): interpreter.recorder.occurrences_of(tensor) for tensor in tensors}
-    if interpreter.recorder.tells_objects:
+    if interpreter.recorder.tracks_identity:
         if any(one is not found[0][1] for found in occurrences.values() for _, one in found):
-            raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
+            raise interpreter.unsupported(SHARED_MEMORY, location=interpreter.location(), help=SHARED_MEMORY_HELP)
         return
     objects = [id(found[0][1]) for found in occurrences.values()]
     if any(len(found) > 1 for found in occurrences.values()) or len({*objects}) < len(objects):

@@ -25,7 +25,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUTURE_FLAGS = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
-_REMEMBERED = 512  # functions
+_MAX_CACHED = 512  # functions
 _WORD = re.compile(r"\w+")
 
 
@@ -58,11 +58,11 @@ def function_source(function: types.FunctionType) -> FunctionSource:
         SourceError: There is no text, or it was changed after the function was compiled.
     """
     code = function.__code__
-    remembered = _sources.get(id(code))
-    if remembered is not None:
-        return remembered[1]
+    cached = _sources.get(id(code))
+    if cached is not None:
+        return cached[1]
     source = _read(function)
-    while len(_sources) >= _REMEMBERED:
+    while len(_sources) >= _MAX_CACHED:
         _sources.pop(next(iter(_sources)), None)
     # The code object is kept beside its source so that its id is not given to another.
     _sources[id(code)] = code, source

@@ -52,15 +52,15 @@ _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
 
 
-_STAND_FOR_THEMSELVES = frozenset({
+_PLAIN_DESCRIPTORS = frozenset({
     types.FunctionType, property, functools.cached_property, types.WrapperDescriptorType, types.MethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType,
 })  # fmt: skip
 """Kinds of descriptors that are what an attribute of their class is."""
 
 
-def _stands_for_itself(member: Any) -> bool:
-    plain = type(member) in _STAND_FOR_THEMSELVES or member_of(type(member), "__get__") is ABSENT
+def _is_plain_descriptor(member: Any) -> bool:
+    plain = type(member) in _PLAIN_DESCRIPTORS or member_of(type(member), "__get__") is ABSENT
     return plain and member is not ABSENT
 
 
@@ -75,8 +75,8 @@ class ReadRecorder:
         warnings: Texts for the user on what the function does, in order.
     """
 
-    def __init__(self, *, tells_objects: bool = False) -> None:
-        self.tells_objects = tells_objects
+    def __init__(self, *, tracks_identity: bool = False) -> None:
+        self.tracks_identity = tracks_identity
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
         self.warnings: dict[str, None] = {}
@@ -84,7 +84,7 @@ class ReadRecorder:
         self._paths: dict[int, Path] = {}
         self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}
         self._class_paths: dict[int, Path] = {}
-        self._unasked: dict[Path, type] = {}  # classes of tensors that were found, by path
+        self._unqueried: dict[Path, type] = {}  # classes of tensors that were found, by path
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
         # What is known by its id must live as long as the id is looked up.
@@ -137,9 +137,9 @@ class ReadRecorder:
 
     # --- recording --------------------------------------------------------------------------------------------------
 
-    def found(self, value: Any, path: Path | None) -> None:
+    def bind_path(self, value: Any, path: Path | None) -> None:
         """Remember where `value` stands, without recording that the program depends on it."""
-        if path is not None and id(value) not in self._paths and not _tells_itself(value):
+        if path is not None and id(value) not in self._paths and not _is_fixed_by_identity(value):
             self._paths[id(value)] = path
             self._alive.append(value)
 
@@ -148,8 +148,8 @@ class ReadRecorder:
         if path is None or path in self.reads:
             return
         if is_library_tensor(value):
-            if not self.met(value, path):
-                self._unasked[path] = type(value)  # its metadata are read where the program handles it
+            if not self.record_alias(value, path):
+                self._unqueried[path] = type(value)  # its metadata are read where the program handles it
         elif type(value) is types.MethodType:
             # A bound method is made anew at each look-up; what stays is its parts.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
@@ -158,17 +158,17 @@ class ReadRecorder:
             self._record((*path, _CLASS), type(value))  # a method written in Python may have the same parts
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
-        elif not self.met(value, path):
+        elif not self.record_alias(value, path):
             self._record(path, value)
         if is_a(value, functools.partial):
             self._use_partial(value, path)
 
-    def met(self, value: Any, path: Path) -> bool:
+    def record_alias(self, value: Any, path: Path) -> bool:
         """Remember where `value` stands; if it is known from another path, record that both lead to one object.
 
         What is read of it is guarded by the path where it was met first. Returns whether it is known.
         """
-        self.found(value, path)
+        self.bind_path(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
             if issubclass(type(value), OpenValue):
@@ -179,7 +179,7 @@ class ReadRecorder:
         self._record((cast(Step, call_step(operator.is_, (("path", first), ("path", path)))),), True)
         return True
 
-    def called_partial(self, value: functools.partial[Any]) -> None:
+    def record_partial(self, value: functools.partial[Any]) -> None:
         """Record what a partial is made of: as an argument it was found, and nothing of it was used."""
         path = self._paths.get(id(value))
         if path is not None:
@@ -190,46 +190,46 @@ class ReadRecorder:
         for name in ("args", "keywords"):
             held, at = getattr(value, name), (*path, (ATTRIBUTE_STEP, name))
             self.use(held, at)
-            self.look_into(held)
+            self.record_contents(held)
 
-    def asks(self, value: Any, path: Path) -> None:
+    def record_class(self, value: Any, path: Path) -> None:
         """Record the class of what stands at `path` and is about to be asked: a guard runs no code of another one's."""
         if not is_a(value, types.ModuleType, types.FunctionType, type):
             self._record((*path, _CLASS), type(value))
 
-    def tensor(self, value: Any, mark: TensorMark) -> None:
+    def record_tensor(self, value: Any, mark: TensorMark) -> None:
         """Record that the program takes a tensor that was found as an input, whose metadata are `mark`."""
         self._record(self._paths[id(value)], mark)
-        self.takes(value)
+        self.add_input(value)
 
-    def hand_over(self) -> tuple[Read, ...]:
+    def take_reads(self) -> tuple[Read, ...]:
         """The reads; the recorder lets go of all objects that were found.
 
         What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
         """
-        for path, kind in self._unasked.items():
+        for path, kind in self._unqueried.items():
             if path not in self.reads:
                 self._record((*path, _CLASS), kind)  # that there is a tensor was all that the program asked
         reads = tuple(self.reads.values())
-        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unasked):
+        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unqueried):
             held.clear()
         return reads
 
-    def takes(self, value: Any) -> None:
+    def add_input(self, value: Any) -> None:
         """Remember that the program takes a tensor that was found as an input."""
         self.tensors.setdefault(self._paths[id(value)], value)
 
-    def absent(self, path: Path | None) -> None:
+    def record_absence(self, path: Path | None) -> None:
         """Record that the program depends on nothing being at `path`."""
         self._record(path, ABSENT)
 
-    def lacks(self, container: Path, key: str) -> None:
+    def record_missing_key(self, container: Path, key: str) -> None:
         """Record that the program depends on a dict, found at a path, having nothing under `key`."""
         self._record((cast(Step, call_step(operator.contains, (("path", container), atom_operand(key)))),), False)
 
-    def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
+    def record_member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
         """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
-        direct = _stands_for_itself(member) and type(kind) is type and getattr(kind, name) is member
+        direct = _is_plain_descriptor(member) and type(kind) is type and getattr(kind, name) is member
         path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))  # an attribute is far cheaper to ask
         if member is ABSENT:
             self._record(path, ABSENT)
@@ -237,27 +237,27 @@ class ReadRecorder:
             self.use(member, path)
         return path
 
-    def look_into(self, container: Any) -> None:
+    def record_contents(self, container: Any) -> None:
         """Record that Python went through the items of a native container."""
         path = self._paths.get(id(container))
         if path is None:
             return
-        self.asks(container, path)
+        self.record_class(container, path)
         self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
         for steps, item in items_by_path(container):
-            self.met(item, (*path, *steps))
+            self.record_alias(item, (*path, *steps))
 
-    def item(self, container: Any, key: Any, value: Any) -> None:
+    def record_item(self, container: Any, key: Any, value: Any) -> None:
         """Record that Python looked up `key` in a native container, and found `value`, or ABSENT."""
         path = self._paths.get(id(container))
         if path is None:
             return
         if type(key) not in _PLAIN_KEYS:
-            self.look_into(container)  # no path can name such a key
+            self.record_contents(container)  # no path can name such a key
             for other in () if is_atom(key) else container:
-                self.compared(key, other)
+                self.record_identity(key, other)
             return
-        self.asks(container, path)
+        self.record_class(container, path)
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
         if value is ABSENT:
@@ -269,7 +269,7 @@ class ReadRecorder:
         """Whether a guard could call `function`, of Python, again on `operands`."""
         return self._call_path(function, operands) is not None
 
-    def call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
+    def record_call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
         """Record that `function`, of Python, makes `result` of `operands`, and have the guard call it again.
 
         Returns False, and records nothing, if it could not.
@@ -278,7 +278,7 @@ class ReadRecorder:
         path = self._call_path(function, operands)
         for value in operands if path is not None else ():
             if (at := self._paths.get(id(value))) is not None:
-                self.asks(value, at)
+                self.record_class(value, at)
         self.use(result, path)
         return path is not None
 
@@ -287,11 +287,11 @@ class ReadRecorder:
         step = None if None in found else call_step(function, cast("list[Operand]", found))
         return None if step is None else (step,)
 
-    def stands_for(self, proxy: Any, path: Path, tensor: Any) -> None:
+    def bind_proxy(self, proxy: Any, path: Path, tensor: Any) -> None:
         """Remember that the program handles `tensor`, which stands at `path`, as `proxy`; it may so handle others."""
         self._proxies.setdefault(id(proxy), []).append((proxy, path, tensor))
 
-    def stand_ins(self) -> Iterator[tuple[Any, Path, Any]]:
+    def proxied_tensors(self) -> Iterator[tuple[Any, Path, Any]]:
         """What the program handles, where the tensor stands that this stands for, and that tensor."""
         return (one for found in self._proxies.values() for one in found)
 
@@ -299,13 +299,13 @@ class ReadRecorder:
         """Where the tensors stand that the program handles as `proxy`, and these; of what it computes, nowhere."""
         return [(path, tensor) for _, path, tensor in self._proxies.get(id(proxy), ())]
 
-    def compared(self, left: Any, right: Any) -> None:
+    def record_identity(self, left: Any, right: Any) -> None:
         """Record that the program depends on two objects being one, or not."""
         found = [self.operand(value) for value in (left, right)]
         step = None if None in found else call_step(operator.is_, cast("list[Operand]", found))
         self._record(None if step is None else (step,), left is right)
 
-    def told_apart(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
+    def record_identities(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
         """Record that the program depends on which of the `values` at these paths are one object."""
         if len(paths) == 2:
             step = call_step(operator.is_, [("path", path) for path in paths])
@@ -314,29 +314,29 @@ class ReadRecorder:
             step = call_step(same_objects, [("path", path) for path in paths])
             self._record((cast(Step, step),), same_objects(*values))
 
-    def is_opaque(self, what: str, location: Location | None) -> None:
+    def mark_opaque(self, what: str, location: Location | None) -> None:
         """Record that something was read whose change no guard can see."""
         self.opaque = self.opaque or Opaque(what, location)
 
     # --- arguments --------------------------------------------------------------------------------------------------
 
-    def argument(self, value: Any, name: str, steps: Path) -> None:
+    def record_argument(self, value: Any, name: str, steps: Path) -> None:
         """Take note of an argument, or of the part of one that `steps` lead to: the call's key tells it.
 
         Of a container it tells the class and what the instance holds, of other objects the identity.
         """
         kind = type(value)
         self._alive.append(value)
-        if _tells_itself(value):
+        if _is_fixed_by_identity(value):
             self._keyed.add(id(value))
             return
         if issubclass(kind, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)):
             self._paths[id(value)] = self._keyed_path(value, (name, *steps))
             return
         self._borrowed.add(id(value))
-        if is_python_class(kind) and _is_told_by_contents(kind):
+        if is_python_class(kind) and _is_keyed_by_contents(kind):
             self._class_paths[id(value)] = at = self._keyed_path(kind, (name, *steps, _CLASS))
-            self.found(kind, at)
+            self.bind_path(kind, at)
 
     def _keyed_path(self, value: Any, steps: tuple[Any, ...]) -> Path:
         path = ((ARGUMENT_STEP, steps),)
@@ -347,7 +347,7 @@ class ReadRecorder:
         """Where an operation was found; its identity says all of it but what a user's Python function reads."""
         return next((path for path, read in self.reads.items() if read.value is operation), None)
 
-    def is_known_by_key(self, operation: Any) -> bool:
+    def is_keyed(self, operation: Any) -> bool:
         """Whether the call's key says what an operation among the arguments computes."""
         return id(operation) in self._keyed
 
@@ -360,9 +360,9 @@ class ReadRecorder:
         for name in ("__defaults__", "__kwdefaults__"):
             held, at = getattr(function, name), (*path, (ATTRIBUTE_STEP, name))
             self._record(at, held)
-            self.found(held, at)
+            self.bind_path(held, at)
             if held:
-                self.look_into(held)
+                self.record_contents(held)
         return path
 
     def _record(self, path: Path | None, value: Any) -> None:
@@ -377,7 +377,7 @@ def is_bound_builtin(value: Any) -> bool:
     return type(value) is types.BuiltinFunctionType and not is_a(value.__self__, types.ModuleType, types.NoneType)
 
 
-def _is_told_by_contents(kind: type) -> bool:
+def _is_keyed_by_contents(kind: type) -> bool:
     """Whether a call's key holds what an argument of a class contains, beside the class."""
     return (
         native_class(kind) is not None
@@ -386,7 +386,7 @@ def _is_told_by_contents(kind: type) -> bool:
     )
 
 
-def _tells_itself(value: Any) -> bool:
+def _is_fixed_by_identity(value: Any) -> bool:
     """Whether nothing can be read of `value`, nor written into it, that its identity does not say."""
     if issubclass(type(value), OpenValue):
         return bool(value.is_kept)

@@ -25,7 +25,7 @@ def matches(interpreter: Interpreter, pattern: ast.pattern, subject: Any) -> boo
 
 def _bind(interpreter: Interpreter, name: str | None, value: Any) -> None:
     if name is not None:
-        interpreter.frame.bind(name, interpreter.met(value))
+        interpreter.frame.bind(name, interpreter.program_value(value))
 
 
 def _value(interpreter: Interpreter, pattern: ast.MatchValue, subject: Any) -> bool:

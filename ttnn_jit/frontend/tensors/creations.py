@@ -7,9 +7,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.frontend.tensors.program_device import ProgramDevice, on_program
+from ttnn_jit.frontend.tensors.program_device import ProgramDevice, as_program_argument
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
-from ttnn_jit.frontend.tensors.tensor_metadata import known_term
+from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
 from ttnn_jit.frontend.tensors.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.families.decomposition import BY_NAME
@@ -27,11 +27,11 @@ def create(emitter: AbstractEmitter, creation: Creation, args: Sequence[Any], kw
     """
 
     def given(value: Any) -> Any:
-        return on_program(emitter, known_term(emitter.operand(value)))
+        return as_program_argument(emitter, ttnn_equivalent(emitter.operand(value)))
 
     location = emitter.location()
     own, named = [*map(given, args)], {name: given(value) for name, value in kwargs.items()}
-    words, emitter.words = emitter.words, None
+    library, emitter.metadata_library = emitter.metadata_library, None
     try:
         return creation(_ProgramOps(emitter, location), own, named)
     except TtnnJitError as error:
@@ -39,7 +39,7 @@ def create(emitter: AbstractEmitter, creation: Creation, args: Sequence[Any], kw
     except TypeError as error:
         raise CompileError(str(error), location=location) from None
     finally:
-        emitter.words = words
+        emitter.metadata_library = library
 
 
 class _ProgramOps(HostOps[ProgramTensor]):

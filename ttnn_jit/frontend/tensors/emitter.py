@@ -11,11 +11,11 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.frontend.tensors.creations import create
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.requested_results import brought_there, note_layouts, results_of, with_activated_operands
-from ttnn_jit.frontend.tensors.tensor_metadata import known_term
+from ttnn_jit.frontend.tensors.requested_results import activate_operands, note_layouts, relaid_out, results_of
+from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
 from ttnn_jit.frontend.tensors.views import note_views, strides_of_result
-from ttnn_jit.frontend.tensors.writes import into, into_several, is_proxy, update
-from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
+from ttnn_jit.frontend.tensors.writes import is_proxy, update_in_place, write_output, write_outputs
+from ttnn_jit.frontend.unsupported import host_function_error, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.host_ops import creation_of
@@ -49,21 +49,21 @@ class Emitter(AbstractEmitter):
         if creation is not None:
             return create(self, creation, args, kwargs)
         if self.library in _OF_ANOTHER_LIBRARY:
-            args = [known_term(value) for value in args]
-            kwargs = {name: known_term(value) for name, value in kwargs.items()}
+            args = [ttnn_equivalent(value) for value in args]
+            kwargs = {name: ttnn_equivalent(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads:
-            raise function_of_the_host(name, self.callee_location())
+            raise host_function_error(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         own, options = self._options(name, overloads, kwargs) if kwargs else (kwargs, NO_OPTIONS)
         if name in IN_PLACE:
-            return update(self, name, overloads, args, own, options)
+            return update_in_place(self, name, overloads, args, own, options)
         if options.output_tensor is not None:
-            return into(self, overloads, args, own, options)
+            return write_output(self, overloads, args, own, options)
         if options.outputs is not None:
-            return into_several(self, options.outputs, overloads, args, own, options)
+            return write_outputs(self, options.outputs, overloads, args, own, options)
         return self.emit(overloads, args, own, options)
 
     def _options(
@@ -103,8 +103,8 @@ class Emitter(AbstractEmitter):
         ]
         if bound.operation.reads_layout:
             tensors = zip(bound.operands, operands, strict=True)
-            operands = [brought_there(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
-        operands, applied = self.checked(with_activated_operands, self.builder, operands, location, options)
+            operands = [relaid_out(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
+        operands, applied = self.checked(activate_operands, self.builder, operands, location, options)
         results = self.checked(results_of, self.builder, bound.operation, operands, bound.attributes, location, applied)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         self._note_memory(bound, proxies, options)

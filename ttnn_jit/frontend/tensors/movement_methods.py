@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor, View, root_of
-from ttnn_jit.frontend.tensors.tensor_metadata import listed_function, metadata_function
+from ttnn_jit.frontend.tensors.tensor_metadata import metadata_function, table_entry
 from ttnn_jit.frontend.tensors.views import is_number
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
@@ -34,7 +34,7 @@ _METHODS: dict[Any, dict[str, ForeignMovement]] = {
 }
 
 
-def moved(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs: Any) -> ProgramTensor:
+def apply_movement(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs: Any) -> ProgramTensor:
     """What `movement` makes of `tensor`.
 
     Raises:
@@ -85,8 +85,8 @@ def movement_attribute(tensor: ProgramTensor, name: str) -> Any:
     if methods is None:
         return None
     if name in PROPERTIES and tensor.emitter.library is not TTNN:
-        return moved(PROPERTIES[name], tensor)
-    return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
+        return apply_movement(PROPERTIES[name], tensor)
+    return types.MethodType(partial(apply_movement, methods[name]), tensor) if name in methods else None
 
 
 def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
@@ -102,10 +102,10 @@ def movement_of_torch(function: Any) -> Callable[..., ProgramTensor] | None:
     """What a function or method of torch's does with a tensor of the program if it moves elements; None of others."""
     name = getattr(function, "__name__", None)
     if name in METHODS_OF_TORCH and getattr(sys.modules["torch"].Tensor, name, None) is function:
-        return partial(moved, METHODS_OF_TORCH[name])
+        return partial(apply_movement, METHODS_OF_TORCH[name])
     return _moving(function)
 
 
 def _moving(function: Any) -> Callable[..., ProgramTensor] | None:
-    movement = listed_function(function, FUNCTIONS)
-    return None if movement is None else partial(moved, movement)
+    movement = table_entry(function, FUNCTIONS)
+    return None if movement is None else partial(apply_movement, movement)

@@ -90,6 +90,6 @@ class ProgramDevice:
         )
 
 
-def on_program(emitter: AbstractEmitter, value: Any) -> Any:
+def as_program_argument(emitter: AbstractEmitter, value: Any) -> Any:
     """An argument of a function of the host API; a device is that of the program."""
     return ProgramDevice(emitter) if isinstance(value, Device) else value

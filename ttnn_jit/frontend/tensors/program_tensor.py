@@ -86,10 +86,10 @@ class ProgramTensor(TensorQueries):
     @property
     def operand(self) -> TensorOperand:
         """What it holds where the program stands."""
-        return self.held if self.view_of is None else self.view_of.read(self)
+        return self.cached_operand if self.view_of is None else self.view_of.read(self)
 
     @property
-    def held(self) -> TensorOperand:
+    def cached_operand(self) -> TensorOperand:
         """What it held when it was last looked at."""
         return self._value, self._spec
 
@@ -115,14 +115,14 @@ class View:
         base: The other one.
         chain: The operations that give it, one after the other.
         location: Where it was made.
-        seen: How many writes into the base's memory its value has seen.
+        seen_writes: How many writes into the base's memory its value has seen.
         is_certain: False of a reshape of a tensor whose strides are not known: the library may have copied it.
     """
 
     base: ProgramTensor
     chain: tuple[CanonicalCall, ...]
     location: Location
-    seen: int
+    seen_writes: int
     is_certain: bool = True
 
     def read(self, tensor: ProgramTensor) -> TensorOperand:
@@ -131,14 +131,14 @@ class View:
         Raises:
             CompileError: The base was written, and nobody knows whether it is a view.
         """
-        seen = root_of(self.base).writes
-        if self.seen != seen:
+        writes = root_of(self.base).writes
+        if self.seen_writes != writes:
             self.require_certain(tensor, "reads")
-            tensor.rebind(self.moved(self.base.operand, self.chain))
-            self.seen = seen
-        return tensor.held
+            tensor.rebind(self.apply(self.base.operand, self.chain))
+            self.seen_writes = writes
+        return tensor.cached_operand
 
-    def moved(self, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
+    def apply(self, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
         """`part` through some of its operations."""
         for operation, statics in chain:
             part = self.base.emitter.builder.operation(operation, [part], statics, self.location)
@@ -186,7 +186,7 @@ class AbstractEmitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProgramTensor] = []
         self._arguments: dict[int, ProgramTensor] = {}
-        self.library = self.words = hidden.library
+        self.library = self.metadata_library = hidden.library
 
     @abstractmethod
     def location(self) -> Location:
@@ -235,7 +235,7 @@ class AbstractEmitter(ABC):
         self.inputs.append(tensor)
         return tensor
 
-    def known(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """`value`, or the input that stands for it if it is a tensor of the user's world.
 
         Raises:
@@ -250,7 +250,7 @@ class AbstractEmitter(ABC):
         """The input that stands for a part of the generator's state (runtime/programs/random_state.py)."""
         library = self.library or TTNN
         tensor, name = state(part, library), name_of(part, library)
-        found: ProgramTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
+        found: ProgramTensor = self._hidden.state_input(tensor, name, self._hidden_input, self.location)
         return found
 
     def is_input(self, value: Any) -> bool:
@@ -280,8 +280,8 @@ class AbstractEmitter(ABC):
     def operand(self, value: Any) -> Any:
         """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
         if type(value) in {list, tuple}:
-            return type(value)(map(self.known, value))
-        return python_number(self.known(value))
+            return type(value)(map(self.resolve, value))
+        return python_number(self.resolve(value))
 
     def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `function` makes of arguments of the program's.

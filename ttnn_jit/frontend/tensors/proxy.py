@@ -17,7 +17,7 @@ from ttnn_jit.foreign.values import ABSENT as NO_ATTRIBUTE
 from ttnn_jit.frontend.tensors.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.tensors.program_device import ProgramDevice
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
-from ttnn_jit.frontend.tensors.tensor_classes import claimed_class, class_at_run_time
+from ttnn_jit.frontend.tensors.tensor_classes import reported_class, runtime_class
 from ttnn_jit.frontend.tensors.tensor_metadata import (
     device_of,
     element_type,
@@ -27,7 +27,7 @@ from ttnn_jit.frontend.tensors.tensor_metadata import (
     library_of,
     metadata_attribute,
 )
-from ttnn_jit.frontend.tensors.writes import in_place, item, masked_fill_, set_item, updating
+from ttnn_jit.frontend.tensors.writes import get_item, in_place_method, in_place_operator, masked_fill_, set_item
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -98,11 +98,11 @@ class ProxyTensor(ProgramTensor):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
-        return claimed_class(self.emitter.library)
+        return reported_class(self.emitter.library)
 
     def __getitem__(self, index: object) -> ProgramTensor:
         """The elements that `index` names, as torch would."""
-        return item(self.emitter, self, index)
+        return get_item(self.emitter, self, index)
 
     def __setitem__(self, index: object, value: Any) -> None:
         """Write into the elements that `index` names."""
@@ -173,7 +173,7 @@ class ProxyTensor(ProgramTensor):
             return moved
         if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
             return said
-        kind = CompileError if hasattr(class_at_run_time(self.emitter.library), name) else NoSuchAttribute
+        kind = CompileError if hasattr(runtime_class(self.emitter.library), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
             location=self.emitter.location(),
@@ -237,7 +237,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
 
 
 _METHODS_IN_PLACE = {
-    **{name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
+    **{name: in_place_method(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
     masked_fill_.__name__: masked_fill_,
 }
 """Methods of torch's tensors."""
@@ -265,7 +265,9 @@ def _install_operators() -> None:
         setattr(ProxyTensor, OPERATOR_METHODS[operation.operator], method)
         if operation.operator in REFLECTED_METHODS:
             setattr(ProxyTensor, REFLECTED_METHODS[operation.operator], _binary(operation, reflected=True))
-            setattr(ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), updating(operation))
+            setattr(
+                ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), in_place_operator(operation)
+            )
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)

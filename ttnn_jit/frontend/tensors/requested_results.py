@@ -22,7 +22,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
 
 
-def with_activated_operands(
+def activate_operands(
     builder: ModuleBuilder, operands: Sequence[Operand], location: Location | None, options: ResultOptions
 ) -> tuple[Sequence[Operand], ResultOptions]:
     """The operands through their activations, unrounded, and the result options that are left."""
@@ -97,11 +97,11 @@ def note_layouts(
     except TtnnJitError:
         return
     for result, spec in zip(results, wanted, strict=True):
-        held = result.held[1]
+        held = result.cached_operand[1]
         result.requested = None if spec is held or held.memory_config == HOST_MEMORY_CONFIG else spec
 
 
-def brought_there(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
+def relaid_out(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
     """What `tensor` holds, where it says that it lies."""
     return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
 

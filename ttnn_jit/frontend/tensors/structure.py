@@ -31,7 +31,7 @@ class Results:
     """
 
     values: list[SSAValue]
-    outline: Any
+    structure: Any
     updates: dict[SSAValue, int]
 
 
@@ -72,14 +72,14 @@ def results_of(
         return len(values) - 1
 
     _refuse_hidden_tensors(returned, name, location)
-    outline = map_leaves(returned, index_of)
+    structure = map_leaves(returned, index_of)
     if not values and not written:
         raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
     is_one = isinstance(returned, ProxyTensor) and not written
-    return Results([*values, *updates], None if is_one else outline, _updates(written, count))
+    return Results([*values, *updates], None if is_one else structure, _updates(written, count))
 
 
-def result_of(
+def frontend_result(
     request: FrontendRequest,
     emitter: AbstractEmitter,
     recorder: ReadRecorder,
@@ -103,8 +103,8 @@ def result_of(
     results = results_of(returned, emitter.inputs, request.function.__name__, header, help_text)
     return FrontendResult(
         emitter.builder.finish(results.values, request.layout, results.updates),
-        recorder.hand_over(),
-        results.outline,
+        recorder.take_reads(),
+        results.structure,
         opaque=recorder.opaque,
         warnings=(*emitter.warnings, *recorder.warnings),
         kernel_operands=tuple(emitter.builder.kernel_operands),

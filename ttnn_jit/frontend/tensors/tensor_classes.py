@@ -13,27 +13,27 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN, TensorLibrary
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
-def class_at_run_time(library: TensorLibrary | None) -> type:
+def runtime_class(library: TensorLibrary | None) -> type:
     """The class of the tensors of a library."""
     if library is TORCH:
         return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
     return sys.modules["numpy"].ndarray if library is NUMPY else Tensor
 
 
-def claimed_class(library: TensorLibrary | None) -> type:
+def reported_class(library: TensorLibrary | None) -> type:
     """What a stand-in says of its class to whoever asks by ``isinstance`` without the interpreter.
 
     Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
     """
-    return class_at_run_time(library) if library is NUMPY else Tensor
+    return runtime_class(library) if library is NUMPY else Tensor
 
 
-def tells_classes(value: Any) -> bool:
+def may_query_class(value: Any) -> bool:
     """Whether a program without source that names `value` may ask with it for the class of a tensor."""
     torch = sys.modules.get("torch")
     if value is type or (torch is not None and value is torch.is_tensor):
         return True
-    return is_a(value, type) and any(issubclass(value, class_at_run_time(library)) for library in _loaded_libraries())
+    return is_a(value, type) and any(issubclass(value, runtime_class(library)) for library in _loaded_libraries())
 
 
 def _loaded_libraries() -> list[TensorLibrary]:
@@ -47,7 +47,7 @@ def refuse_classes_without_source(named: Sequence[Any], library: TensorLibrary, 
         UnsupportedFunction: It would, to whoever asks for one of those `named`.
     """
     asks = [value for value in named if value is not type]
-    is_claimed = claimed_class(library) is class_at_run_time(library)
+    is_claimed = reported_class(library) is runtime_class(library)
     if asks and (type in named or not is_claimed):
         raise UnsupportedFunction(
             f"a tensor in a trace without source does not say whether it is a `{asks[0].__name__}`",

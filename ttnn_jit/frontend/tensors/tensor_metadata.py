@@ -18,7 +18,7 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH, TensorLibrary
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
 from ttnn_jit.specs.tensor_spec import Layout
 
-Asking = Callable[..., Any]
+MetadataQuery = Callable[..., Any]
 """From a tensor of the program, and arguments, to what it says."""
 
 Listed = TypeVar("Listed")
@@ -26,7 +26,7 @@ Listed = TypeVar("Listed")
 
 def library_of(tensor: ProgramTensor) -> str | None:
     """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
-    return _LIBRARIES.get(tensor.emitter.words)
+    return _LIBRARIES.get(tensor.emitter.metadata_library)
 
 
 def element_type(tensor: ProgramTensor) -> Any:
@@ -52,7 +52,7 @@ def layout_of(tensor: ProgramTensor) -> Any:
     return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
 
 
-def known_term(value: Any) -> Any:
+def ttnn_equivalent(value: Any) -> Any:
     """The element type or layout of ttnn that one of torch's or numpy's is; any other value as it is."""
     torch = sys.modules.get("torch")
     if torch is not None and value is torch.strided:
@@ -74,12 +74,12 @@ def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
     return types.MethodType(methods[name], tensor) if name in methods else ABSENT
 
 
-def metadata_function(function: Any) -> Asking | None:
+def metadata_function(function: Any) -> MetadataQuery | None:
     """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
-    return listed_function(function, _FUNCTIONS)
+    return table_entry(function, _FUNCTIONS)
 
 
-def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
+def table_entry(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
     """What the table of its library says of a function, by its name; None of a function that none lists."""
     if is_python_class(type(function)):
         return None  # and may answer to any name
@@ -166,17 +166,17 @@ def _never(_: ProgramTensor) -> bool:
 
 _LIBRARIES: dict[TensorLibrary | None, str] = {TORCH: "torch", NUMPY: "numpy"}
 
-_METHODS_OF_TORCH: dict[str, Asking] = {
+_METHODS_OF_TORCH: dict[str, MetadataQuery] = {
     "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
     "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
     "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
     "get_device": lambda _: -1,
 }  # fmt: skip
 
-_OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
+_OF_BOTH: dict[str, MetadataQuery] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
 _NO_OTHER_KIND = ("is_cuda", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized", "is_mkldnn", "is_nested")
 
-_PROPERTIES: dict[TensorLibrary | None, dict[str, Asking]] = {
+_PROPERTIES: dict[TensorLibrary | None, dict[str, MetadataQuery]] = {
     TORCH: {**_OF_BOTH, **dict.fromkeys(_NO_OTHER_KIND, _never), "is_cpu": lambda _: True},
     NUMPY: {
         **_OF_BOTH,
@@ -185,7 +185,7 @@ _PROPERTIES: dict[TensorLibrary | None, dict[str, Asking]] = {
     },
 }
 
-_FUNCTIONS: dict[str, dict[str, Asking]] = {
+_FUNCTIONS: dict[str, dict[str, MetadataQuery]] = {
     "torch": {name: _METHODS_OF_TORCH[name] for name in ("numel", "is_floating_point", "is_signed", "is_complex")},
     "numpy": {"ndim": _rank, "shape": lambda tensor: tensor.shape, "size": _count_along},
 }

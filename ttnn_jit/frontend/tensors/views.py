@@ -80,7 +80,7 @@ def strides_of_result(shape: Sequence[int], operands: Iterable[ProgramTensor]) -
 # --- Writing through views --------------------------------------------------------------------------------------------
 
 
-def put(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, location: Location) -> None:
+def write_through(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, location: Location) -> None:
     """Have `target` hold `value`, and what it lies in hold that in its place.
 
     Raises:
@@ -88,14 +88,14 @@ def put(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, l
     """
     if target.view_of is not None:
         target.view_of.require_certain(target, "writes into")
-        put(emitter, target.view_of.base, replaced(emitter, target.view_of, value, location), location)
-        target.view_of.seen = root_of(target).writes
+        write_through(emitter, target.view_of.base, updated_base(emitter, target.view_of, value, location), location)
+        target.view_of.seen_writes = root_of(target).writes
     else:
         target.writes += 1
     target.rebind(value)
 
 
-def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
+def updated_base(emitter: AbstractEmitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
     """The base of a view with another `part` in its place.
 
     Raises:
@@ -113,6 +113,6 @@ def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [view.moved(base, view.chain[:index])] if operation.arity == 2 else []
+        wholes = [view.apply(base, view.chain[:index])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)

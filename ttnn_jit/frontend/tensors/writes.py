@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, View, root_of
-from ttnn_jit.frontend.tensors.views import is_number, note_view, put, replaced
+from ttnn_jit.frontend.tensors.views import is_number, note_view, updated_base, write_through
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import (
@@ -39,7 +39,7 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 
-def item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
+def get_item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
     """``tensor[index]``; an index that takes everything is a copy.
 
     Raises:
@@ -48,12 +48,14 @@ def item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> Prog
     chain = _indexing_chain(emitter, tensor, index)
     part = _part(emitter, tensor, chain) if chain else emitter.emit((COPY,), (tensor,), {})
     part.view_of = None  # of no part in between
-    if emitter.library is TORCH or (emitter.library is NUMPY and not (_names_one(index, part) or is_number(tensor))):
+    if emitter.library is TORCH or (
+        emitter.library is NUMPY and not (_selects_scalar(index, part) or is_number(tensor))
+    ):
         note_view(emitter, tensor, chain, part)
     return part
 
 
-def _names_one(index: object, part: ProgramTensor) -> bool:
+def _selects_scalar(index: object, part: ProgramTensor) -> bool:
     """Whether an index has a whole number for every dimension and no more: numpy gives a number of its own for it."""
     parts = index if isinstance(index, tuple) else (index,)
     return not part.shape and not any(each is ... for each in parts)
@@ -70,7 +72,7 @@ def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
     return dtype in FLOATS | TRUTHS
 
 
-def _filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
+def _mask_filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
     """`target` with `value` where the mask, of its first dimensions, says so."""
     extents = tuple(mask.shape)
     if extents != tuple(target.shape)[: len(extents)]:
@@ -124,11 +126,11 @@ def write(
             "the tensor that is written must have the shape of the result",
         )
     store = emitter.builder.updated if in_place else emitter.builder.stored
-    put(emitter, target, store(value, target.held[1].with_(), location), location)
+    write_through(emitter, target, store(value, target.cached_operand[1].with_(), location), location)
     return target
 
 
-def refuse_unseen(emitter: AbstractEmitter, target: ProgramTensor) -> None:
+def refuse_untracked_write(emitter: AbstractEmitter, target: ProgramTensor) -> None:
     """Refuse what a trace would not see: that numpy writes into an array of its own.
 
     Raises:
@@ -149,9 +151,9 @@ def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, val
     Raises:
         CompileError: It does not broadcast, or the index names no part.
     """
-    refuse_unseen(emitter, target)
+    refuse_untracked_write(emitter, target)
     if is_mask(index, emitter):
-        put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
+        write_through(emitter, target, _mask_filled(emitter, target, index, emitter.operand(value)), emitter.location())
         return
     chain = _indexing_chain(emitter, target, index)
     value = emitter.operand(value)
@@ -162,8 +164,8 @@ def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, val
     part, location = _part(emitter, target, chain), emitter.location()
     new = _broadcast(emitter, part, value)
     if chain:
-        new = replaced(emitter, View(target, chain, location, 0), new, location)
-    put(emitter, target, new, location)
+        new = updated_base(emitter, View(target, chain, location, 0), new, location)
+    write_through(emitter, target, new, location)
 
 
 def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> TensorOperand:
@@ -177,7 +179,7 @@ def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> Ten
         if value[1].dtype is not part.spec.dtype:
             value = emitter.builder.operation(TYPECAST, [value], (part.spec.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
-            return emitter.builder.stored(value, part.held[1].with_(), location)
+            return emitter.builder.stored(value, part.cached_operand[1].with_(), location)
         if not fits(value[1].shape, part.shape):
             part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
@@ -191,7 +193,7 @@ def is_proxy(value: Any) -> bool:
     return hasattr(type(value), "__ttnn_call__")
 
 
-def update(
+def update_in_place(
     emitter: AbstractEmitter,
     name: str,
     overloads: Sequence[Operation],
@@ -218,7 +220,7 @@ def update(
     return write(emitter, target, result.operand, f"`{name}`")
 
 
-def into(
+def write_output(
     emitter: AbstractEmitter,
     overloads: Sequence[Operation],
     args: Sequence[Any],
@@ -234,7 +236,7 @@ def into(
     return write(emitter, options.output_tensor, result.operand, f"`{overloads[0].name}`", in_place=False)
 
 
-def into_several(
+def write_outputs(
     emitter: AbstractEmitter,
     outputs: Outputs,
     overloads: Sequence[Operation],
@@ -258,7 +260,7 @@ def into_several(
     return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
 
 
-def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
+def in_place_operator(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
     """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound.
 
     So it is where numpy has a number, and no array.
@@ -268,7 +270,7 @@ def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
     def method(self: ProgramTensor, other: Any) -> Any:
         if self.emitter.library not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
-        refuse_unseen(self.emitter, self)
+        refuse_untracked_write(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
 
     return method
@@ -280,10 +282,10 @@ def masked_fill_(self: ProgramTensor, mask: Any, value: Any) -> Any:
     return write(self.emitter, self, filled.operand, "`masked_fill_`")
 
 
-def in_place(name: str) -> Callable[..., Any]:
+def in_place_method(name: str) -> Callable[..., Any]:
     """The method of torch's tensors that writes into its tensor."""
 
     def method(self: ProgramTensor, *args: Any, **kwargs: Any) -> Any:
-        return update(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
+        return update_in_place(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
 
     return method

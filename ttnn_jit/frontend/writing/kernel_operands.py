@@ -48,7 +48,7 @@ def check_kernel_operand(
         OperandError: It lies where the operation takes none.
         OperandDTypeError: Its elements are none that a chip reduces.
     """
-    computes, spec = _computed(operation), operand.spec
+    computes, spec = _kernel_operation(operation), operand.spec
     if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY or not is_of_whole_tiles(spec) or 0 in spec.shape:
         return
     if isinstance(computes, Contraction):
@@ -116,7 +116,7 @@ def product_config(
     Over the rows of cores that the first operand has and the columns that the second has, if both are sharded, as in
     tt-mlir; else, or where these are not whole tiles or beyond `last_core` (x, y), over the largest grid up to that.
     """
-    computes, own = _computed(operation), result.memory_config
+    computes, own = _kernel_operation(operation), result.memory_config
     if not isinstance(computes, Contraction) or 0 in result.shape:
         return own
     given = {each.name: value for each, value in zip(operation.attributes, attributes, strict=True)}
@@ -135,6 +135,6 @@ def product_config(
     return create_sharded_memory_config((height, width), CoreGrid(x=columns, y=rows), ShardStrategy.BLOCK)
 
 
-def _computed(operation: Operation) -> Operation:
+def _kernel_operation(operation: Operation) -> Operation:
     """The reduction or product that it is, if it is one but for elementwise work behind it."""
     return operation.kernel_of or operation if isinstance(operation, Composite) else operation

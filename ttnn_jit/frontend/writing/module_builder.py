@@ -28,7 +28,7 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
-from ttnn_jit.frontend.writing.promotion import met
+from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
@@ -117,7 +117,9 @@ class ModuleBuilder(FunctionBuilder):
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
-        operands = met(operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location))
+        operands = promote_operands(
+            operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location)
+        )
         return super().results(operation, operands, attributes, location, dtype=dtype)
 
     def write(
@@ -223,12 +225,12 @@ class ModuleBuilder(FunctionBuilder):
         updates = updates or {}
         if layout is not None:
             returned = [value for index, value in enumerate(results) if index not in updates.values()]
-            copies = {value: self._copied(value, layout) for value in returned}
+            copies = {value: self._copied_argument(value, layout) for value in returned}
             laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
             results = [value if index in updates.values() else next(laid_out) for index, value in enumerate(results)]
         return module_of((self.function(results, updates),), self.target, self.location)
 
-    def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
+    def _copied_argument(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
         """A copy of an argument that shall lie elsewhere as a result; every other value is returned as it is."""
         spec = spec_of(value.type)
         if not isinstance(value, BlockArgument) or requested_spec(spec, layout) is spec:
@@ -265,16 +267,16 @@ class ModuleBuilder(FunctionBuilder):
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
         """A tensor of `spec`, which is on the host where the arguments are, of one number."""
-        return super().filled(number, self._at_home(spec), location)
+        return super().filled(number, self._in_argument_memory(spec), location)
 
     def made(
         self, operation: Operation, attributes: Sequence[Any], spec: TensorSpec, location: Location | None
     ) -> TensorOperand:
         """The result of `operation`, which has no operands, as `spec` says; see `filled`."""
-        (made,) = self.write(operation, (), attributes, (self._at_home(spec),), location)
+        (made,) = self.write(operation, (), attributes, (self._in_argument_memory(spec),), location)
         return made
 
-    def _at_home(self, spec: TensorSpec) -> TensorSpec:
+    def _in_argument_memory(self, spec: TensorSpec) -> TensorSpec:
         """`spec`, in device memory unless the arguments lie on the host: torch and numpy, which know rows alone."""
         if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self.block.args):
             return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)

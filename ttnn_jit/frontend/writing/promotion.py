@@ -10,13 +10,13 @@ from ttnn_jit.ops import Operation
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INT64S, INTEGERS, TRUTHS
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
-__all__ = ["Operand", "met", "promoted"]
+__all__ = ["Operand", "promote_operands", "promoted_dtype"]
 
 Cast: TypeAlias = Callable[[TensorOperand, DataType], TensorOperand]
 """From a tensor and an element type to the tensor in that type."""
 
 
-def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
+def promote_operands(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
     """`operands` as `operation` takes them: those of torch's and numpy's that are numbers in one element type.
 
     What has no such type stays as it is, for the operation to refuse.
@@ -32,18 +32,18 @@ def _common_type(operands: Sequence[Operand]) -> DataType | None:
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)
-    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_lies_at_home(spec) for spec in specs)
+    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_is_on_host(spec) for spec in specs)
     if len(dtypes) + beside_float < 2 or not are_foreign:
         return None
     found: DataType | None = next(iter(dtypes))
     for dtype in dtypes:
-        found = None if found is None else promoted(found, dtype)
+        found = None if found is None else promoted_dtype(found, dtype)
     if found is not None and beside_float and found.is_foreign:
-        found = promoted(found, COMPUTE_TYPE)
+        found = promoted_dtype(found, COMPUTE_TYPE)
     return None if len(dtypes) == 1 and found in dtypes else found
 
 
-def _lies_at_home(spec: TensorSpec) -> bool:
+def _is_on_host(spec: TensorSpec) -> bool:
     """Whether torch or numpy has it."""
     return spec.memory_config == HOST_MEMORY_CONFIG
 
@@ -74,7 +74,7 @@ def _mask(mask: TensorOperand, dtype: DataType, cast: Cast) -> TensorOperand:
     return cast(cast(mask, truth), dtype)
 
 
-def promoted(first: DataType, second: DataType) -> DataType | None:
+def promoted_dtype(first: DataType, second: DataType) -> DataType | None:
     """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
 
     A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.

@@ -40,14 +40,14 @@ def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLay
     for op in reversed(list(block.ops)):
         for value in [result for result in op.results if isinstance(result.type, TensorType)]:
             old = spec_of(value.type)
-            new = requested_spec(old, layout) if value in results else _as_users_lie(value, old, moved)
+            new = requested_spec(old, layout) if value in results else _spec_like_users(value, old, moved)
             if new is not old:
                 laid_out[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
                 moved.add(laid_out[value])
     return [laid_out.get(value, value) for value in results]
 
 
-def _as_users_lie(value: SSAValue, spec: TensorSpec, moved: set[SSAValue]) -> TensorSpec:
+def _spec_like_users(value: SSAValue, spec: TensorSpec, moved: set[SSAValue]) -> TensorSpec:
     users = [use.operation.results[0] for use in value.uses if use.operation.results]
     specs = [spec_of(user.type) for user in users if user in moved]
     configs = {other.memory_config for other in specs}

@@ -22,7 +22,9 @@ _CHANGING_METHODS = frozenset({
 })  # fmt: skip
 """Methods that do more the second time; `add`, `update` and their like leave what they left the first time."""
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
-_MADE_BY = frozenset({"__init__", "__new__", "__init_subclass__", "__set_name__", "__class_getitem__", "__post_init__"})
+_CONSTRUCTORS = frozenset(
+    {"__init__", "__new__", "__init_subclass__", "__set_name__", "__class_getitem__", "__post_init__"}
+)
 
 
 def has_effects(function: Any) -> bool:
@@ -89,7 +91,7 @@ def _parts(value: Any, seen: dict[int, Any]) -> Iterator[Any]:
 def _special_methods(kind: type) -> Iterator[Any]:
     for holder in filter(is_python_class, kind.__mro__):
         for name, member in list(vars(holder).items()):
-            if name.startswith("__") and name not in _MADE_BY:
+            if name.startswith("__") and name not in _CONSTRUCTORS:
                 yield _function_of(member)
 
 
