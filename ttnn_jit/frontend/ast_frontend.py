@@ -1,4 +1,4 @@
-"""The way through the AST: a function's proven source, interpreted over tensors without data."""
+"""The AST frontend: interprets a function's verified source over tensors without data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def interpret(request: FrontendRequest) -> FrontendResult:
     """The module of the function that `request` names, by its AST.
 
     Raises:
-        SourceError: The function or a helper has no source that is its own.
+        SourceError: The source of the function or of a helper is missing or was changed.
         CompileError: The function is outside the language.
     """
     source = function_source(request.function)
@@ -62,16 +62,16 @@ def interpret(request: FrontendRequest) -> FrontendResult:
 
 
 def observe(request: FrontendRequest) -> ReadRecorder | None:
-    """What the function reads when it runs; None if it has no source, or is outside the language.
+    """The reads of the function when it runs; None if it has no source, or is outside the language.
 
-    A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
+    A trace runs the function itself and cannot observe its look-ups; the interpreter observes them on the same program.
 
     Raises:
-        UnsupportedFunction: It does what a trace does not see.
-        ChangeOutsideError: It would change what does not belong to it, and leave tensors without data there.
+        UnsupportedFunction: The function depends on something that a trace cannot observe.
+        ChangeOutsideError: The function would store tensors without data in an object from outside the program.
     """
     if hasattr(request.function, "__wrapped__"):
-        return None  # it has the signature of what it wraps, and parameters of its own
+        return None  # its signature is that of the function that it wraps, not that of its own parameters
     try:
         source = function_source(request.function)
         return _interpreted(request, source, observes=True)[0].recorder
@@ -86,7 +86,7 @@ def observe(request: FrontendRequest) -> ReadRecorder | None:
 def _interpreted(
     request: FrontendRequest, source: FunctionSource, *, observes: bool = False
 ) -> tuple[Interpreter, Any]:
-    """The interpreter that has gone through the function, and what that returned."""
+    """The interpreter after it ran the function, and the value that the function returned."""
     with contextlib.suppress(IdentityQueryError):
         return _run(request, source, request.arguments, observes=observes)
     return _run(request, source, merge_same_objects(request.arguments), observes=observes, tracks_identity=True)
@@ -163,7 +163,7 @@ def _header(source: FunctionSource) -> Location:
 
 
 def _missing_return_help(source: FunctionSource) -> str:
-    """What to write at the end, named if the last statement computes it."""
+    """The help text of a missing `return`; it names the variable that the last statement assigns."""
     last = None if isinstance(source.node, ast.Lambda) else source.node.body[-1]
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
         return f"end it with `return {last.targets[0].id}`"

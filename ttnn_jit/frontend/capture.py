@@ -1,6 +1,6 @@
-"""Graph capture: runs the function itself on tensors without data and writes down what meets them.
+"""Graph capture: runs the function itself on tensors without data and records the operations on them.
 
-Where the program stands is read from the frames of the user's code, to the column where the code object has positions.
+The location of an operation comes from the frames of the user's code, with columns where the code object has positions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CaptureEmitter(Emitter):
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs, definition: Location) -> None:
         super().__init__(builder, hidden)
         self._definition = definition
-        # By identity: code is equal to other code than that at its own location. What is here holds it.
+        # Keyed by id, because code objects at different locations may be equal. The value keeps the code object alive.
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
         self._locations: dict[tuple[int, int, int], Location] = {}
         self._autocast = autocast_is_on()
@@ -73,13 +73,13 @@ class CaptureEmitter(Emitter):
         kwargs: Mapping[str, Any],
         options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """As `Emitter.emit`, unless the function has turned on what no program takes notice of."""
+        """As `Emitter.emit`; refuses operations under a `torch.autocast` that the function entered."""
         if autocast_is_on() and not self._autocast:
             raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
         return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:
-        """The location of the running instruction in the innermost function of the user's, and the calls above it."""
+        """The location of the running instruction in the user's innermost function, and of the calls that led to it."""
         chain = [(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
         location: Location | None = None
         for code, offset in reversed(chain):
@@ -87,7 +87,7 @@ class CaptureEmitter(Emitter):
         return location or self._definition
 
     def instruction_location(self, code: types.CodeType, offset: int, called_from: Location | None = None) -> Location:
-        """The location that the instruction at byte `offset` of `code` was compiled from, reached from there."""
+        """The location that the instruction at byte `offset` of `code` was compiled from, called from there."""
         key = id(code), offset, id(called_from)
         known = self._locations.get(key)
         if known is None:
@@ -107,7 +107,7 @@ class CaptureEmitter(Emitter):
 def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
     """The frames of the user's code, innermost first, down to the function being traced.
 
-    A comprehension stands for the function around it.
+    A comprehension and the function around it count as one frame.
     """
     inside: types.CodeType | None = None
     while frame is not None and frame.f_code is not trace.__code__:
@@ -126,7 +126,7 @@ def trace(request: FrontendRequest) -> FrontendResult:
 
     Raises:
         CompileError: The function fails, is outside the language, or changes what it reads.
-        ArgumentError: It finds a tensor that the call cannot take.
+        ArgumentError: A hidden input is a tensor that the call cannot take.
     """
     function = request.function
     _require_plain_function(function, request.definition)
@@ -141,7 +141,7 @@ def trace(request: FrontendRequest) -> FrontendResult:
 
 
 MAX_ATTEMPTS = 100
-"""Of a trace during which other threads put other tensors in place of those that were found."""
+"""Attempts at a trace while other threads replace the tensors that it found."""
 
 
 def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder) -> bool:
@@ -182,7 +182,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
 
 
 def _reads_of(request: FrontendRequest) -> ReadRecorder:
-    """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
+    """The reads of the function: the interpreter observes a function with source; otherwise its code is scanned."""
     observed = observe(request)
     if observed is not None:
         return observed
@@ -192,17 +192,17 @@ def _reads_of(request: FrontendRequest) -> ReadRecorder:
     _guard_identity_without_source(function, arguments, recorder)
     unknown = [name for name, value in arguments.items() if not is_keyed(map_leaves(value, _without_tensors))]
     if unknown:
-        recorder.mark_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", request.definition)
+        recorder.mark_opaque(f"no guard can see what a trace reads of the argument `{unknown[0]}`", request.definition)
     return recorder
 
 
 def _guard_identity_without_source(
     function: types.FunctionType, arguments: Mapping[str, Any], recorder: ReadRecorder
 ) -> None:
-    """Record which tensors of the call are one object: nobody sees where that is asked.
+    """Record which tensors of the call are one object, because a trace cannot observe tests of identity.
 
     Raises:
-        UnseenInTraceError: It may be asked where a trace gives another answer.
+        UnsupportedFunction: The function may test identity where a trace gives another answer.
     """
     tensors = tensors_of(arguments)
     guard_identity(recorder, tensors)
@@ -229,7 +229,7 @@ def _are_same(before: list[Any], after: list[Any]) -> bool:
 def _returned(
     function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any], emitter: CaptureEmitter
 ) -> Any:
-    """What the function returns; what it raises is an error at the user's line."""
+    """The value that the function returns; an exception becomes an error at the user's line."""
     try:
         with tracing_hidden_inputs(emitter):
             return map_leaves(function(*args, **kwargs), emitter.resolve)
@@ -253,7 +253,7 @@ def _require_plain_function(function: types.FunctionType, definition: Location) 
 
 
 def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
-    """An exception that is none of the compiler's, at the user's line."""
+    """The error, at the user's line, for an exception that the compiler did not raise."""
     location: Location | None = None
     beyond: types.FrameType | None = None
     traceback = error.__traceback__
@@ -283,12 +283,12 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
 
 
 def _host_function(error: Exception) -> str | None:
-    """The function of the host API that was given a tensor of the program, if that is where the error is from."""
+    """The name of the host API function that got a tensor of the program and raised `error`; None if there is none."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     of_user = [index for index, frame in enumerate(frames) if library_of_frame(frame) != THIS_PACKAGE]
     for frame in frames[max(of_user, default=len(frames)) :]:
         if frame.f_code is create.__code__:
-            return None  # one that programs may call
+            return None  # programs may call these
         is_public = not frame.f_code.co_name.startswith("_") and not {"<", "."} & {*frame.f_code.co_qualname}
         if _is_host_api(frame) and is_public:
             return frame.f_code.co_name

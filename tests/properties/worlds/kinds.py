@@ -91,6 +91,6 @@ def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
         mock.patch.object(reads._GuardWriter, "condition", written),
-        mock.patch.object(ReadRecorder, "is_opaque", told),
+        mock.patch.object(ReadRecorder, "mark_opaque", told),
     ):
         yield

@@ -1,4 +1,4 @@
-"""What a call does in the interpreter: write an operation, inline a function, or compute with Python."""
+"""Calls in the interpreter: a call writes an operation, inlines a function, or computes with Python."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True, eq=False)
 class InterpretedFunction:
-    """A function or lambda that the program itself defines: its tree, and the activation around it."""
+    """A function or lambda that the program itself defines: its syntax tree, and the enclosing activation."""
 
     interpreter: Interpreter
     node: ast.FunctionDef | ast.Lambda
@@ -50,14 +50,14 @@ class InterpretedFunction:
 
     @staticmethod
     def define(interpreter: Interpreter, node: ast.FunctionDef | ast.Lambda, name: str) -> InterpretedFunction:
-        """The function that `node` defines here and now; defaults are evaluated now, as Python does."""
+        """The function that `node` defines; its defaults are evaluated now, as in Python."""
         defaults = tuple(interpreter.evaluate(default) for default in node.args.defaults)
         named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         keyword = {p.arg: interpreter.evaluate(default) for p, default in named if default is not None}
         return InterpretedFunction(interpreter, node, interpreter.frame, defaults, keyword, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it where the program stands; builtins that take functions call it so."""
+        """Interpret the call at the current location; builtins call their callbacks so."""
         variables = self.interpreter.natively(
             bind_parameters, self.__name__, self.node.args, args, kwargs, self.defaults, self.keyword_defaults
         )
@@ -99,7 +99,7 @@ _NAMESPACE = "ttnn_jit.ttnn"
 
 
 def _refuse_synonym(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
-    """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
+    """Refuse synonyms such as ``ttnn.mul`` for `ttnn.multiply` (ttnn.jit document, FAQ)."""
     if not isinstance(node, ast.Attribute) or node.attr not in SYNONYMS or not isinstance(node.value, ast.Name):
         return
     home = interpreter.evaluate(node.value)
@@ -108,7 +108,7 @@ def _refuse_synonym(interpreter: Interpreter, node: ast.expr, function: Any) -> 
 
 
 def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]:
-    """The values of `nodes`, those with a star unpacked."""
+    """The values of `nodes`, with starred ones unpacked."""
     items: list[Any] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -123,10 +123,10 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
 def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
     interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """The result of calling `function`, whatever it is.
+    """The result of calling any value.
 
     Raises:
-        UnsupportedFunction: It can be neither written as an operation, nor inlined, nor computed now.
+        UnsupportedFunction: The call can be neither written as an operation, nor inlined, nor computed now.
     """
     match function:
         case _ if overloads_of(function) is not None or is_namespace_function(function):
@@ -152,7 +152,7 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
         case types.MethodType():
             return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
         case _ if function is functools.wraps:
-            return _IdentityDecorator()  # names and documents are no part of a program
+            return _IdentityDecorator()  # names and docstrings are no part of a program
         case _ if function is super:
             return _call_super(interpreter, args)
         case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
@@ -175,7 +175,7 @@ _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
 def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
-    """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
+    """Record the reads of the Python function of a user's tile operation, which is traced, not interpreted."""
     if own_attribute(function, TILE_FUNCTION) is ABSENT:
         return
     path = interpreter.recorder.operation_path(function)
@@ -188,7 +188,7 @@ def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
 def inline(
     interpreter: Interpreter, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What a helper of the user's returns, its body carried out here."""
+    """The result of a helper of the user's, whose body is interpreted inline."""
     path = interpreter.recorder.use_function(function)
     if path is None:
         interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
@@ -232,7 +232,7 @@ def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> SuperProxy:
 
 
 def _call_getter(interpreter: Interpreter, getter: Any, args: Sequence[Any]) -> Any:
-    """What an object of `operator.attrgetter` and its like returns: the look-ups that it stands for."""
+    """The result of an `operator.attrgetter`, `itemgetter` or `methodcaller`: its look-ups, interpreted."""
     kind, parts, *keywords = getter.__reduce__()
     if kind is functools.partial:  # of a methodcaller with keywords
         kind, parts, keywords = operator.methodcaller, getter.__reduce__()[0].args, [getter.__reduce__()[0].keywords]
@@ -257,7 +257,7 @@ def _item(interpreter: Interpreter, base: Any, key: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Callback:
-    """A function handed to a builtin that will call it: it is carried out here then."""
+    """A callback of a builtin; the call is interpreted."""
 
     interpreter: Interpreter
     function: Any
@@ -267,14 +267,14 @@ class _Callback:
 
 
 class _IdentityDecorator:
-    """A decorator that gives the function that it is put on."""
+    """A decorator that returns its function."""
 
     def __call__(self, function: Any) -> Any:
         return function
 
 
 def callback(interpreter: Interpreter, function: Any) -> Any:
-    """What C is given to call for `function`."""
+    """A callable by which C calls `function` in the interpreter."""
     return function if isinstance(function, InterpretedFunction) else _Callback(interpreter, function)
 
 
@@ -299,7 +299,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """An instance of a class that brings no constructor of the user's."""
+    """An instance of a class without a constructor of the user's."""
     if isinstance(cls, enum.EnumMeta) and len(args) == 1 and not kwargs:
         return _enum_member(interpreter, cls, args[0])
     if is_of_this_package(cls) or is_numpy_scalar_class(cls) or is_of_the_standard_library(cls):
@@ -313,7 +313,7 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
 
 
 def _has_python_init(cls: type) -> bool:
-    """Whether an instance is an empty object that an ``__init__`` of the user's is given."""
+    """Whether a call of `cls` makes an empty object and passes it to an ``__init__`` of the user's."""
     maker = python_member(cls, "__init__")
     makes = member_of(type(cls), "__call__") is vars(type)["__call__"]
     bases = (makes, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
@@ -322,7 +322,7 @@ def _has_python_init(cls: type) -> bool:
 
 
 def _new_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """An instance of a class of the user's; `assign` lets the program write its attributes."""
+    """An instance of a class of the user's; the program may assign its attributes."""
     made: Any = interpreter.natively(object.__new__, cls)
     interpreter.made[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
@@ -346,7 +346,7 @@ def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
 
 
 def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Calls an object through its class's ``__call__``; everything that cannot be called so is refused."""
+    """Call an object through the ``__call__`` of its class; anything else is refused."""
     if not isinstance(function, type) and python_member(type(function), "__call__") is not None:
         return inline(interpreter, interpreter.class_member(function, "__call__"), (function, *args), kwargs)
     name = getattr(function, "__name__", None)
@@ -356,13 +356,13 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
 
 
 def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
-    """The error of a call that no program can hold."""
+    """The error for a call that no program supports."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif function is id:
         help_text = "`is` tells whether two tensors are one object, and a tensor may be a key of a dict"
     elif getattr(function, "__module__", None) == "builtins":
-        help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
+        help_text = f"`{name}` would run once, when the function is compiled, and not at each call"
     else:
         help_text = foreign_function_help(function, name)
     return UnsupportedFunction(f"Function {name} not supported", location=interpreter.callee_location(), help=help_text)

@@ -37,7 +37,7 @@ _PROTOCOL = (
     "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__new__", "__setattr__", "__getattribute__",
     "__slots__",
 )  # fmt: skip
-"""What a class has as `object` has it whose instances are copied here."""
+"""Members that a class must inherit from `object` for its instances to be copied here."""
 
 _Inner = Callable[[Any], Any]
 _Register = Callable[[Any], object]
@@ -49,13 +49,13 @@ def shallow_copy(interpreter: Interpreter, value: Any) -> Any:
 
 
 def deep_copy(interpreter: Interpreter, value: Any, memo: Any = None) -> Any:
-    """``copy.deepcopy``: what occurs twice is copied once, and may hold itself."""
+    """``copy.deepcopy``: a shared object is copied once, and may contain itself."""
     memo = {} if memo is None else memo
 
     def inner(item: Any) -> Any:
         item = interpreter.resolve(item)
         if id(item) not in memo:
-            memo.setdefault(id(memo), []).append(item)  # alive, so that no other object gets its number
+            memo.setdefault(id(memo), []).append(item)  # keeps it alive, so that its id is not reused
             register = partial(memo.__setitem__, id(item))
             register(_copied(interpreter, item, copy.deepcopy, (memo,), inner, register))
         return memo[id(item)]
@@ -71,9 +71,9 @@ def _copied(
     inner: _Inner,
     register: _Register,
 ) -> Any:
-    """What Python's `copied` makes of `value`, with what `inner` makes of each item.
+    """The result of Python's `copied` for `value`, with items copied by `inner`.
 
-    `begun` is told of a copy that has none yet.
+    `register` gets a copy before its items are added.
     """
     kind = type(value)
     if is_atom(value) or is_a(value, *_UNCHANGED):

@@ -1,9 +1,9 @@
-"""The functions of Python that a compiled function may call, and what each does with values: one table.
+"""The table of Python's functions that a compiled function may call, with the rule by which each is computed.
 
-What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
-has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
-and what C looks into is guarded: the items of native containers. If it would call operators of objects
-unseen, the guard computes again and compares; where it could not, the program is opaque.
+Functions outside the table are refused, or interpreted if they are written in Python. `compute` computes those in it. A
+handler, if the row has one, calls the methods of values that Python would call, so that the user's code is interpreted.
+Otherwise C computes, and guards cover what it reads: the items of native containers. If C would call operators of the
+user's objects, the guard repeats the computation and compares; if a guard cannot, the program is opaque.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class BuiltinRule:
-    """The rule by which a builtin, a function of C's, is computed.
+    """The rule by which a builtin, a function written in C, is computed.
 
     Attributes:
-        handler: What does it in the interpreter; it may leave the work to C. None: C does it.
+        handler: Its implementation in the interpreter, which may return NATIVE to leave the call to C; None: C only.
         forwards: C forwards items and calls no method of them; callbacks among the arguments are interpreted.
-        concatenates: C forwards items if the operands are containers of Python's own.
+        concatenates: C forwards items if the operands are native containers.
         changes: It is a method that changes its container.
     """
 
@@ -88,7 +88,7 @@ _FORWARDING = (
 
 
 _PREDICATES = (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)
-"""Functions that ask a callback first among their arguments, and its result whether it is true."""
+"""Functions whose first argument is a predicate."""
 
 
 def _handlers() -> dict[Any, Handler]:
@@ -162,7 +162,7 @@ def _of_iterables() -> dict[Any, Handler]:
 
 
 FUNCTIONS = _functions()
-"""Functions and classes of C's, by the objects themselves."""
+"""The rules of builtin functions and classes, by the objects themselves."""
 
 _IDS = frozenset(map(id, FUNCTIONS))
 
@@ -190,17 +190,17 @@ METHODS: dict[str, BuiltinRule] = {
     "sort": BuiltinRule(builtin_functions.sort, changes=True),
     "update": BuiltinRule(builtin_functions.update, changes=True),
 }
-"""Methods of values of Python's own that are more than C computing; handlers are given the object first."""
+"""The rules of methods of native values, by name; a handler gets the object first."""
 
 _VALUES = (
     bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice,
     types.GeneratorType,
 )  # fmt: skip
-"""Types all of whose methods may be called."""
+"""Types whose methods may all be called."""
 
 
 def is_pure(function: Any) -> bool:
-    """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
+    """Whether `function`, a part of Python or a value type of this package, may be called at compile time."""
     if is_a(function, type):
         return _is_pure_class(function)
     if type(function) is types.FunctionType:
@@ -209,7 +209,9 @@ def is_pure(function: Any) -> bool:
         owner = getattr(function, "__self__", None)
         if owner is None or is_a(owner, types.ModuleType):
             return function in FUNCTIONS
-        return is_a(owner, *_VALUES) or id(owner) in _IDS  # of a class, whose metaclass may compare
+        return (
+            is_a(owner, *_VALUES) or id(owner) in _IDS
+        )  # by id, because the metaclass of a class may define comparisons
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return function.__objclass__ in _VALUES or function is object.__setattr__
     return False
@@ -228,7 +230,7 @@ def _is_pure_class(cls: type) -> bool:
 # --- What a call does -----------------------------------------------------------------------------------------------
 
 _QUERIES = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
-"""What is not C's to answer of a tensor being compiled."""
+"""Functions that C would answer for the proxy instead of the tensor."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 
@@ -236,10 +238,10 @@ _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 def compute(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What `function`, a part of Python, returns.
+    """The result of `function`, a part of Python.
 
     Raises:
-        CompileError: It raised; the text is Python's.
+        CompileError: The function raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
     if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _QUERIES:
@@ -261,11 +263,11 @@ def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], k
         called = error.__traceback__ is not None and error.__traceback__.tb_next is not None
         if called:
             raise
-        return NATIVE  # the arguments are not those that the function takes: C says so
+        return NATIVE  # the arguments do not fit the signature: C raises the error
 
 
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
+    """The result of a builtin method on the first of `values`, regardless of overrides in that object's class."""
     rule = METHODS.get(method.__name__, _C)
     if (
         rule.changes
@@ -301,7 +303,7 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
 
 
 def _dispatches_on_class(method: Any) -> bool:
-    """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
+    """Whether a builtin method calls other special methods of its object, as methods of `object` do."""
     return getattr(method, "__objclass__", None) is object or method.__name__ in _DISPATCHING_METHODS
 
 
@@ -317,7 +319,7 @@ def _items(owner: Sequence[Any]) -> Iterator[Any]:
 def compute_in_c(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
+    """The result of a function computed in C; what C reads is recorded, or the guard repeats the call."""
     rule = FUNCTIONS.get(function, _C)
     forwards = rule.forwards or (rule.concatenates and not any(map(may_compute, args)))
     if not forwards:
@@ -336,7 +338,7 @@ def compute_in_c(
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)
     if not (is_atom(result) or interpreter.natively(function, *args) is result):
-        interpreter.mark_opaque(f"{what}, and gives another object each time")
+        interpreter.mark_opaque(f"{what}, and returns a new object at each call")
     else:
         interpreter.recorder.record_call(function, args, result)
     return result

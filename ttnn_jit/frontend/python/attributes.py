@@ -1,7 +1,7 @@
-"""What an attribute means in the interpreter, and which part of it is read from the user's world.
+"""Attribute access in the interpreter, and the reads of the user's world that it records.
 
-Python's own look-up, step by step: a property or descriptor of the user's is interpreted, so that what it reads is
-guarded; all else is looked up as it is, and looked up again by the guard.
+The steps are those of Python's look-up. A property or descriptor of the user's is interpreted, so that its reads are
+guarded. Any other attribute is looked up natively, and the guard looks it up again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
-    """The value of ``base.name``; only the end of a chain ``a.b.c`` counts as read."""
+    """The value of ``base.name``; only the last value of a chain ``a.b.c`` is recorded as read."""
     value, path = _follow_chain(interpreter, node)
     interpreter.recorder.use(value, path)
     return value
@@ -62,7 +62,7 @@ def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path |
 
 
 def attribute_name(interpreter: Interpreter, node: ast.Attribute) -> str:
-    """The name that `node` reads or writes: a private one as the class around the function sees it."""
+    """The attribute name of `node`, mangled if it is private to the class around the function."""
     function, name = interpreter.frame.function, node.attr
     if not name.startswith("__") or name.endswith("__"):
         return name
@@ -88,7 +88,7 @@ def attribute_by_name(interpreter: Interpreter, base: Any, name: Any, *default: 
 
 
 def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
-    """``hasattr(base, name)``; that there is one, of its type, or none is recorded as read."""
+    """``hasattr(base, name)``; the type of the attribute, or its absence, is recorded as read."""
     if not is_a(name, str):
         return NATIVE
     interpreter.recorder.bind_path(base, path := interpreter.recorder.path_of(base))
@@ -115,7 +115,7 @@ def _has(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> b
         interpreter.class_member(base, name)
         interpreter.class_member(base, "__getattr__")
         if not is_of_c(member_of(type(base), "__getattr__")):
-            interpreter.mark_opaque(f"`{name}` of a {type(base).__name__} is looked up by code of its own")
+            interpreter.mark_opaque(f"the class {type(base).__name__} looks up `{name}` by code of its own")
     return False
 
 
@@ -127,7 +127,7 @@ def _attribute(base: Any, name: str) -> Any:
 
 
 def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> tuple[Any, Path | None]:
-    """The attribute `name` of `base`, found at `path`, and where it stands if it is part of the user's world.
+    """The attribute `name` of `base`, found at `path`, and its path if it is part of the user's world.
 
     Raises:
         CompileError: There is no such attribute.
@@ -150,9 +150,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         found = _tensor_attribute(interpreter, base, name) if kind is ProxyTensor else None
         return found or (interpreter.natively(getattr, base, name), None)
     if is_a(base, type, types.ModuleType, types.FunctionType) and not _is_constant(base):
-        interpreter.mark_opaque(
-            f"`{name}` of {base.__name__}, which was made or found where no guard can find it again"
-        )
+        interpreter.mark_opaque(f"`{name}` of {base.__name__}, which no guard can find again")
         return interpreter.natively(getattr, base, name), None
     if is_identity(base) or not is_python_class(kind):
         return interpreter.natively(getattr, base, name), None
@@ -160,7 +158,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
 
 
 def _tensor_attribute(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> tuple[Any, Path | None] | None:
-    """What a tensor says of itself as an object; None of what its stand-in says."""
+    """The class or an own attribute of a tensor as an object; None if its proxy answers."""
     return (
         (class_of(interpreter, tensor), None) if name == "__class__" else attribute_of_object(interpreter, tensor, name)
     )
@@ -170,7 +168,7 @@ _PROGRAM_CLASSES = (ProxyTensor, ProgramDevice)
 
 
 def _is_constant(base: Any) -> bool:
-    """Whether a class cannot be given other attributes: one that is written in C."""
+    """Whether the attributes of a class cannot be set: a class that is written in C."""
     return is_a(base, type) and not is_python_class(base)
 
 
@@ -186,7 +184,7 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         if getter is not None:
             return _call_attribute_getter(interpreter, base, (*path, (TYPE_STEP, None)), name, getter), None
         if getter_has_effects(kind, name):
-            interpreter.mark_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
+            interpreter.mark_opaque(f"`{name}` of a {kind.__name__} is computed by code with side effects")
             return interpreter.natively(getattr, base, name), None
     interpreter.recorder.record_class(base, path)
     table = table_of_attribute(base, name)
@@ -198,13 +196,13 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
         return value, None
     if not _is_stable(base, name, value):
-        interpreter.mark_opaque(f"`{name}` of a {kind.__name__} is another object each time it is read")
+        interpreter.mark_opaque(f"`{name}` of a {kind.__name__} is a new object at each look-up")
         return value, None
     return value, at
 
 
 def _within_module(interpreter: Interpreter, module: Any, path: Path, table: str, name: str) -> Path:
-    """Where a module of torch's keeps an attribute; that nothing hides it, as Python looks, is read."""
+    """The path of an attribute in a table of a torch module; records that nothing earlier in the look-up hides it."""
     interpreter.recorder.record_absence((*path, (TYPE_STEP, None), (ATTRIBUTE_STEP, name)))
     interpreter.recorder.record_missing_key((*path, (ATTRIBUTE_STEP, "__dict__")), name)
     interpreter.recorder.record_class(own_attribute(module, table), (*path, (ATTRIBUTE_STEP, table)))
@@ -212,7 +210,7 @@ def _within_module(interpreter: Interpreter, module: Any, path: Path, table: str
 
 
 def _is_stable(base: Any, name: str, value: Any) -> bool:
-    """Whether a guard that reads the attribute again can compare."""
+    """Whether a guard that reads the attribute again can compare the value."""
     return is_atom(value) or is_a(value, types.MethodType, *_BOUND) or same_value(getattr(base, name), value)
 
 
@@ -220,9 +218,9 @@ _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
 def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | None:
-    """The Python function within the language that makes the attribute, and the steps to it from the class.
+    """The Python function within the language that computes the attribute, and the steps to it from the class.
 
-    None if there is none: the attribute is looked up as it is.
+    None if there is none: the attribute is looked up natively.
     """
     if not is_of_c(member_of(kind, "__getattribute__")):
         return None
@@ -230,7 +228,7 @@ def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | N
     if is_a(found, property):
         return _if_interpretable((name, "fget"), found.fget)
     if is_a(found, functools.cached_property):
-        return None  # it keeps what it computed in the object, as everybody else will find it
+        return None  # its value stays cached in the object, where other code finds it
     getter = None if type(found) is types.FunctionType else python_member(type(found), "__get__")
     if getter is not None and (own_attribute(base, name) is ABSENT or _is_data_descriptor(found)):
         return _if_interpretable((name, "", "__get__"), getter)
@@ -254,7 +252,7 @@ _DESCRIPTOR_STEPS: dict[str, Step] = {"": (TYPE_STEP, None), "__get__": (MEMBER_
 def _call_attribute_getter(
     interpreter: Interpreter, base: Any, class_path: Path, name: str, getter: tuple[tuple[str, ...], Any]
 ) -> Any:
-    """What a function of the user's makes of an attribute."""
+    """The value of an attribute that a function of the user's computes."""
     recorder = interpreter.recorder
     (first, *rest), function = getter
     kind, path = type(base), recorder.path_of(base)
@@ -266,7 +264,7 @@ def _call_attribute_getter(
         recorder.use(function, at)
         return interpreter.call_with(function, (base, name), {})
     if rest[-1] == "__get__" and path is not None and own_attribute(base, name) is ABSENT:
-        recorder.record_absence((*path, (OWN_STEP, name)))  # which would hide a descriptor that is for reading alone
+        recorder.record_absence((*path, (OWN_STEP, name)))  # an instance attribute would hide a non-data descriptor
     for step in rest:
         at = (*at, _DESCRIPTOR_STEPS.get(step, (ATTRIBUTE_STEP, step)))
     recorder.use(function, at)
@@ -275,15 +273,15 @@ def _call_attribute_getter(
     return interpreter.call_with(function, (member_of(kind, first), base, kind), {})
 
 
-# --- Objects that the call's key tells, or that the program made ----------------------------------------------------
+# --- Objects that the call's key covers, or that the program made ---------------------------------------------------
 
 
 def _instance_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
-    """The attribute of an object whose own state is known: what its class adds is read from the user's world."""
+    """The attribute of an object of known state; members of its class are recorded as read."""
     found = interpreter.class_member(base, name)
     kind = type(base)
     if not is_of_c(member_of(kind, "__getattribute__")):
-        interpreter.mark_opaque(f"attributes of a {kind.__name__} are looked up by code of its own")
+        interpreter.mark_opaque(f"the class {kind.__name__} looks up attributes by code of its own")
         return interpreter.natively(getattr, base, name)
     class_path = interpreter.recorder.class_path_of(base)
     getter = _getter(kind, base, name)
@@ -305,7 +303,7 @@ def _runs_python(kind: type, found: Any) -> bool:
         return not is_of_c(member_of(kind, "__getattr__"))
     if is_a(found, property):
         return True
-    if is_a(found, classmethod):  # which asks a descriptor inside for the class's
+    if is_a(found, classmethod):  # it calls `__get__` of the descriptor that it wraps
         return type(found.__func__) is not types.FunctionType
     return type(found) is not types.FunctionType and not is_of_c(member_of(type(found), "__get__"))
 
@@ -314,7 +312,7 @@ def _runs_python(kind: type, found: Any) -> bool:
 
 
 class SuperProxy:
-    """What ``super()`` is inside a method: the classes behind `cls` in the order of `instance`'s."""
+    """The value of ``super()`` in a method: the classes after `cls` in the method resolution order of `instance`."""
 
     def __init__(self, cls: type, instance: Any) -> None:
         self._cls = cls
@@ -324,7 +322,7 @@ class SuperProxy:
         """The attribute `name` of the first class that has it, bound to the instance.
 
         Raises:
-            CompileError: None has it.
+            CompileError: No class has it.
         """
         instance = self._instance
         of_class = is_a(instance, type)
@@ -335,7 +333,7 @@ class SuperProxy:
             interpreter.mark_opaque(
                 f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute"
             )
-        for index, holder in self._classes_behind(kind):
+        for index, holder in self._classes_after(kind):
             member = vars(holder).get(name, ABSENT)
             at = None if class_path is None else (*class_path, (ATTRIBUTE_STEP, "__mro__"), (ITEM_STEP, index))
             if member is not ABSENT:
@@ -344,7 +342,7 @@ class SuperProxy:
                 recorder.record_absence((*at, (OWN_STEP, name)))
         raise CompileError(f"AttributeError: 'super' object has no attribute '{name}'", location=interpreter.location())
 
-    def _classes_behind(self, kind: type) -> Iterator[tuple[int, type]]:
+    def _classes_after(self, kind: type) -> Iterator[tuple[int, type]]:
         order = kind.__mro__
         first = order.index(self._cls) + 1
         return ((index, order[index]) for index in range(first, len(order)))

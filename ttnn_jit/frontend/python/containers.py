@@ -1,4 +1,4 @@
-"""Looking into containers in the interpreter: an item that is looked up is read, and not the container around it."""
+"""Look-ups in containers in the interpreter, which read the item and not the whole container."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ VIEWS: tuple[type, ...] = tuple(
 
 
 class Purity:
-    """Whether C computes with some values without running code of the user's; it remembers the native containers."""
+    """Whether C computes with values without running the user's code; collects the native containers among them."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
@@ -72,7 +72,7 @@ class Purity:
         self._tensors: list[ProxyTensor] = []
 
     def is_pure(self, value: Any) -> bool:
-        """Whether computing with `value` is pure: C finds atoms, tensors being compiled and functions alone."""
+        """Whether computing with `value` is pure: C finds only atoms, proxies and functions in it."""
         self._tensors += [value] if type(value) is ProxyTensor else []
         if type(value) is ProxyTensor or is_atom(value) or is_self_describing(value) or _is_of_the_interpreter(value):
             return True
@@ -82,7 +82,7 @@ class Purity:
             return all(map(self.is_pure, value.args))
         if id(value) in self._containers:
             return True
-        # A class of the user's may have an operator that C would run.
+        # A class of the user's may define an operator that C would call.
         if may_compute(value) or not native_container(value):
             return False
         return self.is_pure_to_iterate(value) and all(map(self.is_pure, native_contents(value)))
@@ -99,7 +99,7 @@ class Purity:
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_pure_receiver(self, value: Any) -> bool:
-        """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
+        """Whether a builtin method, called on `value`, reads only the contents of the native container or scalar."""
         if native_class(type(value)) is None:
             self._interpreter.recorder.use(value, self._interpreter.recorder.path_of(value))
             return is_a(value, *SCALARS) or self.is_pure_to_iterate(value)
@@ -107,7 +107,7 @@ class Purity:
         return True
 
     def record_containers(self, *, forwards: bool) -> None:
-        """Record that C went through them, and unless it only `forwards` what is in them, told the tensors apart."""
+        """Record that C iterated over the containers, and compared their tensors unless it only `forwards` items."""
         for container in self._containers.values():
             self._interpreter.recorder.record_contents(container)
         if self._containers and not forwards:
@@ -115,7 +115,7 @@ class Purity:
 
 
 def is_self_describing(value: Any) -> bool:
-    """Whether `value` says all of itself: a class may have a metaclass with operators, a module a class."""
+    """Whether `value` is known by its identity or a library value, and its class has no operators of the user's."""
     return (is_identity(value) or is_library_value(value)) and not may_compute(value)
 
 
@@ -127,7 +127,7 @@ def _is_of_the_interpreter(value: Any) -> bool:
 
 
 def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
-    """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
+    """Whether only C hashes and compares a key: an atom, or an object that is known by its identity."""
     if type(key) is ProxyTensor:
         record_native_comparison(interpreter, [key])
         return True
@@ -162,7 +162,7 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """What C finds in a container under a key."""
+    """The item that C finds in a container under a key."""
     key = _as_index(interpreter, container, key)
     if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
@@ -174,14 +174,14 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     try:
         value = interpreter.natively(native_item, container, key)
     except CompileError:
-        interpreter.recorder.record_contents(container)  # the program may catch that it is too short
+        interpreter.recorder.record_contents(container)  # the program may catch the IndexError
         raise
     interpreter.recorder.record_item(container, key, value)
     return value
 
 
 def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
+    """`key` as an index of a sequence: calls the ``__index__`` of an object of the user's."""
     if type(key) is slice:
         return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
     if is_a(container, *_SEQUENCES, str, bytes, range) and may_compute(key):
@@ -209,7 +209,7 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def _native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """What C finds in a dict, recorded as read."""
+    """The item that C finds in a dict, recorded as read."""
     if type(key) is ProxyTensor and interpreter.recorder.is_foreign(container):
         key = object_of(interpreter, key)
     value = interpreter.natively(native_item, container, key)
@@ -242,7 +242,7 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if type(key) is slice and is_a(container, list):
         value = interpreter.python(list, value)
     elif not is_plain_key(interpreter, key):
-        interpreter.mark_opaque(f"a {type(key).__name__} is a key by code of its own")
+        interpreter.mark_opaque(f"the key, a {type(key).__name__}, has a hash or comparison of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
 
@@ -307,7 +307,7 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
     return interpreter.fail(ValueError(f"the {type(container).__name__} does not contain it"))
 
 
-# --- Going through --------------------------------------------------------------------------------------------------
+# --- Iteration ------------------------------------------------------------------------------------------------------
 
 
 def iterator(interpreter: Interpreter, *args: Any) -> Any:
@@ -340,15 +340,15 @@ def next_item(interpreter: Interpreter, items: Any, *default: Any) -> Any:
     """``next(items)``."""
     refuse_foreign_iterator(interpreter, items)
     if not is_a(items, *ITERATORS):
-        interpreter.mark_opaque(f"what a {type(items).__name__} yields is decided by code that cannot be followed")
+        interpreter.mark_opaque(f"a {type(items).__name__} computes its items by code that cannot be followed")
     return interpreter.natively(next, items, *default)
 
 
 def refuse_foreign_iterator(interpreter: Interpreter, items: Any) -> None:
-    """Refuse to advance an iterator that does not belong to the program.
+    """Refuse to advance an iterator from outside the program.
 
     Raises:
-        CompileError: It is a global, a closure's, or stands in an object of the user's.
+        CompileError: It was found in a global, a closure or an object of the user's.
     """
     advances = member_of(type(items), "__next__") is not ABSENT and type(items) is not ProxyTensor
     if advances and interpreter.recorder.is_foreign(items):
@@ -362,20 +362,20 @@ _END = object()
 
 
 def each(interpreter: Interpreter, iterable: Any) -> Iterator[Any]:
-    """What an iterable yields."""
+    """The items of an iterable."""
     items = interpreter.python(iter, iterable)
     while (item := interpreter.python(next, items, _END)) is not _END:
         yield item
 
 
 def natively_iterable(interpreter: Interpreter, value: Any) -> Any:
-    """`value`, or an iterator over it where code of the user's says what it yields."""
+    """`value`, or an interpreted iterator over it if its ``__iter__`` is written in Python."""
     by_python = may_compute(value) and python_member(type(value), "__iter__") is not None
     return interpreter.python(iter, value) if by_python or is_a(value, enum.EnumMeta) else value
 
 
 def materialised(interpreter: Interpreter, value: Any) -> Any:
-    """`value`, or the list of what it yields where that is computed as it goes."""
+    """`value`, or the list of its items if it is an iterator."""
     return list(each(interpreter, value)) if is_a(value, *ITERATORS) else value
 
 

@@ -1,4 +1,4 @@
-"""``with`` in the interpreter: contexts without effect on a program, and those whose class is the user's own Python."""
+"""``with`` in the interpreter: contexts without effect on a program, and contexts written in the user's Python."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ttnn_jit.frontend.unsupported import NO_AUTOCAST
 from ttnn_jit.process.dataclass import dataclass
 
 _Leave = Callable[[CompileError | None], Any]
-"""What leaving a context does, with what the block raised, if it did: true keeps it inside."""
+"""Leaves a context, with the error of the block if it raised; a true result suppresses the error."""
 
 
 def enter_context(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
-    """What a context gives, and how it is left."""
+    """Enter a context: its value, and the function that leaves it."""
     called: Any = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
         given = [interpreter.evaluate(argument) for argument in context.args]
@@ -45,13 +45,13 @@ def enter_context(interpreter: Interpreter, context: ast.expr, node: ast.With) -
 
 @dataclass(frozen=True, eq=False)
 class GeneratorContext:
-    """What a call of a function gives that `contextlib.contextmanager` is put on: its generator."""
+    """The context that a function under `contextlib.contextmanager` returns: its generator."""
 
     steps: Any
 
 
 def is_context_function(function: Any) -> bool:
-    """Whether `function` is what `contextlib.contextmanager` makes of a generator function."""
+    """Whether `function` is a generator function under `contextlib.contextmanager`."""
     return type(function) is types.FunctionType and function.__code__ is _CONTEXT_MANAGER_CODE
 
 
@@ -60,7 +60,7 @@ _END = object()
 
 
 def _enter_generator(interpreter: Interpreter, manager: GeneratorContext, node: ast.With) -> tuple[Any, _Leave]:
-    """The same of a generator: it yields once, and what the block raises is raised there."""
+    """As `enter_context`, for a generator: it yields once, and an error of the block is raised at that ``yield``."""
     interpreter.at = node
     value = interpreter.python(next, manager.steps, _END)
     if value is _END:
@@ -88,7 +88,7 @@ def _enter_generator(interpreter: Interpreter, manager: GeneratorContext, node: 
 
 
 def _enter_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
-    """The same of an object whose class has both methods in Python."""
+    """As `enter_context`, for an object whose class defines both methods in Python."""
     if any(python_member(type(manager), name) is None for name in ("__enter__", "__exit__")):
         _refuse(interpreter, node)
     interpreter.at = node

@@ -1,7 +1,7 @@
-"""Statements that hold statements, and generators of the user's, which run as far as their callers ask them to.
+"""Compound statements, and generator functions of the user's.
 
-Generators of Python's own carry both out: they are suspended where the program is. Other statements without a ``yield``
-are carried out as statements.py says; what stands here is where control may pass through a ``yield``.
+Python generators execute both, so that the interpreter can suspend at a ``yield`` of the program. This file holds the
+statements that may contain a ``yield``; statements.py holds the others.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter, Return
 from ttnn_jit.frontend.python.signals import Execute, LoopBreak, Signal
 
 Steps = Generator[Any, Any, Signal]
-"""What a block with a ``yield`` in it yields, and how control leaves it."""
+"""Executes a block: yields the values of its ``yield`` expressions, and returns how control leaves it."""
 
 
 def generator(
     interpreter: Interpreter, frame: Frame, body: Sequence[ast.stmt], identity: object, execute: Execute
 ) -> Generator[Any, Any, Any]:
-    """What a call of a function with ``yield`` gives, whose `body` runs in `frame`; `identity` tells recursion."""
+    """The generator of a function with ``yield``, whose `body` runs in `frame`; `identity` detects recursion."""
     running = _Activation(interpreter, frame, identity, execute)
     steps = running.block(body)
     resume = partial(next, steps)
@@ -39,7 +39,7 @@ def generator(
         except StopIteration as end:
             interpreter.return_to(consumer)
             return end.value.value if isinstance(end.value, Returned) else None
-        # On an error the state stays as it is: it tells where.
+        # After an error the state is kept, for the error's location.
         running.leave(consumer)
         try:
             sent = yield yielded
@@ -53,7 +53,7 @@ def generator(
 
 
 def execute_compound(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
-    """How control leaves a statement of `COMPOUND` in which there is no ``yield``."""
+    """Execute a compound statement without ``yield``; returns how control leaves it."""
     try:
         next(_Activation(interpreter, interpreter.frame, None, execute).block([statement]))
     except StopIteration as end:
@@ -63,7 +63,7 @@ def execute_compound(interpreter: Interpreter, statement: ast.stmt, execute: Exe
 
 
 class _Activation:
-    """One activation of a function: of a generator function, while it runs and while it waits."""
+    """One activation of a function, or of a generator function, running or suspended."""
 
     def __init__(self, interpreter: Interpreter, frame: Frame, identity: object, execute: Execute) -> None:
         self._interpreter = interpreter
@@ -78,7 +78,7 @@ class _Activation:
     # --- suspended and resumed ----------------------------------------------------------------------------------
 
     def enter(self) -> None:
-        """The generator runs on from where it waited."""
+        """Resume the generator at its suspended ``yield``."""
         interpreter = self._interpreter
         self._handling = len(interpreter.handled)
         interpreter.active.append(self._identity)
@@ -87,13 +87,13 @@ class _Activation:
         interpreter.frame, interpreter.at = self._frame, self._at
 
     def leave(self, consumer: Checkpoint) -> None:
-        """It waits, and the program goes on at `consumer`."""
+        """Suspend the generator, and return to the checkpoint `consumer`."""
         self._at = self._interpreter.at
         self._handled = self._interpreter.handled[self._handling :]
         self._interpreter.return_to(consumer)
 
     def close(self, steps: Steps) -> None:
-        """Nobody asks for more: its ``finally`` blocks run, and what they raise is lost, as in Python."""
+        """Close the generator: its ``finally`` blocks run, and their exceptions are lost, as in Python."""
         consumer = self._interpreter.checkpoint()
         self.enter()
         try:
@@ -104,13 +104,13 @@ class _Activation:
             self._interpreter.return_to(consumer)
 
     def _checkpoint(self, at: ast.AST, handling: int) -> Checkpoint:
-        """Where an exception that is caught here leaves the program: whoever resumed it may stand elsewhere now."""
+        """The checkpoint at which a caught exception continues; the resuming caller may differ from that at entry."""
         return Checkpoint(self._frame, at, self._depth, self._handling + handling)
 
     # --- statements ---------------------------------------------------------------------------------------------
 
     def block(self, statements: Sequence[ast.stmt]) -> Steps:
-        """Carry out a block."""
+        """Execute a block."""
         for statement in statements:
             if (compound := COMPOUND.get(type(statement))) is not None:
                 signal = yield from compound(self, statement)
@@ -257,7 +257,7 @@ COMPOUND: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
     ast.Try: _Activation._try,
     ast.With: _Activation._with,
 }
-"""Statements that hold statements."""
+"""Statements that contain statements."""
 
 _YIELDING: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
     ast.Expr: _Activation._expression,
@@ -265,7 +265,7 @@ _YIELDING: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
     ast.Assign: _Activation._assign,
     ast.AnnAssign: _Activation._assign,
 }
-"""Other statements in which a ``yield`` may stand."""
+"""Other statements that may contain a ``yield``."""
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
-"""``import`` in the interpreter: it is carried out when the function is compiled, and what it binds is read then.
+"""``import`` in the interpreter: it runs when the function is compiled, and the modules are recorded as read.
 
-A guard looks for the modules where Python keeps them; another process, which finds the program on disk, imports them.
+A guard finds the modules in `sys.modules`; another process that loads the program from disk imports them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _module(interpreter: Interpreter, name: str) -> Any:
     """The module of that name.
 
     Raises:
-        CompileError: There is none, or it fails.
+        CompileError: There is no such module, or its import fails.
     """
     path: Path = ((MODULE_STEP, name),)
     try:
@@ -64,7 +64,7 @@ def _module(interpreter: Interpreter, name: str) -> Any:
 
 
 def _part(interpreter: Interpreter, source: str, module: Any, name: str) -> Any:
-    """What ``from source import name`` finds: an attribute of the module, or else a module in it."""
+    """The value of ``from source import name``: an attribute of the module, or else a submodule."""
     if hasattr(module, name):
         return interpreter.attribute(module, name)
     interpreter.recorder.record_absence(((MODULE_STEP, source), (ATTRIBUTE_STEP, name)))

@@ -10,15 +10,15 @@ from ttnn_jit.frontend.python.interpreter import Returned
 
 
 class LoopBreak:
-    """The innermost loop is left."""
+    """Control leaves the innermost loop."""
 
 
 class LoopContinue:
-    """The innermost loop goes to its next iteration."""
+    """Control goes to the next iteration of the innermost loop."""
 
 
 Signal: TypeAlias = Returned | LoopBreak | LoopContinue | None
-"""How control leaves a block: None is by its end."""
+"""How control leaves a block; None: at its end."""
 
 Execute: TypeAlias = Callable[[Sequence[ast.stmt]], Signal]
-"""Carries out a block."""
+"""Executes a block."""

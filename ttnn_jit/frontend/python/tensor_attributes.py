@@ -1,6 +1,6 @@
-"""What is asked of a tensor as an object: its class, and attributes that somebody gave it.
+"""The class of a tensor as an object, and the attributes that user code set on it.
 
-A stand-in has neither: the tensor itself is asked, be it of the call or found elsewhere, and that is read.
+A proxy has neither: the tensor itself, an argument or a hidden input, is queried, and the query is recorded as read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
     """``isinstance(tensor, cls)``.
 
     Raises:
-        CompileError: A call may bring tensors of that class and others.
+        CompileError: Calls may pass tensors of that class and of others.
     """
     kind = runtime_class(tensor.emitter.library)
     if is_a(cls, type) and cls is not kind and (kind in cls.__mro__ or type(cls).__name__ == _DTYPE_METACLASS):
@@ -36,13 +36,13 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
 
 
 _DTYPE_METACLASS = "tensortype"
-"""The metaclass of `torch.FloatTensor` and its like, which asks for element types and devices."""
+"""The metaclass of classes such as `torch.FloatTensor`, whose check reads element types and devices."""
 
 
 def class_of(interpreter: Interpreter, tensor: ProxyTensor) -> type:
-    """``type(tensor)``, recorded as read where somebody else made the tensor."""
+    """``type(tensor)``, recorded as read if the program did not make the tensor."""
     if interpreter.observes:
-        interpreter.refuse_in_trace("`type()` of a tensor is another in a trace")
+        interpreter.refuse_in_trace("`type()` of a tensor gives another class in a trace")
     occurrence = _occurrence(interpreter, tensor)
     if occurrence is None:
         return runtime_class(tensor.emitter.library)
@@ -76,7 +76,7 @@ def _object_has(interpreter: Interpreter, tensor: ProxyTensor, occurrence: tuple
 
 
 def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> tuple[Any, Path] | None:
-    """An attribute that a tensor was given, and where it stands; None if it has none of that name of its own."""
+    """An attribute that user code set on a tensor, and its path; None if there is none."""
     occurrence = _occurrence(interpreter, tensor)
     if occurrence is None or has_member(type(occurrence[1]), name):
         return None
@@ -87,15 +87,15 @@ def attribute_of_object(interpreter: Interpreter, tensor: ProxyTensor, name: str
         interpreter.recorder.record_absence((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
         return None
     if interpreter.observes and path[0][0] == TENSOR_STEP:
-        interpreter.refuse_in_trace(f"what stands for a tensor of the call in a trace has no `{name}`")
+        interpreter.refuse_in_trace(f"the proxy of an argument in a trace has no `{name}`")
     return value, (*path, (ATTRIBUTE_STEP, name))
 
 
 def _occurrence(interpreter: Interpreter, tensor: ProxyTensor) -> tuple[Path, Any] | None:
-    """Where a tensor that somebody else made stands, and the tensor; None of one that the program makes.
+    """The path and the tensor that a proxy represents; None for a tensor that the program computes.
 
     Raises:
-        UnsupportedFunction: Several are one here, because the function writes into their memory.
+        UnsupportedFunction: The proxy represents several tensors, because the function writes into their memory.
     """
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if any(other is not occurrences[0][1] for _, other in occurrences):

@@ -1,8 +1,9 @@
-"""Which tensors of a program are one object: that it asks is read, as what an attribute is.
+"""Tests of identity between tensors of a program, which are recorded as reads.
 
-Each tensor of the call has a stand-in of its own, so that one program serves calls with one tensor twice and calls with
-two. Where a function asks more than whether two such are one, or those two are, it is interpreted anew with one
-stand-in for each object, which is what C compares in containers; and the program is that of calls alike.
+Each tensor of the call has a proxy of its own, so that one program serves calls with one tensor twice and calls with
+two tensors. If a function depends on identity in another way than ``is`` between distinct tensors, such as by C's
+comparisons in containers, it is interpreted anew with one proxy for each object. That program serves calls with the
+same identities only.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
     from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 
-SHARED_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
-"""They have one stand-in."""
+SHARED_MEMORY = "whether tensors in one memory that the function writes into are one object is not known"
+"""Such tensors share a proxy."""
 SHARED_MEMORY_HELP = "pass one tensor, or a copy"
 
 
 class IdentityQueryError(BaseException):
-    """The function asks which tensors are one object, and every tensor of the call has a stand-in of its own."""
+    """The function depends on the identity of tensors, and each tensor of the call has a proxy of its own."""
 
 
 def path_of_tensor(number: int) -> Path:
-    """Where the tensor of that number among those of the call is found."""
+    """The path of the tensor with this index among those of the call."""
     return ((TENSOR_STEP, number),)
 
 
 def merge_same_objects(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for which tensors that are one object have one stand-in."""
+    """The arguments, with a shared `memory`, and so one proxy, for tensors that are one object."""
     numbers = iter(same_objects(*tensors_of(arguments)))
 
     def numbered(argument: Any) -> Any:
@@ -49,7 +50,7 @@ def merge_same_objects(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tensors_of(arguments: Mapping[str, Any]) -> list[Any]:
-    """The tensors of a call, in order; an object that nobody else has in place of one that is not known."""
+    """The tensors of a call, in order; a new object in place of an unknown tensor."""
     given = (leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument)
     return [object() if leaf.tensor is None else leaf.tensor for leaf in given]
 
@@ -60,7 +61,7 @@ def guard_identity(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
 
 
 def is_same_object(interpreter: Interpreter, left: Any, right: Any) -> bool:
-    """``left is right``, of which one is a tensor of the program."""
+    """``left is right``, at least one of which is a proxy."""
     recorder = interpreter.recorder
     found, others = recorder.occurrences_of(left), recorder.occurrences_of(right)
     if not (found and others):
@@ -72,7 +73,7 @@ def is_same_object(interpreter: Interpreter, left: Any, right: Any) -> bool:
 
 
 def record_native_comparison(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
-    """Record that C asks which of these are one object: it compares items so, and hashes keys."""
+    """Record that C compares the identity of these tensors, as items or keys of containers."""
     inputs = [tensor for tensor in tensors if interpreter.recorder.occurrences_of(tensor)]
     if not inputs:
         return
@@ -83,16 +84,16 @@ def record_native_comparison(interpreter: Interpreter, tensors: Iterable[ProxyTe
 
 
 def guard_comparisons(interpreter: Interpreter) -> None:
-    """Record that those which C compared are objects of their own: each stand-in is for one."""
+    """Record that the tensors whose identity C compared are distinct objects."""
     occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared_inputs.values()]
     interpreter.recorder.record_identities([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
 
 
 def object_of(interpreter: Interpreter, tensor: Any) -> Any:
-    """The object that a tensor of the program stands for, as containers of the user's world hold it.
+    """The tensor that a proxy represents, which containers of the user's world hold.
 
     Raises:
-        UnseenInTraceError: A trace would look for what stands for it.
+        UnseenInTraceError: A trace would look up the proxy.
     """
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if not occurrences:
@@ -106,10 +107,10 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
 
 
 def _require_distinct_proxies(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
-    """See to it that each stand-in is for one object, and each object has one.
+    """Require a one-to-one relation between these proxies and objects.
 
     Raises:
-        IdentityQueryError: They have not been made so yet.
+        IdentityQueryError: The proxies were not made by identity.
         UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
     occurrences = {id(tensor): interpreter.recorder.occurrences_of(tensor) for tensor in tensors}

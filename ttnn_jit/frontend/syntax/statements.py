@@ -1,4 +1,4 @@
-"""What each kind of statement does in the interpreter."""
+"""The execution of each kind of statement in the interpreter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ttnn_jit.frontend.syntax.matching import matches
 
 
 def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
-    """Carry out a block."""
+    """Execute a block."""
     for statement in statements:
         if type(statement) in COMPOUND:
             signal = execute_compound(interpreter, statement, partial(execute, interpreter))
@@ -34,7 +34,7 @@ def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
 
 
 def generate(interpreter: Interpreter, frame: Frame, node: ast.FunctionDef, identity: object) -> Iterator[Any]:
-    """What a call of a function with ``yield`` gives."""
+    """The generator that a call of a function with ``yield`` returns."""
     return generator(interpreter, frame, node.body, identity, partial(execute, interpreter))
 
 

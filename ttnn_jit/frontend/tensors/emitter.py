@@ -1,4 +1,4 @@
-"""What a frontend does with a call: writes the operations of the module, and knows where the program stands."""
+"""Binds the arguments of a call and writes its operations into the module."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def plain_name(function: Any) -> str:
 
 
 class Emitter(AbstractEmitter):
-    """Binds the arguments of calls, and writes their operations; each frontend knows where the program stands."""
+    """Binds the arguments of calls, and writes their operations; each frontend supplies the current location."""
 
     def tensor(self, made: TensorOperand, *, is_argument: bool = False) -> ProxyTensor:
-        """What the function handles for a tensor of the program."""
+        """The proxy of a tensor of the program."""
         return ProxyTensor(self, *made, is_argument=is_argument)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -69,7 +69,7 @@ class Emitter(AbstractEmitter):
     def _options(
         self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], ResultOptions]:
-        """A call's own keywords, and its result options; the result lies where its operands do all the same."""
+        """The operation's own keywords, and the result options; a kernel's result keeps its operands' layout."""
         own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
         for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
@@ -88,7 +88,7 @@ class Emitter(AbstractEmitter):
         kwargs: Mapping[str, Any],
         options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, as `options` ask.
+        """The result of the first of `overloads` that takes these arguments, with the result `options`.
 
         Several results are a tuple, or a list.
         """
@@ -112,7 +112,7 @@ class Emitter(AbstractEmitter):
         return bound.operation.packed(proxies)
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
-        """Note where the results of a call lie: in the memory of an operand, or in their own."""
+        """Note which results of a call are views of an operand, and the strides of the others."""
         if self.library in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
@@ -132,11 +132,11 @@ class Emitter(AbstractEmitter):
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
-"""Classes of most arguments, which are no tensors of another's."""
+"""Classes of most arguments; none of them is a tensor of another library."""
 
 
 _OF_ANOTHER_LIBRARY = frozenset({TORCH, NUMPY})
-"""Libraries with element types of their own, and movements that may give views, which strides tell from copies."""
+"""Libraries with element types of their own, whose movements give views or copies, depending on the strides."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

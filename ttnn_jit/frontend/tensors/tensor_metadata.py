@@ -1,6 +1,6 @@
-"""What a tensor of torch's or numpy's says of itself in a program without its elements, in the words of its library.
+"""Metadata of tensors of torch and numpy in programs, with the names and classes of their library.
 
-What calls of one program may differ in, such as `requires_grad`, is not among it.
+Metadata in which the calls of one program may differ, such as `requires_grad`, is left out.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from ttnn_jit.specs.dtypes import dtype_named_elsewhere
 from ttnn_jit.specs.tensor_spec import Layout
 
 MetadataQuery = Callable[..., Any]
-"""From a tensor of the program, and arguments, to what it says."""
+"""From a tensor of the program, and arguments, to a value of its metadata."""
 
 Listed = TypeVar("Listed")
 
 
 def library_of(tensor: ProgramTensor) -> str | None:
-    """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
+    """The library whose metadata the tensor returns, torch or numpy; None for ttnn, as in functions of the host API."""
     return _LIBRARIES.get(tensor.emitter.metadata_library)
 
 
 def element_type(tensor: ProgramTensor) -> Any:
-    """Its ``.dtype``: that of its library."""
+    """Its ``.dtype``, that of its library."""
     dtype, library = tensor.spec.dtype, tensor.emitter.library
     if library_of(tensor) is None:
         return dtype
-    if library is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
+    if library is NUMPY and not dtype.is_upper_half:  # numpy has no bfloat16
         return sys.modules["numpy"].dtype(dtype.traits.numpy)
     return dtype.torch if library is TORCH else dtype
 
 
 def extents(tensor: ProgramTensor) -> Any:
-    """Its ``.shape``, as its library has it."""
+    """Its ``.shape``, of its library's class."""
     shape, library = tensor.spec.shape, library_of(tensor)
     if library is None:
         return shape
@@ -48,12 +48,12 @@ def extents(tensor: ProgramTensor) -> Any:
 
 
 def layout_of(tensor: ProgramTensor) -> Any:
-    """Its ``.layout``: torch has one of that name too, and numpy none."""
+    """Its ``.layout``: that of torch, or that of ttnn."""
     return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
 
 
 def ttnn_equivalent(value: Any) -> Any:
-    """The element type or layout of ttnn that one of torch's or numpy's is; any other value as it is."""
+    """The element type or layout of ttnn for one of torch's or numpy's; any other value unchanged."""
     torch = sys.modules.get("torch")
     if torch is not None and value is torch.strided:
         return Layout.ROW_MAJOR
@@ -61,12 +61,12 @@ def ttnn_equivalent(value: Any) -> Any:
 
 
 def device_of(tensor: ProgramTensor) -> Any:
-    """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
+    """Its ``.device`` if it is a tensor of torch's or numpy's: the host."""
     return "cpu" if tensor.emitter.library is NUMPY else sys.modules["torch"].device("cpu")
 
 
 def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
-    """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
+    """The value of the metadata property, or the bound metadata method, `name`; ABSENT if there is none."""
     library = tensor.emitter.library
     if name in (properties := _PROPERTIES.get(library, {})):
         return properties[name](tensor)
@@ -75,14 +75,14 @@ def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
 
 
 def metadata_function(function: Any) -> MetadataQuery | None:
-    """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
+    """The implementation of a metadata function of torch's or numpy's; None for other functions."""
     return table_entry(function, _FUNCTIONS)
 
 
 def table_entry(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
-    """What the table of its library says of a function, by its name; None of a function that none lists."""
+    """The entry of a function in its library's table, by name; None if there is none."""
     if is_python_class(type(function)):
-        return None  # and may answer to any name
+        return None  # its `__name__` may be any
     name: Any = getattr(function, "__name__", None)
     for library, table in tables.items():
         if name in table and getattr(sys.modules.get(library), name, None) is function:

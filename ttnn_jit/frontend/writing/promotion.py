@@ -1,4 +1,4 @@
-"""How operands of several element types meet: masks with what they choose, and torch's and numpy's with each other."""
+"""Promotion of operands of different element types: numbers of torch and numpy, and masks beside their values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 __all__ = ["Operand", "promote_operands", "promoted_dtype"]
 
 Cast: TypeAlias = Callable[[TensorOperand, DataType], TensorOperand]
-"""From a tensor and an element type to the tensor in that type."""
+"""Casts a tensor to an element type."""
 
 
 def promote_operands(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
-    """`operands` as `operation` takes them: those of torch's and numpy's that are numbers in one element type.
+    """`operands` with the numbers of torch's and numpy's promoted to one element type, and masks cast.
 
-    What has no such type stays as it is, for the operation to refuse.
+    Operands without a common type stay unchanged, and the operation refuses them.
     """
     numbers = operands[operation.dtype_from :]
     if operation.promotes and (dtype := _common_type(numbers)) is not None:
@@ -28,7 +28,7 @@ def promote_operands(operation: Operation, operands: Sequence[Operand], cast: Ca
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:
-    """What tensors of several types, torch's or numpy's, are computed in; also beside a number that they lack."""
+    """The element type for tensors of torch's or numpy's of several types, or of integers beside a float; else None."""
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)
@@ -44,14 +44,14 @@ def _common_type(operands: Sequence[Operand]) -> DataType | None:
 
 
 def _is_on_host(spec: TensorSpec) -> bool:
-    """Whether torch or numpy has it."""
+    """Whether it is a tensor of torch or numpy."""
     return spec.memory_config == HOST_MEMORY_CONFIG
 
 
 def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
-    """Tensors that are asked whether they are 0 in the dtype of what is chosen, where a cast keeps the answer.
+    """Masks cast to the dtype of the chosen tensors, if the cast keeps zero and nonzero.
 
-    Numbers alone are chosen in the dtype of the mask, or as floats where it has none and they are.
+    If only Python numbers are chosen, masks keep their dtype, except that foreign ones become float for chosen floats.
     """
     beside_float = any(type(each) is float for each in chosen)
     dtype = next((each[1].dtype for each in chosen if isinstance(each, tuple)), None)
@@ -75,9 +75,9 @@ def _mask(mask: TensorOperand, dtype: DataType, cast: Cast) -> TensorOperand:
 
 
 def promoted_dtype(first: DataType, second: DataType) -> DataType | None:
-    """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
+    """The element type that torch and numpy promote both to; None if kernels do not compute in it.
 
-    A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.
+    A float wins over integers. Two integer types give the narrowest type with the values of both.
     """
     floats = [dtype for dtype in (first, second) if not dtype.is_integer]
     if first is second or len(floats) > 1:
