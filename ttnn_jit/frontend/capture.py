@@ -145,8 +145,8 @@ MAX_ATTEMPTS = 100
 
 
 def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder) -> bool:
-    told = [read for read in recorder.reads.values() if read.is_in_key]
-    return compile_guard(function, [*told, *(Read(*found) for found in recorder.tensors.items())])()
+    keyed = [read for read in recorder.reads.values() if read.is_in_key]
+    return compile_guard(function, [*keyed, *(Read(*found) for found in recorder.tensors.items())])()
 
 
 def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:

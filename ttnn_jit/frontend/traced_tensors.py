@@ -86,8 +86,8 @@ def _refuse_views(emitter: Emitter, result: Any, args: Iterable[Any], name: str)
             and made.untyped_storage().data_ptr() in inputs.values()
         ):
             raise CompileError(
-                f"`{name.strip('_')}` gives a tensor in the memory of one that the function finds, and a trace "
-                "does not see what is written there",
+                f"`{name.strip('_')}` returns a view of a tensor that the function finds, and a trace does not "
+                "see writes into it",
                 location=emitter.location(),
                 help="pass that tensor as an argument, or leave `graph_capture=True` out",
             )

@@ -220,8 +220,8 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
             each_class = classes if is_a(classes, tuple) else classes.__args__
             return any(interpreter.python(function, value, cls) for cls in each_class)
         # C does not call the metaclass for an instance of exactly that class.
-        asks = is_a(classes, type) and not (function is isinstance and type(value) is classes)
-        method = special_method(interpreter, classes, name) if asks else None
+        calls_hook = is_a(classes, type) and not (function is isinstance and type(value) is classes)
+        method = special_method(interpreter, classes, name) if calls_hook else None
         if method is not None and not is_of_the_standard_library(method):
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
         if type(value) is ProxyTensor and function is isinstance:

@@ -54,6 +54,6 @@ def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: M
     if function is not warnings.warn:
         return interpreter.natively(function, *args, **kwargs)
     location = interpreter.location()
-    said = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
-    kind = said.get("category") or UserWarning
-    return interpreter.natively(warnings.warn_explicit, said["message"], kind, location.file, location.line)
+    arguments = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
+    kind = arguments.get("category") or UserWarning
+    return interpreter.natively(warnings.warn_explicit, arguments["message"], kind, location.file, location.line)

@@ -59,7 +59,7 @@ _C = BuiltinRule()
 _FORWARDS = BuiltinRule(forwards=True)
 
 
-# --- What may be called ---------------------------------------------------------------------------------------------
+# --- The table ------------------------------------------------------------------------------------------------------
 
 
 def _functions() -> dict[Any, BuiltinRule]:
@@ -227,7 +227,7 @@ def _is_pure_class(cls: type) -> bool:
     return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
 
 
-# --- What a call does -----------------------------------------------------------------------------------------------
+# --- Calls ----------------------------------------------------------------------------------------------------------
 
 _QUERIES = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
 """Functions that C would answer for the proxy instead of the tensor."""

@@ -234,7 +234,7 @@ class Interpreter(Emitter):
 
     @property
     def unsupported(self) -> type[UnsupportedFunction]:
-        """The error class for what neither frontend compiles."""
+        """The error class for programs that neither frontend compiles."""
         return UnseenInTraceError if self.observes else UnsupportedFunction
 
     def mark_opaque(self, what: str) -> None:

@@ -31,7 +31,7 @@ def is_instance(interpreter: Interpreter, tensor: ProxyTensor, cls: Any) -> bool
         raise interpreter.unsupported(message, location=interpreter.location(), help=instead)
     answer: bool = interpreter.natively(issubclass, kind, cls)
     if interpreter.observes and interpreter.natively(isinstance, tensor, cls) is not answer:
-        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it is a `{cls.__name__}`")
+        interpreter.refuse_in_trace(f"whether a tensor is a `{cls.__name__}` is not known in a trace")
     return answer
 
 
@@ -57,7 +57,7 @@ def object_has(interpreter: Interpreter, tensor: ProxyTensor, name: str) -> bool
     answer = _object_has(interpreter, tensor, occurrence, name)
     stands_in = interpreter.observes and (occurrence is None or occurrence[0][0][0] == TENSOR_STEP)
     if stands_in and interpreter.natively(hasattr, tensor, name) is not answer:
-        interpreter.refuse_in_trace(f"a tensor in a trace does not say whether it has a `{name}`")
+        interpreter.refuse_in_trace(f"whether a tensor has a `{name}` is not known in a trace")
     return answer
 
 

@@ -82,11 +82,11 @@ class ProgramDevice:
         if name.startswith("_"):
             raise AttributeError(name)
         raise CompileError(
-            f"a device says no `{name}` while a function is compiled: the program runs on every device of its target",
+            f"`{name}` of a device is not known while a function is compiled: the program runs on every device of its "
+            "target",
             location=self._emitter.location(),
             help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `dram_grid_size`, `is_blackhole` and "
-            "`get_num_devices`; "
-            "ask for others before the call",
+            "`get_num_devices`; read others before the call",
         )
 
 

@@ -139,7 +139,9 @@ class ProxyTensor(ProgramTensor):
     def storage_type(self) -> StorageType:
         """DEVICE: a program's tensors lie on a device."""
         if library_of(self) == "torch":
-            self.refuse("a tensor says no `storage_type` while a function is compiled", "its `.dtype` is known")
+            self.refuse(
+                "a tensor has no attribute `storage_type` while a function is compiled", "its `.dtype` is known"
+            )
         return StorageType.DEVICE
 
     def is_allocated(self) -> bool:
@@ -298,9 +300,9 @@ def _needs_data(what: str) -> Callable[..., NoReturn]:
     def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
         self.refuse(
             f"{what} is not supported: its value is not known before the call",
-            "what is known is its `.shape`, `.dtype` and `.layout`; for `math.exp(x)` write `ttnn.exp(x)`"
+            "its `.shape`, `.dtype` and `.layout` are known; for `math.exp(x)` write `ttnn.exp(x)`"
             if "float" in what
-            else "what is known is its `.shape`, `.dtype` and `.layout`",
+            else "its `.shape`, `.dtype` and `.layout` are known",
         )
 
     return method

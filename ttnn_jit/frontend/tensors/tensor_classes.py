@@ -46,11 +46,11 @@ def refuse_classes_without_source(named: Sequence[Any], library: TensorLibrary, 
     Raises:
         UnsupportedFunction: A query with one of the values `named` would give another answer for the proxy.
     """
-    asks = [value for value in named if value is not type]
+    queried = [value for value in named if value is not type]
     is_claimed = reported_class(library) is runtime_class(library)
-    if asks and (type in named or not is_claimed):
+    if queried and (type in named or not is_claimed):
         raise UnsupportedFunction(
-            f"a tensor in a trace without source does not say whether it is a `{asks[0].__name__}`",
+            f"whether a tensor is a `{queried[0].__name__}` is not known in a trace without source",
             location=location,
             help="leave `graph_capture=True` out, or define the function in a file",
         )

@@ -120,7 +120,7 @@ def _strides(tensor: ProgramTensor) -> tuple[int, ...]:
 
 def _stride_along(tensor: ProgramTensor, dim: int) -> int:
     if _at(tensor, tensor.shape, dim) == 1:
-        tensor.refuse("the stride of a dimension of one element is any number", "ask for its `.shape`")
+        tensor.refuse("the stride of a dimension of one element may be any number", "use its `.shape`")
     return _at(tensor, _known_strides(tensor), dim)
 
 

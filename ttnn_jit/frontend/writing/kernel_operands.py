@@ -65,7 +65,7 @@ def _check_product(name: str, operand: KernelOperand, target: SystemDesc, locati
         f"`{name}` takes tensors that are block sharded in L1 or interleaved in DRAM, and {operand} is "
         f"{_memory_text(operand.spec.memory_config)}, on target {target.name}",
         location=location,
-        help=f"`ttnn.to_memory_config({tensor}, ttnn.DRAM_MEMORY_CONFIG)` brings it there, before the call or in it",
+        help=f"`ttnn.to_memory_config({tensor}, ttnn.DRAM_MEMORY_CONFIG)` moves it there, before the call or in it",
     )
 
 
@@ -86,7 +86,7 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
         f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and {operand} is "
         f"{_memory_text(spec.memory_config)}, on target {target.name}",
         location=location,
-        help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` brings it there, before the call "
+        help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` moves it there, before the call "
         "or in it",
     )
 

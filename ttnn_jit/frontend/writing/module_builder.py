@@ -185,7 +185,7 @@ class ModuleBuilder(FunctionBuilder):
             raise CompileError(
                 f"a tensor in {requested.layout.name} layout cannot be written from one in {spec.layout.name} layout",
                 location=location,
-                help="bring one of them to the other's with `ttnn.to_layout` before the call",
+                help="convert one of them to the layout of the other with `ttnn.to_layout` before the call",
             )
         same = spec.dtype is requested.dtype
         written, attributes = (COPY, ()) if same else (TYPECAST, (requested.dtype,))
@@ -261,7 +261,7 @@ class ModuleBuilder(FunctionBuilder):
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
                     f"{spec.memory_config}",
                     location=location,
-                    help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
+                    help="move one of them to the other's memory config with `ttnn.to_memory_config` before the call",
                 )
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
