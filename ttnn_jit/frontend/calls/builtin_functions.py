@@ -72,7 +72,7 @@ def _keys(interpreter: Interpreter, items: list[Any], key: Any) -> list[Any]:
     return items if key is None else [interpreter.call_with(key, (item,), {}) for item in items]
 
 
-def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+def sorted_items(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
     """``sorted``."""
     items = list(each(interpreter, iterable))
     keys = _keys(interpreter, items, key)
@@ -86,7 +86,7 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
 
 def sort(interpreter: Interpreter, items: list[Any], **options: Any) -> None:
     """``items.sort()``."""
-    items[:] = in_order(interpreter, items, **options)  # only lists have this method
+    items[:] = sorted_items(interpreter, items, **options)  # only lists have this method
 
 
 def set_of(function: Callable[..., Any]) -> Handler:

@@ -308,7 +308,7 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
     if isinstance(maker, types.FunctionType):
         interpreter.recorder.use_function(maker)
     made = interpreter.natively(cls, *args, **kwargs)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     return made
 
 
@@ -324,7 +324,7 @@ def _has_python_init(cls: type) -> bool:
 def _new_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """An instance of a class of the user's; the program may assign its attributes."""
     made: Any = interpreter.natively(object.__new__, cls)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
     call_value(interpreter, maker, (made, *args), kwargs)
     return made

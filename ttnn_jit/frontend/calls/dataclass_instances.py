@@ -34,7 +34,7 @@ def has_generated_init(cls: type) -> bool:
 def dataclass_instance(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A new instance by the generated ``__init__``: field by field, then ``__post_init__``."""
     made: Any = interpreter.natively(object.__new__, cls)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
     interpreter.recorder.use_function(maker)
     try:

@@ -108,7 +108,7 @@ def _copied_container(interpreter: Interpreter, value: Any, inner: _Inner, regis
 
 def _copied_object(interpreter: Interpreter, value: Any, inner: _Inner, register: _Register) -> Any:
     made: Any = interpreter.natively(object.__new__, interpreter.python(type, value))
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     register(made)
     for name, item in interpreter.python(dict, interpreter.attribute(value, "__dict__")).items():
         object.__setattr__(made, name, inner(item))

@@ -108,7 +108,7 @@ def _named_handlers() -> dict[Any, Handler]:
         operator.delitem: containers.del_item,
         operator.contains: containers.contains, operator.index: special_methods.index,
         iter: containers.iterator, next: containers.next_item,
-        sum: of.total, any: of.any_or_all(True), all: of.any_or_all(False), sorted: of.in_order,
+        sum: of.total, any: of.any_or_all(True), all: of.any_or_all(False), sorted: of.sorted_items,
         max: of.min_or_max(operator.gt), min: of.min_or_max(operator.lt),
         functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),

@@ -95,7 +95,7 @@ def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_ten
 
 def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
     """Whether the program made the object `value`, and no user code runs when the attribute is written."""
-    if id(value) in interpreter.made:
+    if id(value) in interpreter.made_objects:
         member = interpreter.class_member(value, name)
         return type(member) is types.MemberDescriptorType or member_of(type(member), "__set__") is ABSENT
     if not issubclass(type(value), OpenValue):

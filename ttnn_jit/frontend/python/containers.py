@@ -32,7 +32,7 @@ from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import (
     NATIVE,
     SCALARS,
-    checked,
+    convert_result,
     is_default,
     may_compute,
     refuse_foreign,
@@ -322,7 +322,7 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     method = interpreter.class_member(iterable, "__iter__") if may_compute(iterable) else None
     if not (isinstance(method, types.FunctionType) and is_within_the_language(method)):
         return NATIVE
-    return checked(interpreter, iter, args, "__iter__", method)
+    return convert_result(interpreter, iter, args, "__iter__", method)
 
 
 def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any]:

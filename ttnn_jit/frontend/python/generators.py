@@ -17,7 +17,7 @@ from ttnn_jit.frontend.python.assignment import assign, iterate
 from ttnn_jit.frontend.python.contexts import enter_context
 from ttnn_jit.frontend.python.exception_handling import handler_of, raised_by_program
 from ttnn_jit.frontend.python.frame import Frame, generator_part
-from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter, Returned
+from ttnn_jit.frontend.python.interpreter import Checkpoint, FunctionReturn, Interpreter
 from ttnn_jit.frontend.python.signals import Execute, LoopBreak, Signal
 
 Steps = Generator[Any, Any, Signal]
@@ -38,7 +38,7 @@ def generator(
             yielded = resume()
         except StopIteration as end:
             interpreter.return_to(consumer)
-            return end.value.value if isinstance(end.value, Returned) else None
+            return end.value.value if isinstance(end.value, FunctionReturn) else None
         # After an error the state is kept, for the error's location.
         running.leave(consumer)
         try:
@@ -148,7 +148,7 @@ class _Activation:
         return None
 
     def _return(self, node: ast.Return) -> Steps:
-        return Returned((yield from self._value(node.value)))
+        return FunctionReturn((yield from self._value(node.value)))
 
     def _assign(self, node: ast.Assign | ast.AnnAssign) -> Steps:
         value = yield from self._value(node.value)
@@ -167,7 +167,7 @@ class _Activation:
             signal = yield from self.block(node.body)
             if isinstance(signal, LoopBreak):
                 return None
-            if isinstance(signal, Returned):
+            if isinstance(signal, FunctionReturn):
                 return signal
         return (yield from self.block(node.orelse))
 
@@ -180,7 +180,7 @@ class _Activation:
             signal = yield from self.block(node.body)
             if isinstance(signal, LoopBreak):
                 return None
-            if isinstance(signal, Returned):
+            if isinstance(signal, FunctionReturn):
                 return signal
         return (yield from self.block(node.orelse))
 

@@ -36,7 +36,7 @@ MAX_RECURSION = 24  # nested calls of one function, which use Python's own stack
 
 
 @dataclass(frozen=True)
-class Returned:
+class FunctionReturn:
     """Control leaves the function with the result `value`."""
 
     value: Any
@@ -81,7 +81,7 @@ class Interpreter(Emitter):
         frame: The activation that is running.
         at: The expression or statement being executed.
         active: The functions of the running activations, outermost first.
-        made: Objects of the user's classes that the program made, by id.
+        made_objects: Objects of the user's classes that the program made, by id.
         handled: The errors that running ``except`` blocks caught, outermost first.
         observes: Only reads are recorded; a trace makes the module.
         compared_inputs: Inputs whose identity C compared, by id.
@@ -106,7 +106,7 @@ class Interpreter(Emitter):
         self.frame: Frame
         self.at: ast.AST = ast.Module([], [])
         self.active: list[object] = []
-        self.made: dict[int, Any] = {}
+        self.made_objects: dict[int, Any] = {}
         self.handled: list[CompileError] = []
         self._iterations = 0
 
@@ -323,7 +323,7 @@ class Interpreter(Emitter):
             value = self.evaluate(node.body)
         else:
             signal = self._rules.execute(self, node.body)
-            value = signal.value if isinstance(signal, Returned) else None
+            value = signal.value if isinstance(signal, FunctionReturn) else None
         # After an error the state is kept, for the error's location.
         self.active.pop()
         self.frame, self.at = caller, at

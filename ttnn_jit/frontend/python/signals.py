@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ttnn_jit.frontend.python.interpreter import Returned
+from ttnn_jit.frontend.python.interpreter import FunctionReturn
 
 
 class LoopBreak:
@@ -17,7 +17,7 @@ class LoopContinue:
     """Control goes to the next iteration of the innermost loop."""
 
 
-Signal: TypeAlias = Returned | LoopBreak | LoopContinue | None
+Signal: TypeAlias = FunctionReturn | LoopBreak | LoopContinue | None
 """How control leaves a block; None: at its end."""
 
 Execute: TypeAlias = Callable[[Sequence[ast.stmt]], Signal]

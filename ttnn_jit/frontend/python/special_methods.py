@@ -67,7 +67,7 @@ def unary(function: Callable[..., Any], *names: str) -> Handler:
                 if name not in _CHECKED:
                     return interpreter.call_with(method, args, kwargs)
                 plain = not kwargs and not any(map(may_compute, args[1:]))
-                return checked(interpreter, function, args, name, method) if plain else NATIVE
+                return convert_result(interpreter, function, args, name, method) if plain else NATIVE
             if member_of(type(args[0]), name) is not ABSENT:
                 break
         alone = _is_scalar_by_c(args[0], names) and not any(map(may_compute, (*args[1:], *kwargs.values())))
@@ -80,7 +80,7 @@ _CHECKED = frozenset({"__float__", "__int__", "__index__", "__trunc__", "__compl
 """Special methods whose result C checks or converts."""
 
 
-def checked(
+def convert_result(
     interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...], name: str, method: types.FunctionType
 ) -> Any:
     """The result of `function` from the result of `method`, the special method `name` of the first of `args`.
@@ -112,7 +112,7 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
             method = special_method(interpreter, args[0], name)
             if method is not None:
                 given = args if args[1:] or name != "__format__" else (*args, "")
-                return checked(interpreter, function, given, name, method)
+                return convert_result(interpreter, function, given, name, method)
             member = member_of(type(args[0]), name)
             as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_of_c(member)
             if not (as_text or is_default(member)):
@@ -140,7 +140,7 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
     for name in ("__bool__", "__len__"):
         method = special_method(interpreter, value, name)
         if method is not None:
-            return checked(interpreter, bool, (value,), name, method)
+            return convert_result(interpreter, bool, (value,), name, method)
         member = member_of(type(value), name)
         if member is not ABSENT:
             by_c = is_a(value, *SCALARS) and is_of_c(member)

@@ -15,7 +15,7 @@ from ttnn_jit.frontend.python.exception_handling import execute_raise
 from ttnn_jit.frontend.python.frame import Frame
 from ttnn_jit.frontend.python.generators import COMPOUND, execute_compound, generator
 from ttnn_jit.frontend.python.imports import execute_import, execute_import_from
-from ttnn_jit.frontend.python.interpreter import Interpreter, Returned
+from ttnn_jit.frontend.python.interpreter import FunctionReturn, Interpreter
 from ttnn_jit.frontend.python.signals import LoopBreak, LoopContinue, Signal
 from ttnn_jit.frontend.syntax.expressions import OPERATORS
 from ttnn_jit.frontend.syntax.matching import matches
@@ -46,9 +46,9 @@ def _pass(_interpreter: Interpreter, _node: ast.Pass) -> None:
     return None
 
 
-def _return(interpreter: Interpreter, node: ast.Return) -> Returned:
+def _return(interpreter: Interpreter, node: ast.Return) -> FunctionReturn:
     value = None if node.value is None else interpreter.evaluate(node.value)
-    return Returned(value)
+    return FunctionReturn(value)
 
 
 def _break(_interpreter: Interpreter, _node: ast.Break) -> LoopBreak:

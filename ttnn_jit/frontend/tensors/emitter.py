@@ -70,14 +70,14 @@ class Emitter(AbstractEmitter):
         self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], ResultOptions]:
         """The operation's own keywords, and the result options; a kernel's result keeps its operands' layout."""
-        own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
+        own, options = self.locate_errors(bind_options, f"ttnn.{name}", overloads, kwargs)
         for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
         if options.outputs is not None:
             outputs = replace(options.outputs, targets=tuple(map(self.operand, options.outputs.targets)))
-            self.checked(outputs.check, f"ttnn.{name}", is_proxy)
+            self.locate_errors(outputs.check, f"ttnn.{name}", is_proxy)
             options = replace(options, outputs=outputs)
         return own, options
 
@@ -94,7 +94,7 @@ class Emitter(AbstractEmitter):
         """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
-        options = self.checked(options.settled, f"ttnn.{bound.operation.name}", bound, is_proxy)
+        options = self.locate_errors(options.settled, f"ttnn.{bound.operation.name}", bound, is_proxy)
         if self.builder.target.numerics is Numerics.IEEE:
             bound = with_precision(bound, lambda _: None)
         location, what = self.location(), f"`{bound.operation.name}`"
@@ -104,8 +104,10 @@ class Emitter(AbstractEmitter):
         if bound.operation.reads_layout:
             tensors = zip(bound.operands, operands, strict=True)
             operands = [relaid_out(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
-        operands, applied = self.checked(activate_operands, self.builder, operands, location, options)
-        results = self.checked(results_of, self.builder, bound.operation, operands, bound.attributes, location, applied)
+        operands, applied = self.locate_errors(activate_operands, self.builder, operands, location, options)
+        results = self.locate_errors(
+            results_of, self.builder, bound.operation, operands, bound.attributes, location, applied
+        )
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         self._note_memory(bound, proxies, options)
         note_layouts(self, bound, proxies, applied)
@@ -128,7 +130,7 @@ class Emitter(AbstractEmitter):
                     location=self.location(),
                     help=outside,
                 )
-        return self.checked(bind, overloads, args, kwargs, _dtype_of)
+        return self.locate_errors(bind, overloads, args, kwargs, _dtype_of)
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})

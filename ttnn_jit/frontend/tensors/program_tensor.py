@@ -284,7 +284,7 @@ class AbstractEmitter(ABC):
             return type(value)(map(self.resolve, value))
         return python_number(self.resolve(value))
 
-    def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def locate_errors(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of `function`; an ArgumentError becomes a CompileError at the current location.
 
         Raises:

@@ -213,7 +213,7 @@ def update_in_place(
             location=emitter.location(),
             help="it must be a tensor",
         )
-    options = emitter.checked(options.into, f"ttnn.{name}", target)
+    options = emitter.locate_errors(options.into, f"ttnn.{name}", target)
     # The operation computes in its own dtype; the store converts.
     result = emitter.emit(overloads, args, kwargs, replace(options, dtype=None, output_tensor=None))
     return write(emitter, target, result.operand, f"`{name}`")
@@ -256,7 +256,7 @@ def write_outputs(
         return write(emitter, target, each.operand, name, in_place=False)
 
     found = emitter.emit(overloads, args, kwargs, options)
-    return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
+    return emitter.locate_errors(outputs.given, f"ttnn.{overloads[0].name}", found, written)
 
 
 def in_place_operator(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
