@@ -72,9 +72,9 @@ class HiddenInputs:
         """Whether `tensor` is a hidden input."""
         return self._recorder.path_of(tensor) in self._inputs
 
-    def is_input(self, known: Any) -> bool:
-        """Whether `known` is the proxy of a hidden input."""
-        return any(known is each for each in self._inputs.values())
+    def is_input(self, proxy: Any) -> bool:
+        """Whether `proxy` is that of a hidden input."""
+        return any(proxy is each for each in self._inputs.values())
 
     def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> LibraryMark:
         try:
