@@ -35,6 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if settings.get_current_profile_name() == "sample":
         items[:], rest = sampled(items)
         config.hook.pytest_deselected(items=rest)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # no worker waits for a long one at the end
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
