@@ -29,6 +29,8 @@ settings.register_profile("sample", derandomize=True)
 settings.register_profile("fuzz", derandomize=False, print_blob=True)
 settings.load_profile("repeated")
 
+gc.disable()  # while tests are collected, for nothing of them dies
+
 
 @pytest.hookimpl(trylast=True)  # what is deselected is gone
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -51,6 +53,7 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(20_000)
+    gc.enable()
 
 
 MEMORY = Path("/dev/shm")
