@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
 from logging.handlers import BufferingHandler
 from pathlib import Path
@@ -29,8 +29,6 @@ settings.register_profile("sample", derandomize=True)
 settings.register_profile("fuzz", derandomize=False, print_blob=True)
 settings.load_profile("repeated")
 
-gc.disable()  # while tests are collected, for nothing of them dies
-
 
 @pytest.hookimpl(trylast=True)  # what is deselected is gone
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -46,14 +44,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             function._hypothesis_internal_use_settings = settings(own, max_examples=many)
 
 
-def pytest_collection_finish() -> None:
-    """Modules and tests stay until the end: no collection of garbage looks through these two million objects again.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests stay until the end: no collection of garbage looks through these two million objects.
 
-    Collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
+    Later collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
     """
-    gc.freeze()
-    gc.set_threshold(20_000)
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(20_000)
+        gc.enable()
 
 
 MEMORY = Path("/dev/shm")
