@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.convolution.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.convolution.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
+from ttnn_jit.ops.convolution.convolutions import CONV2D, Convolution, attributes_2d
+from ttnn_jit.ops.convolution.transposed_convolutions import CONV_TRANSPOSE2D, TransposedConvolution
 from ttnn_jit.ops.language.activation_names import activation_text
 from ttnn_jit.specs.configs.conv_configs import Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.configs.conv_shards import ConvolutionShards
@@ -56,7 +56,7 @@ def _convolved(given: Conv2dArguments | Conv1dArguments, tensors: Operands, size
     x = tensors.input
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
-    attributes = (*numbers_2d(sizes), *_of_result(given, x))
+    attributes = (*attributes_2d(sizes), *_of_result(given, x))
     memory_config = _memory_config(given, x, sizes, given.slice_config)
     value = _requested(given, _CONV2D, replace(tensors, input=x), attributes, memory_config)
     if config.deallocate_activation and given.input_tensor is tensors.input and tensors.input.memory_config().is_l1():
@@ -183,13 +183,13 @@ def conv_transpose2d(given: ConvTranspose2dArguments) -> Any:
         raise ArgumentError(f"{name} pads with zeros, got {given.config.padding_mode}")
     more = per_dimension(given.output_padding, f"`output_padding` of {name}", 2)
     sizes, tensors = given.sizes, _operands(given)
-    transposed = Transposed(sizes, more)
+    transposed = TransposedConvolution(sizes, more)
     check_sizes(name, transposed, *tensors.shapes)
     tensors = tensors.there(given.device, name)
     tensors = _prepared(
         given, tensors, sizes, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror)
     )
-    attributes = (*numbers_2d(sizes), more, mirror, *_of_result(given, tensors.input))
+    attributes = (*attributes_2d(sizes), more, mirror, *_of_result(given, tensors.input))
     memory_config = _memory_config(given, tensors.input, transposed.convolution, given.dram_slice_config)
     value = _requested(given, _CONV_TRANSPOSE2D, tensors, attributes, memory_config)
     return _with_others(given, value, tensors, transposed.convolution.counts)
