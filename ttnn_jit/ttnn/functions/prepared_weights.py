@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolution.convolutions import Convolution
-from ttnn_jit.ops.convolution.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.ops.convolution.transposed_convolutions import TransposedConvolution, transposed_matrix
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -71,7 +71,7 @@ def prepared(weight: Any, sizes: Convolution) -> Tensor:
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
 
 
-def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
+def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: TransposedConvolution, *, mirror: bool) -> Any:
     """The same of a transposed convolution."""
     matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
@@ -114,8 +114,10 @@ def _check_format(given: PreparingWeightsArguments, only: str) -> None:
         raise ArgumentError(f'`weights_format` of {given.function} is "{only}", got {given.weights_format!r}')
 
 
-def _matrix(given: PreparingWeightsArguments, sizes: Convolution | Transposed, prepare: Callable[[Any], Any]) -> Tensor:
-    own = sizes.sizes if isinstance(sizes, Transposed) else sizes
+def _matrix(
+    given: PreparingWeightsArguments, sizes: Convolution | TransposedConvolution, prepare: Callable[[Any], Any]
+) -> Tensor:
+    own = sizes.sizes if isinstance(sizes, TransposedConvolution) else sizes
     check_sizes(given.function, sizes, own.input_shape, tuple(given.weight_tensor.shape), None)
     weight = on_device(given.weight_tensor, given.device, f"`weight_tensor` of {given.function}")
     return weight if own.are_prepared(weight.shape) else in_tiles(prepare(weight), given.weights_dtype)
@@ -156,7 +158,7 @@ def prepare_conv_transpose2d_weights(given: PrepareConvTransposeWeightsArguments
         ShapeError: Sizes that do not fit each other, or weights that do not fit them.
     """
     _check_format(given, "IOHW")
-    transposed = Transposed(given.sizes, (0, 0))
+    transposed = TransposedConvolution(given.sizes, (0, 0))
     mirror = given.mirror_kernel
     return _matrix(given, transposed, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror))
 

@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.tracebacks import user_location, warn_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_records import ComparisonRecord
-from ttnn_jit.golden.verdict import Stored, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.programs.random_state import drawing_from, next_draw
@@ -312,14 +312,14 @@ def _verdict(
 ) -> Verdict:
     tensor, golden = found
     flushes = _target([tensor]).numerics is Numerics.DEVICE
-    verdict = judge(got, golden, Stored(tensor.dtype, flushes), tolerance)
+    verdict = judge(got, golden, ResultFormat(tensor.dtype, flushes), tolerance)
     if elements is None or verdict.matches:
         return verdict
     try:
         named, right, dtype = elements()
     except ShapeError as error:
         return replace(verdict, reason=error.message)
-    of_elements = judge(named, right, Stored(dtype, flushes), tolerance)
+    of_elements = judge(named, right, ResultFormat(dtype, flushes), tolerance)
     return replace(verdict, matches=of_elements.matches, reason=of_elements.reason)
 
 

@@ -175,4 +175,4 @@ def _flushed(value: torch.Tensor) -> torch.Tensor:
 
 def in_a_chain(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
     """For what several operations gave."""
-    return Tolerance(1.0, relative=relative, noise=noise, of_all=True)
+    return Tolerance(1.0, relative=relative, noise=noise, by_rms=True)
