@@ -1,4 +1,4 @@
-"""``@jit(fallback=True)``: what cannot be compiled runs as plain Python."""
+"""``@jit(fallback=True)``: a function that cannot be compiled runs as plain Python."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ttnn_jit.ttnn.calling.plain_python import as_callers_kind, foreign_operands
 
 
 class FallbackJitFunction(JitFunction):
-    """A jitted function that runs as plain Python where it cannot be compiled or run, and says so once.
+    """A jitted function that runs as plain Python if it cannot be compiled or run, with one warning.
 
-    ttnn's operations take the torch tensors and numpy arrays of such a call as they are.
+    ttnn's operations accept torch tensors and numpy arrays in such a call.
     """
 
     _warned = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it compiled, else as it was written, with a warning the first time.
+        """Run the compiled function; if that fails, run the plain function, with a warning the first time.
 
         Raises:
-            Exception: What the plain function raises, where the compiled one fails.
+            Exception: Any exception of the plain function.
         """
         self.fallback_used = False
         try:

@@ -1,8 +1,8 @@
-"""The fast path of functions all of whose parameters have a position: a ``__call__`` generated for their names.
+"""The fast path of functions with positional parameters only: a ``__call__`` that is generated for their names.
 
-Python then puts keywords in their places. The method tries the programs that came last (`ttnn_jit.calls.inline_cache`);
-failing that, it looks the metadata of tensors up in a table. Whatever is not found (the first call with its metadata,
-one whose guards fail) takes the slow path.
+Python itself binds keywords to the generated parameters. The method tries the latest programs
+(`ttnn_jit.calls.inline_cache`), then looks up the metadata of tensors in a table. A call that is not found there (the
+first with its metadata, or one whose guards fail) takes the slow path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.observers import observe_new_class
-from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
+from ttnn_jit.dispatch.warm_calls import WarmCalls, always_miss
 from ttnn_jit.foreign.pytrees import LEAF
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
 from ttnn_jit.runtime.native.generated import MISS, define
@@ -25,25 +25,25 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 
 T = TypeVar("T", bound=WarmCalls)
 
-INLINE_CACHE_ENTRIES = 4  # each that does not apply delays those after it
+INLINE_CACHE_ENTRIES = 4  # each miss delays the entries after it
 
 OWN_NAMES = "ttnn_jit_"
-"""How the names begin that a generated ``__call__`` has beside those of the parameters."""
+"""The prefix of the names in a generated ``__call__`` that are not parameters."""
 
 
 class PlainCalls(WarmCalls):
-    """What a jitted function of plain parameters remembers of its calls: a base of the class made for them."""
+    """The remembered calls of a jitted function with plain parameters: a base of its generated class."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._latest: tuple[WarmCall, ...] = ()  # each compares all of a call; newest first
-        self._inline: WarmCall = not_warm  # the first of them that applies
-        # By the type of a first argument that is no ttnn tensor.
+        self._latest: tuple[WarmCall, ...] = ()  # the entries of the inline cache, newest first
+        self._inline: WarmCall = always_miss  # calls the first entry that applies
+        # By the type of the first argument, if that is not a ttnn tensor.
         self._warm_foreign: dict[type, WarmCall] = {}
 
     def _forget(self) -> None:
         super()._forget()
-        self._latest, self._inline = (), not_warm
+        self._latest, self._inline = (), always_miss
 
     def _remember(self, warm: WarmCall, library: TensorLibrary, arguments: Arguments, *_: object) -> None:
         tensors, trees = arguments.tensors, arguments.trees
@@ -75,9 +75,9 @@ class PlainCalls(WarmCalls):
 
 @cache
 def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type[T]) -> type[T]:
-    """The class of functions of such parameters: `base` with a ``__call__`` for them, where there can be one.
+    """The class of functions with these parameters: `base` with a generated ``__call__``, or `base` itself.
 
-    What a subclass `base` of `root` does around a call of `root` it does around the fast path.
+    If `base` is a subclass of `root` that wraps ``__call__``, it wraps the generated one.
     """
     if not parameters or not parameters[0] or any(name.startswith(OWN_NAMES) for name in parameters[0]):
         return base
@@ -90,7 +90,7 @@ def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type
 
 @cache
 def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[..., Any]:
-    """The ``__call__`` of `PlainCalls` of these parameters, of which the first may be given by place alone."""
+    """The ``__call__`` of `PlainCalls` for these parameters, the first `positional_only` of which take no keyword."""
     given = [f"{name}=ttnn_jit_MISSING" for name in parameters]
     given.insert(positional_only, "/")
     first, every = parameters[0], ", ".join(parameters)
@@ -130,7 +130,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
 
 
 def _given(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The arguments among `values`: those before the first that is missing, and by name those after it."""
-    missing = [value is Missing.MISSING for value in values]
-    count = missing.index(True) if any(missing) else len(values)
-    return values[:count], {names[i]: values[i] for i in range(count, len(values)) if not missing[i]}
+    """The arguments among `values`: positional ones up to the first that is missing, then keyword ones."""
+    is_missing = [value is Missing.MISSING for value in values]
+    count = is_missing.index(True) if any(is_missing) else len(values)
+    return values[:count], {names[i]: values[i] for i in range(count, len(values)) if not is_missing[i]}

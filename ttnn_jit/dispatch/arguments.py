@@ -1,6 +1,6 @@
-"""The arguments of one call, flattened once: their leaves, the tensors among them, and what stands for them in keys.
+"""The flattened arguments of one call: their leaves, the tensors among them, and their cache key.
 
-A key holds metadata only: interned `TensorSpec` objects by identity, scalars by type and bits.
+A key contains metadata only: interned `TensorSpec` objects by identity, scalars by type and bits.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Arguments:
     """The arguments of one call, bound to the parameters of its function.
 
     Attributes:
-        trees: By name of the parameter.
-        given: The parameters that the call gave; the others have their defaults.
-        leaves: Of all trees, in order.
-        libraries: By leaf: the library of a tensor, None of everything else.
+        trees: The arguments by parameter.
+        given: The parameters that the call passed; the others have their defaults.
+        leaves: The leaves of all trees, in order.
+        libraries: Per leaf: the library of a tensor, None for other leaves.
         tensors: The leaves that are tensors.
     """
 
@@ -64,19 +64,19 @@ class Arguments:
 
     @cached_property
     def specs(self) -> list[TensorSpec | None]:
-        """By leaf: the spec of a tensor, None of everything else.
+        """Per leaf: the spec of a tensor, None for other leaves.
 
         Raises:
-            DTypeError, LayoutError, ArgumentError: A tensor is one that no compiled function takes.
+            DTypeError, LayoutError, ArgumentError: Compiled functions do not accept a tensor.
         """
         pairs = zip(self.leaves, self.libraries, strict=True)
         return [None if library is None else library.spec_of(leaf) for leaf, library in pairs]
 
     def key(self) -> tuple[object, ...]:
-        """What decides the program of a call on one target: equal keys, equal metadata.
+        """The cache key of the call on one target: equal keys mean equal metadata.
 
         Raises:
-            ArgumentError: There is a kind of value among them that no compiled function takes.
+            ArgumentError: Compiled functions do not accept the type of a leaf.
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
@@ -94,7 +94,7 @@ class Arguments:
         return {name: tree.treedef.unflatten(leaves) for name, tree in self.trees.items()}
 
     def numbers(self) -> dict[str, Any]:
-        """The arguments that are a number, or integers in containers as a tuple of them, by parameter."""
+        """The arguments that are numbers, or containers of integers (as tuples), by parameter."""
         alone = {name: tree.leaves[0] for name, tree in self.trees.items() if tree.treedef is LEAF}
         numbers = {name: leaf for name, leaf in alone.items() if type(leaf) in {int, float} or is_numpy_scalar(leaf)}
         several = {name: tuple(tree.leaves) for name, tree in self.trees.items() if tree.treedef is not LEAF}
@@ -108,20 +108,20 @@ def _library_of_leaf(leaf: Any) -> TensorLibrary | None:
     return None if kind in PYTHONS_SCALARS else tensor_library_of(leaf)
 
 
-def tensor_stand_ins(leaves: Iterable[Any]) -> list[Any]:
-    """The leaves that stand for tensors: in a trace, or on the devices of a mesh."""
+def tensor_proxies(leaves: Iterable[Any]) -> list[Any]:
+    """The leaves that are proxies of tensors: in a trace, or on the devices of a mesh."""
     return [leaf for leaf in leaves if _stands_for_tensor(type(leaf))]
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor of any library, or stands for one."""
+    """Whether `value` is a tensor of any library, or a proxy of one."""
     return tensor_library_of(value) is not None or _stands_for_tensor(type(value))
 
 
 def is_object(tree: PyTree) -> bool:
-    """Whether an argument is a device, or an object of a class of the user's that is no container, scalar or tensor.
+    """Whether an argument is a device, or an object of the user's that is not a container, scalar or tensor.
 
-    What a compile reads of it is guarded, as it is of a method's instance; it is no part of keys.
+    Its attributes are guarded, like those of a method's instance; it is not in the cache key.
     """
     (leaf, *others), kind = tree.leaves or (None,), tree.treedef.kind
     if others or kind is not None or type(leaf) in PYTHONS_SCALARS or is_tensor(leaf) or is_atom(leaf):
@@ -131,7 +131,7 @@ def is_object(tree: PyTree) -> bool:
 
 
 def _stands_for_tensor(kind: type) -> bool:
-    # The class is asked: an instance might claim to have every attribute.
+    # By the class: an instance may have any attribute (`__getattr__`).
     return kind is not Tensor and kind not in PYTHONS_SCALARS and has_member(kind, "__ttnn_call__")
 
 
@@ -147,12 +147,12 @@ def _structure_key(treedef: TreeDef) -> Hashable:
 
 
 def _name_key(name: Any) -> object:
-    """What stands for a key of a dict, of which Python takes 1, 1.0 and True, and the two zeros, for the same."""
+    """The cache key of a dict's key: Python treats 1, 1.0 and True, and the two zeros, as equal keys."""
     return (type(name), *map(_name_key, name)) if is_a(name, tuple) else atom_key(name)
 
 
 def _own_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
-    """What stands for the attributes of a container or scalar of the user's, beside its `fields`, items or value."""
+    """The cache key of the attributes of a container or scalar of the user's, other than `fields`."""
     own = {name: held for name, held in own_attributes(value).items() if name not in fields}
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
 
@@ -171,7 +171,7 @@ def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None)
     if is_a(leaf, types.FunctionType, types.BuiltinFunctionType):
         return leaf
     if is_operation(leaf):
-        # By what it computes now: a user's tile operation is another one when what it reads has changed.
+        # With its current declarations: a tile operation whose reads have changed is another operation.
         return leaf.__name__, *leaf.__ttnn_overloads__
     if is_a(leaf, *_CONFIGS):
         return kind, leaf

@@ -1,8 +1,8 @@
-"""What a function has in memory of its calls, up to a limit: what was not used for longest goes first.
+"""The LRU cache of a function's programs in memory.
 
-A call whose program is remembered (`ttnn_jit.dispatch.warm_calls`) does not come here, and nothing notes that it was
-used. So before something goes that was used since calls were last forgotten, all remembered calls are forgotten: the
-next one of each comes here, once, and shows that its program is in use.
+A remembered call (`ttnn_jit.dispatch.warm_calls`) bypasses this cache, so that its use is not recorded. Therefore the
+cache clears all remembered calls before it evicts a program that was used since the last time: the next call of each
+key comes here once, and records that its program is in use.
 """
 
 from __future__ import annotations
@@ -18,64 +18,64 @@ T = TypeVar("T")
 Key = tuple[Hashable, ...]
 
 PROGRAMS_KEPT = 256
-"""Keys of one function for devices of one target: of these are the 6 MB that a new number at each call comes to keep,
-at 25 KB a program. What goes is on disk, and a call or a trace that runs holds what it runs."""
+"""The limit of keys of one function and one target: 6 MB at 25 KB a program. Evicted programs stay on disk, and a call
+or trace in progress keeps its program alive."""
 
 
 class KeptPrograms(Generic[T]):
-    """Values by key, whose first part is the target.
+    """An LRU cache of values by key; the first part of a key is the target, and each target has its own limit.
 
     Args:
-        changing: Is told of values that go.
+        changing: Warns of evictions.
     """
 
     def __init__(self, changing: ChangingArguments) -> None:
         self._changing = changing
         self._of: dict[Hashable, OrderedDict[Key, T]] = {}
-        self._used: set[Key] | None = None  # since calls were forgotten last; None: all, for they never were
+        self._used: set[Key] | None = None  # keys used since remembered calls were cleared; None: never cleared
 
     def __len__(self) -> int:
         return sum(map(len, tuple(self._of.values())))
 
     def values(self) -> Iterator[T]:
-        """All of them."""
+        """All values."""
         return (value for kept in tuple(self._of.values()) for value in tuple(kept.values()))
 
     def get(self, key: Key) -> T | None:
-        """The value of `key`, which is in use; None if there is none."""
+        """The value of `key`, which becomes the most recently used; None if there is none."""
         kept = self._of.get(key[0])
         found = None if kept is None else kept.get(key)
         if found is not None and kept is not None and len(kept) > PROGRAMS_KEPT // 2:
-            with suppress(KeyError):  # another thread let it go meanwhile
+            with suppress(KeyError):  # another thread may have evicted it
                 kept.move_to_end(key)
             if self._used is not None:
                 self._used.add(key)
         return found
 
     def put(self, key: Key, value: T, forget_calls: Callable[[], None]) -> None:
-        """Keep `value`, and let others go that there is no room for.
+        """Insert `value`, and evict others if the cache is full.
 
         Args:
-            key: Whose value.
-            value: What to keep.
-            forget_calls: Forgets every call that goes straight to a value.
+            key: The key.
+            value: The value.
+            forget_calls: Clears the remembered calls.
         """
         kept = self._of.setdefault(key[0], OrderedDict())
         while key not in kept and len(kept) >= PROGRAMS_KEPT:
-            self._let_one_go(kept, forget_calls)
+            self._evict_oldest(kept, forget_calls)
         kept[key] = value
         if self._used is not None:
             self._used.add(key)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all values."""
         self._of.clear()
         self._used = None
 
-    def _let_one_go(self, kept: OrderedDict[Key, T], forget_calls: Callable[[], None]) -> None:
+    def _evict_oldest(self, kept: OrderedDict[Key, T], forget_calls: Callable[[], None]) -> None:
         oldest = next(iter(kept))
         if self._used is None or oldest in self._used:
             forget_calls()
             self._used = set()
         del kept[oldest]
-        self._changing.tell_of_eviction(PROGRAMS_KEPT)
+        self._changing.warn_of_eviction(PROGRAMS_KEPT)

@@ -1,4 +1,4 @@
-"""Whether torch's automatic mixed precision is on, of which compiled functions take no notice."""
+"""Whether torch's automatic mixed precision is on, which compiled functions ignore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WAY_OUT = (
 
 @cache
 def asks_autocast() -> Callable[[], bool]:
-    """Tells whether ``torch.autocast`` is on for tensors of the CPU; torch is loaded."""
+    """A function that returns whether ``torch.autocast`` is on for the CPU; torch must be loaded."""
     import torch
 
     try:
@@ -25,5 +25,5 @@ def asks_autocast() -> Callable[[], bool]:
 
 
 def autocast_is_on() -> bool:
-    """Whether it is on, here and now."""
+    """Whether ``torch.autocast`` is on for the CPU now."""
     return "torch" in sys.modules and asks_autocast()()

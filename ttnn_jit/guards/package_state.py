@@ -1,4 +1,4 @@
-"""What this package keeps between calls, and programs read anew at each: paths start at it by its name."""
+"""State of this package that programs read at each call: a path of a read may start from it, by its name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _KEPT: dict[str, Callable[[], Any]] = {}
 
 
 def keep(name: str, value: Callable[[], Any]) -> None:
-    """Have paths that start at `name` lead to what `value` gives."""
+    """Register the state `name`, whose current value is ``value()``."""
     _KEPT[name] = value
 
 
 def kept(name: str) -> Any:
-    """What is kept under `name`."""
+    """The current value of the state `name`."""
     return _KEPT[name]()

@@ -1,4 +1,4 @@
-"""Paths of reads as text, so that another process can walk them."""
+"""Serialization of the paths of reads, so that another process can resolve them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def path_to_json(path: Path) -> str:
     """A path as text; `path_from_json` is the inverse.
 
     Raises:
-        NoStableIdentityError: A key of it is of a kind that text cannot say.
+        NoStableIdentityError: A key in the path is of a kind that cannot be serialized.
     """
     return json.dumps([_step_to_json(step) for step in path])
 
@@ -39,7 +39,7 @@ def _operand_to_json(operand: Operand) -> list[Any]:
 
 def _plain(name: Any) -> Any:
     if type(name) not in _WRITTEN:
-        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
+        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be serialized")
     return name
 
 

@@ -427,7 +427,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     TileFillOp: _Machine._fill,
     scf.YieldOp: _Machine.skip,
     YieldOp: _Machine.skip,
-    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._of_whole_tensors),
+    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._whole_tensor_op),
     ElementwiseOp: _Machine._apply,
     AccumulatingOp: _Machine._accumulate,
 }

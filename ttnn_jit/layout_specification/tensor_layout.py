@@ -249,12 +249,12 @@ class TensorLayout:
             raise ShapeError(f"the layout is of a tensor of shape {extents_text(self.shape)}, got {list(values.shape)}")
         shape = (*self.grid, math.prod(self.buffer_shape))
         buffers = np.full(shape, self.out_of_bounds.fill(self.element), values.dtype)
-        buffers[self._numbers()] = values
+        buffers[self._element_indices()] = values
         return buffers
 
     def collected(self, buffers: Any) -> Any:
         """The tensor in the buffers of all cores: the inverse of `distributed`."""
-        return buffers[self._numbers()]
+        return buffers[self._element_indices()]
 
     def _element_indices(self) -> tuple[Any, ...]:
         import numpy as np

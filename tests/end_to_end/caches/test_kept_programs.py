@@ -111,7 +111,7 @@ def test_the_first_program_that_goes_is_told_of_once_with_the_argument_that_keep
             halves(torch.ones(rows, 3), X.new_ones(1, 3))
         told += caught
     (warning,) = told
-    text = f"halves keeps {LIMIT} programs, and those that were not used for longest go from now on; `x` keeps changing"
+    text = f"halves keeps {LIMIT} programs, and from now on evicts the least recently used; `x` keeps changing"
     assert str(warning.message) == f"{text}: it had {LIMIT + 1} values"
     assert warning.filename == __file__
 
@@ -128,7 +128,7 @@ def test_a_number_is_told_of_when_it_changed_sixteen_times_and_when_programs_go(
         told += [str(each.message) for each in caught]
     assert [text.partition(" values")[0].partition(";")[0] for text in told] == [
         "scaled was compiled for 16",
-        f"scaled keeps {PROGRAMS_KEPT} programs, and those that were not used for longest go from now on",
+        f"scaled keeps {PROGRAMS_KEPT} programs, and from now on evicts the least recently used",
     ]
     assert f"`factor` keeps changing: it had {PROGRAMS_KEPT} and more values" in told[1]
     assert function.num_entries == PROGRAMS_KEPT

@@ -194,7 +194,7 @@ def test_ttnn_grids_are_those_that_the_shards_of_a_layout_came_from(data):
 def test_what_ttnn_cannot_join_is_refused_and_becomes_slices_on_a_mesh():
     shape = (16, 3, 64, 128)
     layout = TensorLayout(shape, collapsed_map(shape, [(1, -1)]), (2, 2, 4), tile=TILE)
-    with pytest.raises(LayoutError, match=r"cannot say `\(d0, d1, d2, d3\) -> \(d0, d1 \* 64 \+ d2, d3\)`"):
+    with pytest.raises(LayoutError, match=r"cannot express `\(d0, d1, d2, d3\) -> \(d0, d1 \* 64 \+ d2, d3\)`"):
         ttnn_spec(layout)
     mesh, each = mesh_slices(layout)
     assert (mesh, each.shape, each.grid) == ((2,), (8, 3, 64, 128), (2, 4))
@@ -361,22 +361,22 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
             lambda: TensorLayout((9, 8), AffineMap.identity(2), (1, 1), DataType.UINT8, out_of_bounds=OutOfBounds.INF),
             "padding of UINT8 cannot hold `inf`",
         ),
-        (lambda: collapsed_map((2, 3), [(1, 0)]), "no interval"),
-        (lambda: collapsed_map((2, 3), [(0, 3)]), "no interval"),
-        (lambda: collapsed_map((2, 3), [(0, 1, 2)]), "no interval"),
-        (lambda: collapsed_map((2, 3, 4), [(0, 2), (1, 3)]), "no interval of the dimensions 2 to 2"),
+        (lambda: collapsed_map((2, 3), [(1, 0)]), "not an interval"),
+        (lambda: collapsed_map((2, 3), [(0, 3)]), "not an interval"),
+        (lambda: collapsed_map((2, 3), [(0, 1, 2)]), "not an interval"),
+        (lambda: collapsed_map((2, 3, 4), [(0, 2), (1, 3)]), "not an interval of the dimensions 2 to 2"),
         (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).address(2, 0), r"no element at \[2, 0\]"),
         (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).distributed(np.zeros((3, 2))), "got \\[3, 2\\]"),
         (lambda: AffineMap.parse("(d0) -> (d1)"), "names d1, and the map has 1 dims"),
-        (lambda: AffineMap.parse("(d0, d1) -> (d0 - d1)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0, d1) -> (d0 * d1)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 floordiv 0)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 // 2)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 +)"), "no affine map"),
-        (lambda: AffineMap.parse("(x) -> (x)"), "no affine map"),
-        (lambda: AffineMap.parse("d0"), "no affine map"),
+        (lambda: AffineMap.parse("(d0, d1) -> (d0 - d1)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0, d1) -> (d0 * d1)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 floordiv 0)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 // 2)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 +)"), "not an affine map"),
+        (lambda: AffineMap.parse("(x) -> (x)"), "not an affine map"),
+        (lambda: AffineMap.parse("d0"), "not an affine map"),
         (lambda: AffineMap.identity(2).compose(AffineMap.identity(3)), "takes 2 coordinates"),
-        (lambda: parse_tensor("tensor<2x2xf32>"), "no tensor with a layout"),
+        (lambda: parse_tensor("tensor<2x2xf32>"), "not a tensor with a layout"),
         (lambda: parse_tensor(tensor("8x300", "(d0, d1) -> (d0, d1)", "1x2", "8x151xf32")), "gives 8x150"),
         (
             lambda: parse_tensor(tensor("8x300", "(d0, d1) -> (d0, d1)", "1x2", "8x150xf31")),
