@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):  # noqa: N801 - it is used as `property` is
-    """Computes the value at the first access and keeps it in the object's ``__dict__``; two threads may both compute."""
+    """Computes the value at the first access and stores it in the object's ``__dict__``; two threads may compute it."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute
