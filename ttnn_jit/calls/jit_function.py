@@ -28,7 +28,7 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
-from ttnn_jit.runtime.programs.random_state import placed
+from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
 
@@ -132,7 +132,7 @@ class JitFunction(WarmCalls):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
-        here = placed(hidden, where.library, arguments.tensors)
+        here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
         is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
