@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames, warn_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames, warn_user
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.ttnn.calling.plain_python import as_callers_kind, foreign_operands
 
@@ -32,11 +32,11 @@ class FallbackJitFunction(JitFunction):
             self.fallback_used = True
             if not self._warned:
                 self._warned = True
-                warn_the_user(f"{self.func.__name__} runs as plain Python: {error.message}")
+                warn_user(f"{self.func.__name__} runs as plain Python: {error.message}")
         try:
             with foreign_operands(self._settings.target or PRESETS["cpu"]):
                 result = self._plain(*args, **kwargs)
             return as_callers_kind(result, (args, kwargs))
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise

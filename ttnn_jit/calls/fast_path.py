@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ttnn_jit.calls.function_signature import PlainParameters
 from ttnn_jit.calls.inline_cache import Missing, calls_like, first_of
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.observers import observe_new_class
 from ttnn_jit.dispatch.warm_calls import WarmCalls, always_miss
@@ -119,11 +119,11 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "  ttnn_jit_named |= ttnn_jit_keywords",
         "  return ttnn_jit_self._slow_path((*ttnn_jit_args, *ttnn_jit_rest), ttnn_jit_named)",
         " except ttnn_jit_ERROR as ttnn_jit_error:",
-        "  ttnn_jit_keep_users_frames(ttnn_jit_error)",
+        "  ttnn_jit_keep_user_frames(ttnn_jit_error)",
         "  raise",
     ]
     scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _given}
-    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_users_frames": keep_users_frames}
+    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_user_frames": keep_user_frames}
     names = {"NAMES": parameters, **scope}
     own = {OWN_NAMES + name: value for name, value in names.items()}
     return define("__call__", lines, {"__name__": __name__, **own})

@@ -19,9 +19,9 @@ from ttnn_jit.calls.variants import Variant, Variants
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.diagnostics.tracebacks import raises_for_the_user
+from ttnn_jit.diagnostics.tracebacks import user_frames_only
 from ttnn_jit.dispatch.arguments import Arguments, tensor_proxies
-from ttnn_jit.dispatch.kept_programs import Key
+from ttnn_jit.dispatch.lru_programs import Key
 from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
@@ -247,7 +247,7 @@ class JitFunction(WarmCalls):
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
 
     @call_query
-    @raises_for_the_user
+    @user_frames_only
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`: a stage of ``ttnn-jit opt --list``, ``codegen`` or ``assembly``.
 
@@ -259,7 +259,7 @@ class JitFunction(WarmCalls):
         return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
     @call_query
-    @raises_for_the_user
+    @user_frames_only
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """A report of the fused operations, their DST cost, and why others were not fused; ``str()`` formats it."""
         from ttnn_jit.compiler import inspection

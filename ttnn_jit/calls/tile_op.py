@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ttnn_jit.calls.nondeterministic_functions import nondeterministic_function
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import codes_in, definition_of, whole_line
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames, raises_for_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames, user_frames_only
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
@@ -77,7 +77,7 @@ class TileOperation(TtnnOperation):
         try:
             return super().__call__(*args, **kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     def _declare(self) -> None:
@@ -266,7 +266,7 @@ def tile_op(
 ) -> Callable[[Callable[..., Any]], TileOperation]: ...
 
 
-@raises_for_the_user
+@user_frames_only
 def tile_op(
     function: Callable[..., Any] | None = None, /, *, golden: Callable[..., Any] | None = None
 ) -> TileOperation | Callable[[Callable[..., Any]], TileOperation]:
@@ -290,7 +290,7 @@ def tile_op(
             ``random.random``. Names that are not defined yet are checked at the first call.
     """
 
-    @raises_for_the_user
+    @user_frames_only
     def decorate(plain: Callable[..., Any]) -> TileOperation:
         if not isinstance(plain, types.FunctionType):
             raise ArgumentError(f"tile_op takes a Python function, got {type(plain).__name__}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
-from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
+from ttnn_jit.diagnostics.tracebacks import warn_user
+from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
@@ -65,7 +65,7 @@ class Variants:
 
     def __init__(self, function: str, changing: ChangingArguments) -> None:
         self._function = function
-        self._by_key: KeptPrograms[tuple[Variant, ...]] = KeptPrograms(changing)
+        self._by_key: LruPrograms[tuple[Variant, ...]] = LruPrograms(changing)
         self._changing = changing
         self._opaque_programs = 0
         self._warned: set[str] = set()
@@ -116,7 +116,7 @@ class Variants:
         """Warn the user, once in the life of the function."""
         if text not in self._warned:
             self._warned.add(text)
-            warn_the_user(text)
+            warn_user(text)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -127,7 +127,7 @@ class Variants:
         self._opaque_programs += 1
         if self._opaque_programs == 2:
             location = "" if opaque.location is None else f" at {opaque.location}"
-            warn_the_user(
+            warn_user(
                 f"{self._function} is compiled at every call, because a change of what it reads{location} could not "
                 f"be seen: {opaque.what}; compute it before the call and pass the value as an argument"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 
 VALUES_BEFORE_WARNING = 16
 STEPS_BEFORE_WARNING = 4
@@ -84,7 +84,7 @@ class ChangingArguments:
     def _warn_once(self, topic: str, text: str) -> None:
         if topic not in self._warned:
             self._warned.add(topic)
-            warn_the_user(text)
+            warn_user(text)
 
 
 def _is_tuple_key(key: object) -> bool:

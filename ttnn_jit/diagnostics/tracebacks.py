@@ -1,6 +1,6 @@
 """Tracebacks of the user's errors have the user's frames only, without the frames of the compiler.
 
-Public functions pass errors through `keep_users_frames`, which changes the traceback itself, so that scripts, pytest,
+Public functions pass errors through `keep_user_frames`, which changes the traceback itself, so that scripts, pytest,
 IPython and ``python -i`` show the same. They re-raise with a bare ``raise``, which adds no entry for its own frame.
 ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
 """
@@ -26,7 +26,7 @@ _INTERNAL_PACKAGES = {THIS_PACKAGE, "contextlib", "xdsl"}
 """Packages whose frames are between the user's call and the error."""
 
 
-def keep_users_frames(error: BaseException) -> None:
+def keep_user_frames(error: BaseException) -> None:
     """Remove the frames that are not the user's from the tracebacks of `error`."""
     if isinstance(error, InternalError) or debugging():
         return
@@ -36,8 +36,8 @@ def keep_users_frames(error: BaseException) -> None:
         link = link.__cause__
 
 
-def keep_frames_of_a_call(error: BaseException) -> None:
-    """`keep_users_frames` of an error that passes through a wrapper of a user's call.
+def keep_user_frames_of_call(error: BaseException) -> None:
+    """`keep_user_frames` of an error that passes through a wrapper of a user's call.
 
     The error may be one of the user's own callbacks. An error that a library raised, or this package by accident, keeps
     every frame.
@@ -47,10 +47,10 @@ def keep_frames_of_a_call(error: BaseException) -> None:
         innermost = innermost.tb_next
     is_the_users = innermost is not None and not _is_internal(innermost.tb_frame)
     if isinstance(error, TtnnJitError) or is_the_users:
-        keep_users_frames(error)
+        keep_user_frames(error)
 
 
-def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
+def user_frames_only(function: Callable[P, R]) -> Callable[P, R]:
     """A decorator of a public function: its errors have the user's frames only."""
 
     @functools.wraps(function)
@@ -58,13 +58,13 @@ def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     return public
 
 
-def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the current line of the user's code."""
     _, above = _user_frame()
     warnings.warn(text, category, stacklevel=above + 1)
@@ -76,7 +76,7 @@ def user_location() -> Location | None:
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
-def stack_of_the_user() -> str:
+def user_stack() -> str:
     """The current stack of the user's frames, innermost first, in the format of tracebacks."""
     import traceback
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call
 from ttnn_jit.ops.traced_calls import classes_of_calls, with_elements
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -41,7 +41,7 @@ class Observer:
 OBSERVERS: list[Observer] = []
 UNOBSERVED: list[Callable[[], None]] = []
 """Callbacks of functions of the host API that cache the absence of observers: called when the first one starts."""
-_OWN: list[tuple[type, str, Any]] = []  # replaced members of classes; None: the class had no member of that name
+_REPLACED: list[tuple[type, str, Any]] = []  # replaced members of classes; None: the class had no member of that name
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
 _ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the notified observers, if not all", default=None)
 
@@ -66,13 +66,13 @@ def observing(observer: Observer) -> Iterator[None]:
         stop(observer)
 
 
-def telling_only(observer: Observer) -> AbstractContextManager[None]:
+def only_observer(observer: Observer) -> AbstractContextManager[None]:
     """A block, possibly inside an observed call, in which only `observer` is notified."""
-    return _telling_inside((observer,))
+    return _only_observers((observer,))
 
 
 @contextmanager
-def _telling_inside(observers: tuple[Observer, ...]) -> Iterator[None]:
+def _only_observers(observers: tuple[Observer, ...]) -> Iterator[None]:
     """A block inside an observed call in which only `observers` are notified."""
     inside, only = _INSIDE.set(not observers), _ONLY.set(observers)
     try:
@@ -98,8 +98,8 @@ def stop(observer: Observer) -> None:
     """Stop notifying `observer`."""
     with compiling():
         OBSERVERS.remove(observer)
-        while _OWN and not OBSERVERS:
-            cls, name, own = _OWN.pop()
+        while _REPLACED and not OBSERVERS:
+            cls, name, own = _REPLACED.pop()
             if own is None:
                 delattr(cls, name)
             else:
@@ -109,7 +109,7 @@ def stop(observer: Observer) -> None:
 def observe_classes(classes: Iterable[Any]) -> None:
     """Replace ``__call__`` of these classes by one that notifies observers."""
     for cls in classes:
-        _replace(cls, "__call__", _telling(cls.__call__))
+        _replace(cls, "__call__", _notifying(cls.__call__))
 
 
 def observe_new_class(cls: Any) -> None:
@@ -119,20 +119,20 @@ def observe_new_class(cls: Any) -> None:
 
 
 def _replace(cls: Any, name: str, function: Callable[..., Any]) -> None:
-    _OWN.append((cls, name, vars(cls).get(name)))
+    _REPLACED.append((cls, name, vars(cls).get(name)))
     setattr(cls, name, function)
 
 
-def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
+def _notifying(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
-    def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def notifying(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return told(functools.partial(call, self), self, args, kwargs)
+            return call_with_observers(functools.partial(call, self), self, args, kwargs)
         except BaseException as error:
-            keep_frames_of_a_call(error)
+            keep_user_frames_of_call(error)
             raise
 
-    return telling
+    return notifying
 
 
 def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -141,16 +141,16 @@ def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return told(function, call, args, kwargs)
+            return call_with_observers(function, call, args, kwargs)
         except BaseException as error:
-            keep_frames_of_a_call(error)
+            keep_user_frames_of_call(error)
             raise
 
     vars(call)["python_fully_qualified_name"] = name
     return call
 
 
-def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_with_observers(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``call(*args, **kwargs)``, with notification of the observers; `operation` is the operation that is called."""
     if _INSIDE.get() or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
@@ -161,7 +161,7 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
         for observer in observers:
             observer.before(operation, args, kwargs)
         try:
-            with _telling_inside(tuple(each for each in observers if each.looks_inside(operation))):
+            with _only_observers(tuple(each for each in observers if each.looks_inside(operation))):
                 result = call(*args, **kwargs)
         except BaseException as error:
             for observer in observers:

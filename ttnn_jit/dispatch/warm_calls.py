@@ -14,8 +14,8 @@ from operator import attrgetter
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames
+from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
 from ttnn_jit.runtime.libraries import WarmCall
@@ -30,7 +30,7 @@ def always_miss(*_: object) -> Any:
 
 _SPEC = attrgetter("spec")
 
-MAX_REMEMBERED_CALLS = 4 * PROGRAMS_KEPT
+MAX_REMEMBERED_CALLS = 4 * MAX_PROGRAMS
 """The limit of remembered calls of one function; when it is reached, the table is cleared and fills again by use."""
 
 
@@ -79,7 +79,7 @@ class WarmCalls(ABC):
                 return result
             return self._slow_path(args, kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     @abstractmethod

@@ -84,17 +84,17 @@ def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
     return None
 
 
-def like(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
+def rebuilt(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
     """A copy of a container of the user's with other `items`; its class and its other attributes stay.
 
     No code of the class is run.
     """
     if is_a(container, tuple, list, dict):
-        return _like_subclass(container, names, items)
-    return _like_record(container, names, items)
+        return _rebuilt_subclass(container, names, items)
+    return _rebuilt_record(container, names, items)
 
 
-def _like_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
+def _rebuilt_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
     kind = type(container)
     native: Any = native_class(kind)
     if issubclass(native, tuple):
@@ -113,7 +113,7 @@ def _like_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> An
     return copy
 
 
-def _like_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
+def _rebuilt_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
     """A copy of `record` with other fields; the class's ``__init__``, which ran for the original, is not run again."""
     copy = object.__new__(type(record))
     cast("dict[str, Any]", own_attributes(copy)).update(own_attributes(record))
@@ -122,7 +122,7 @@ def _like_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
     return copy
 
 
-def made_of(cls: type, fields: dict[str, Any]) -> Any:
+def constructed(cls: type, fields: dict[str, Any]) -> Any:
     """An instance of a dataclass or NamedTuple of the user's, without running the class's ``__init__``."""
     if issubclass(cls, tuple):
         return cls(*fields.values())

@@ -75,7 +75,7 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
-def dtype_made_of_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
+def dtype_from_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
     """The default element type of a tensor that is made from an array: the choice of `from_torch`.
 
     Raises:
@@ -97,7 +97,7 @@ def _dtype_by_numpy() -> Mapping[Any, DataType]:
     return {numpy.dtype(name): dtype for name, dtype in made if hasattr(numpy, name)}
 
 
-def check_numbers_of_numpy(array: numpy.ndarray[Any, Any], name: str) -> None:
+def check_numeric(array: numpy.ndarray[Any, Any], name: str) -> None:
     """Refuse an array from which the function `name` cannot make a tensor.
 
     Raises:

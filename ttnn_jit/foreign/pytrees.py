@@ -16,17 +16,17 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.container_items import (
     PYTHONS_CONTAINERS,
     PYTHONS_SCALARS,
+    constructed,
     fields_of,
     is_named_tuple,
     is_record,
-    like,
-    made_of,
     names_and_items,
+    rebuilt,
 )
 from ttnn_jit.foreign.values import is_a, member_of, own_attributes
 
-MOST_DEEP = 100  # nested containers: pytrees are walked recursively
-MOST_LEAVES = 1 << 20  # a small pytree may have many, if one container occurs many times
+MAX_DEPTH = 100  # nested containers: pytrees are walked recursively
+MAX_LEAVES = 1 << 20  # a small pytree may have many, if one container occurs many times
 
 
 class TreeDef(NamedTuple):
@@ -75,7 +75,7 @@ def flatten(value: Any, name: str | None = None) -> PyTree:
         name: The name of the pytree in errors; None: the pytree was checked before, and is not checked again.
 
     Raises:
-        ArgumentError: It contains itself, is more than `MOST_DEEP` containers deep, or has over `MOST_LEAVES` leaves.
+        ArgumentError: It contains itself, is more than `MAX_DEPTH` containers deep, or has over `MAX_LEAVES` leaves.
     """
     found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
     if found is None:
@@ -124,8 +124,8 @@ class _CheckedFlattening(_Flattening):
     def tree(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> PyTree:
         tree = super().tree(value, names, items)
         count = tree.treedef.num_leaves
-        if count > MOST_LEAVES:
-            raise ArgumentError(f"{self._name} holds {count:,} values, and {MOST_LEAVES:,} are the most")
+        if count > MAX_LEAVES:
+            raise ArgumentError(f"{self._name} holds {count:,} values, and {MAX_LEAVES:,} are the most")
         return tree
 
     def container(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> TreeDef:
@@ -143,13 +143,13 @@ class _CheckedFlattening(_Flattening):
 
     def _repeated(self, treedef: TreeDef, leaves: slice) -> TreeDef:
         self._require_depth(treedef.depth)
-        if len(self.leaves) <= MOST_LEAVES:  # else the pytree is refused at the end
+        if len(self.leaves) <= MAX_LEAVES:  # else the pytree is refused at the end
             self.leaves += self.leaves[leaves]
         return treedef
 
     def _require_depth(self, depth: int) -> None:
-        if len(self._enclosing) + depth > MOST_DEEP:
-            text = f"{self._name} is nested more than {MOST_DEEP} containers deep"
+        if len(self._enclosing) + depth > MAX_DEPTH:
+            text = f"{self._name} is nested more than {MAX_DEPTH} containers deep"
             raise ArgumentError(text, help=_DEPTH_HELP)
 
 
@@ -213,7 +213,7 @@ def _unflatten(treedef: TreeDef, leaves: Iterator[Any]) -> Any:
     if kind is tuple:
         return tuple(items)
     names = treedef.names or ()
-    return dict(zip(names, items, strict=True)) if kind is dict else like(treedef.container, names, items)
+    return dict(zip(names, items, strict=True)) if kind is dict else rebuilt(treedef.container, names, items)
 
 
 _PLAIN: dict[str, type] = {"tuple": tuple, "list": list}
@@ -247,5 +247,5 @@ def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
         return {from_json(key, class_of): from_json(item, class_of) for key, item in items}
     if kind == "class":
         name, fields = items
-        return made_of(class_of(name), {key: from_json(item, class_of) for key, item in fields})
+        return constructed(class_of(name), {key: from_json(item, class_of) for key, item in fields})
     return _PLAIN[kind](from_json(item, class_of) for item in items)

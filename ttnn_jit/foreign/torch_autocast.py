@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable
 from functools import cache, partial
 
-WAY_OUT = (
+CAST_HELP = (
     "a compiled function computes in the element types of its tensors: cast them before the call, "
     "`x.to(torch.bfloat16)`, or inside, `ttnn.typecast(x, ttnn.bfloat16)`"
 )
 
 
 @cache
-def asks_autocast() -> Callable[[], bool]:
+def autocast_query() -> Callable[[], bool]:
     """A function that returns whether ``torch.autocast`` is on for the CPU; torch must be loaded."""
     import torch
 
@@ -26,4 +26,4 @@ def asks_autocast() -> Callable[[], bool]:
 
 def autocast_is_on() -> bool:
     """Whether ``torch.autocast`` is on for the CPU now."""
-    return "torch" in sys.modules and asks_autocast()()
+    return "torch" in sys.modules and autocast_query()()

@@ -6,7 +6,7 @@ import collections
 import sys
 from typing import Any
 
-from ttnn_jit.foreign.values import ABSENT, has_member, is_of_c, member_of, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, has_member, is_implemented_in_c, member_of, own_attribute, python_member
 
 _DICTS = (dict, collections.OrderedDict)
 """The classes of the dicts: deleting from a `ModuleList` makes an OrderedDict."""
@@ -38,10 +38,10 @@ def key_of_item(modules: Any, index: Any) -> str | None:
     return str(index) if plain and type(index) is int and type(held) in _DICTS and str(index) in held else None
 
 
-def sets_plainly(setter: Any) -> bool:
+def is_default_setattr(setter: Any) -> bool:
     """Whether `setter`, the ``__setattr__`` of a class, only stores the value."""
     nn = _nn()
-    return is_of_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
+    return is_implemented_in_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
 
 
 def _nn() -> Any:

@@ -4,7 +4,7 @@ Every value that a compile reads is one of these, by its exact type and never by
 
 - an *atom*: an immutable value that is compared by type and bits (`is_atom`);
 - a *tensor*: an input of the program, not a value of it; its metadata is guarded (`runtime/libraries/marks.py`);
-- a *native container* (`native_container`): the items that the compile reads are guarded;
+- a *native container* (`is_native_container`): the items that the compile reads are guarded;
 - an object whose class has code in Python (`python_member`): its operators and attributes are interpreted, or the guard
   runs them again;
 - anything else is opaque: a program that depends on it serves one call.
@@ -205,7 +205,7 @@ def python_member(kind: type, name: str) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) else None
 
 
-def is_of_c(member: Any) -> bool:
+def is_implemented_in_c(member: Any) -> bool:
     """Whether a special method is implemented in C alone, or does not exist.
 
     A `functools.partialmethod`, a `staticmethod` or another callable object may run Python code.
@@ -236,7 +236,7 @@ def native_class(kind: type) -> type | None:
     return next(cls for cls in kind.__mro__ if not cls.__flags__ & _HEAP_TYPE_FLAG)
 
 
-def native_container(value: Any) -> bool:
+def is_native_container(value: Any) -> bool:
     """Whether C code alone reads the items of `value`: a list, tuple, dict or set, or a subclass without overrides.
 
     Overrides of this package's classes read only the items themselves.
@@ -246,7 +246,7 @@ def native_container(value: Any) -> bool:
         return True
     if native_class(kind) is None:
         return False
-    return is_of_this_package(kind) or all(is_of_c(member_of(kind, name)) for name in _ACCESS_METHODS)
+    return is_of_this_package(kind) or all(is_implemented_in_c(member_of(kind, name)) for name in _ACCESS_METHODS)
 
 
 def native_contents(container: Any) -> tuple[Any, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_KEPT: dict[str, Callable[[], Any]] = {}
+_STATES: dict[str, Callable[[], Any]] = {}
 
 
-def keep(name: str, value: Callable[[], Any]) -> None:
+def register(name: str, value: Callable[[], Any]) -> None:
     """Register the state `name`, whose current value is ``value()``."""
-    _KEPT[name] = value
+    _STATES[name] = value
 
 
-def kept(name: str) -> Any:
+def state(name: str) -> Any:
     """The current value of the state `name`."""
-    return _KEPT[name]()
+    return _STATES[name]()

@@ -31,7 +31,7 @@ from ttnn_jit.foreign.values import (
     own_attribute,
     same_value,
 )
-from ttnn_jit.guards.package_state import kept
+from ttnn_jit.guards.package_state import state
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.open_values import kept_within
@@ -63,7 +63,7 @@ TENSOR_STEP = "tensor"
 """A tensor of the call by its number: the first step of a path."""
 MODULE_STEP = "module"
 """The module of an ``import``, ABSENT if there is none: the first step of a path."""
-KEPT_STEP = "kept"
+STATE_STEP = "kept"
 """State of this package (guards/package_state.py): the first step of a path."""
 CALL_STEP = "call"
 """The result of a function of Python's on `Operand` values: the first step of a path."""
@@ -125,7 +125,7 @@ def path_text(path: Path) -> str:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind in {ARGUMENT_STEP, TENSOR_STEP}:
             text = _argument_text(kind, name)
-        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP, MODULE_STEP}:
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, STATE_STEP, MODULE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
@@ -263,7 +263,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     ITEM_STEP: operator.getitem,
     NATIVE_ITEM_STEP: native_item,
     CONTENTS_STEP: lambda value, _: native_contents(value),
-    KEPT_STEP: lambda _, name: kept(name),
+    STATE_STEP: lambda _, name: state(name),
     MODULE_STEP: lambda _, name: imported(name),
 }
 

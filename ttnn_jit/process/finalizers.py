@@ -11,7 +11,7 @@ _instance_method.restype = ctypes.py_object
 _instance_method.argtypes = [ctypes.py_object]
 
 
-def given_to(receive: Callable[[Any], None]) -> Any:
+def finalizer_callback(receive: Callable[[Any], None]) -> Any:
     """A ``__del__`` that passes the dying object to `receive`, a builtin function such as the ``append`` of a list.
 
     The list keeps the object alive, and its finalizer does not run again. A finalizer written in Python may be

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.ops import (
     ABSENT_OPERATORS,
     COPY,
@@ -134,7 +134,7 @@ def truth_of_objects() -> Callable[[object], bool]:
         nonlocal was_said
         if not was_said:
             was_said = True
-            warn_the_user(_TRUTH)
+            warn_user(_TRUTH)
         return True
 
     return truth

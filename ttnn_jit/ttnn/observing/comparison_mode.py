@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import user_location, warn_the_user
-from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
+from ttnn_jit.diagnostics.tracebacks import user_location, warn_user
+from ttnn_jit.dispatch.observers import Observer, name_of, only_observer
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_records import ComparisonRecord
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
@@ -186,7 +186,7 @@ class ComparisonMode(Observer):
         """Run a jitted function again, an operation at a time, with the random elements that it drew."""
         args, kwargs = again
         try:
-            with telling_only(self), drawing_from(draw):
+            with only_observer(self), drawing_from(draw):
                 stepped = operation.__ttnn_jit_wrapped__(*args, **kwargs)
         except ComparisonError:
             raise
@@ -295,7 +295,7 @@ def complain(raises: Callable[[], bool], record: ComparisonRecord) -> None:
         text = f"{record.operation}: output {record.output} is not its golden {record.level}: {record.reason}{pcc}"
         if raises():
             raise ComparisonError(text, location=user_location())
-    warn_the_user(text, ComparisonWarning)
+    warn_user(text, ComparisonWarning)
 
 
 def _target(results: Sequence[Any]) -> SystemDesc:

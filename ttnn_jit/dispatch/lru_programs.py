@@ -17,12 +17,12 @@ from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
 
-PROGRAMS_KEPT = 256
+MAX_PROGRAMS = 256
 """The limit of keys of one function and one target: 6 MB at 25 KB a program. Evicted programs stay on disk, and a call
 or trace in progress keeps its program alive."""
 
 
-class KeptPrograms(Generic[T]):
+class LruPrograms(Generic[T]):
     """An LRU cache of values by key; the first part of a key is the target, and each target has its own limit.
 
     Args:
@@ -45,7 +45,7 @@ class KeptPrograms(Generic[T]):
         """The value of `key`, which becomes the most recently used; None if there is none."""
         kept = self._of.get(key[0])
         found = None if kept is None else kept.get(key)
-        if found is not None and kept is not None and len(kept) > PROGRAMS_KEPT // 2:
+        if found is not None and kept is not None and len(kept) > MAX_PROGRAMS // 2:
             with suppress(KeyError):  # another thread may have evicted it
                 kept.move_to_end(key)
             if self._used is not None:
@@ -61,7 +61,7 @@ class KeptPrograms(Generic[T]):
             forget_calls: Clears the remembered calls.
         """
         kept = self._of.setdefault(key[0], OrderedDict())
-        while key not in kept and len(kept) >= PROGRAMS_KEPT:
+        while key not in kept and len(kept) >= MAX_PROGRAMS:
             self._evict_oldest(kept, forget_calls)
         kept[key] = value
         if self._used is not None:
@@ -78,4 +78,4 @@ class KeptPrograms(Generic[T]):
             forget_calls()
             self._used = set()
         del kept[oldest]
-        self._changing.warn_of_eviction(PROGRAMS_KEPT)
+        self._changing.warn_of_eviction(MAX_PROGRAMS)
