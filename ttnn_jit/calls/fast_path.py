@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ttnn_jit.calls.function_signature import PlainParameters
-from ttnn_jit.calls.inline_cache import Missing, calls_like, first_of
+from ttnn_jit.calls.inline_cache import Missing, call_matcher, try_in_order
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.dispatch.arguments import Arguments
@@ -27,7 +27,7 @@ T = TypeVar("T", bound=WarmCalls)
 
 INLINE_CACHE_ENTRIES = 4  # each miss delays the entries after it
 
-OWN_NAMES = "ttnn_jit_"
+NAME_PREFIX = "ttnn_jit_"
 """The prefix of the names in a generated ``__call__`` that are not parameters."""
 
 
@@ -51,13 +51,13 @@ class PlainCalls(WarmCalls):
             return
         if len(tensors) == len(trees) == len(arguments.given) and all(tree.treedef is LEAF for tree in trees.values()):
             self._remember_metadata(warm, library, tensors)
-        call_of = calls_like(arguments)
+        call_of = call_matcher(arguments)
         if call_of is None:
             return
         comparing = library.comparing(warm, tensors)
         if comparing is not None:
             self._latest = (call_of(comparing), *self._latest)[:INLINE_CACHE_ENTRIES]
-            self._inline = first_of(self._latest, len(trees))
+            self._inline = try_in_order(self._latest, len(trees))
 
     def _remember_metadata(self, warm: WarmCall, library: TensorLibrary, tensors: Sequence[Any]) -> None:
         key = library.table_key(tensors)
@@ -79,7 +79,7 @@ def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type
 
     If `base` is a subclass of `root` that wraps ``__call__``, it wraps the generated one.
     """
-    if not parameters or not parameters[0] or any(name.startswith(OWN_NAMES) for name in parameters[0]):
+    if not parameters or not parameters[0] or any(name.startswith(NAME_PREFIX) for name in parameters[0]):
         return base
     method = _call_method(*parameters)
     method.__doc__ = root.__call__.__doc__
@@ -122,14 +122,14 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "  ttnn_jit_keep_user_frames(ttnn_jit_error)",
         "  raise",
     ]
-    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _given}
+    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _passed_arguments}
     scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_user_frames": keep_user_frames}
     names = {"NAMES": parameters, **scope}
-    own = {OWN_NAMES + name: value for name, value in names.items()}
+    own = {NAME_PREFIX + name: value for name, value in names.items()}
     return define("__call__", lines, {"__name__": __name__, **own})
 
 
-def _given(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+def _passed_arguments(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """The arguments among `values`: positional ones up to the first that is missing, then keyword ones."""
     is_missing = [value is Missing.MISSING for value in values]
     count = is_missing.index(True) if any(is_missing) else len(values)

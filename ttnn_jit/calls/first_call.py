@@ -35,8 +35,8 @@ def request_of(
     """The compile request of a call with these arguments; `aliases` groups the arguments that share memory."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    described, tensors = arguments.described(), arguments.tensors
-    return FunctionRequest(function, described, where.target, settings.options, where.library, aliases, tensors)
+    with_specs, tensors = arguments.with_specs(), arguments.tensors
+    return FunctionRequest(function, with_specs, where.target, settings.options, where.library, aliases, tensors)
 
 
 def check_options(settings: Settings, where: Placement) -> None:

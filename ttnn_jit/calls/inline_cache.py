@@ -25,13 +25,13 @@ class Missing(enum.Enum):
     MISSING = "missing"
 
 
-def first_of(calls: Sequence[WarmCall], count: int) -> WarmCall:
+def try_in_order(calls: Sequence[WarmCall], count: int) -> WarmCall:
     """A `WarmCall` of `count` arguments that tries `calls` in order."""
-    return calls[0] if len(calls) == 1 else _first_of(len(calls), count)(*calls)
+    return calls[0] if len(calls) == 1 else _try_in_order(len(calls), count)(*calls)
 
 
 @cache
-def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
+def _try_in_order(calls: int, count: int) -> Callable[..., WarmCall]:
     arguments = ", ".join(f"a{i}" for i in range(count))
     lines = [f"def bind({', '.join(f'w{i}' for i in range(calls))}):", f" def call({arguments}):"]
     for i in range(calls):
@@ -39,7 +39,7 @@ def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
     return define("bind", [*lines, "  return MISS", " return call"], {"MISS": MISS})
 
 
-def calls_like(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
+def call_matcher(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
     """A function from a `WarmCall` of tensors to one of all parameters, which checks that other arguments are equal.
 
     None if an argument in `arguments` is neither a tensor, a plain constant, nor a container of these.
@@ -64,7 +64,7 @@ class _Pattern:
     def bind(self, count: int) -> Callable[[WarmCall], WarmCall]:
         """The function from a `WarmCall` of the tensors to one of all `count` arguments."""
         constants = self._constants
-        bind = _call_like(count, tuple(self._operands), tuple(self._conditions), len(constants))
+        bind = _matching_call(count, tuple(self._operands), tuple(self._conditions), len(constants))
         return lambda warm: bind(warm, *constants)
 
     def takes_default(self, expression: str, treedef: TreeDef) -> bool:
@@ -135,7 +135,7 @@ def _constant_condition(expression: str, constant: str, value: Any) -> str | Non
 
 
 @cache
-def _call_like(
+def _matching_call(
     count: int, operands: tuple[str, ...], conditions: tuple[str, ...], constants: int
 ) -> Callable[..., WarmCall]:
     """From a `WarmCall` of the tensors `operands`, and the constants of a call, to a `WarmCall` of all arguments."""

@@ -67,7 +67,7 @@ class JitFunction(WarmCalls):
     def __init__(self, function: Callable[..., Any] | JitFunction, settings: Settings) -> None:
         super().__init__()
         self.receiver: Callable[[], Any] = _no_receiver
-        self._looked_up: dict[int, JitFunction] = {}  # by the instance that it was looked up on
+        self._receiver_views: dict[int, JitFunction] = {}  # by the instance that it was looked up on
         plain = _python_function(function)
         functools.update_wrapper(self, plain)
         self.func = plain
@@ -110,7 +110,7 @@ class JitFunction(WarmCalls):
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._bound.has_receiver(args):
-            return self._method_of(args[0])(*args[1:], **kwargs)
+            return self._bound_method(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         proxies = tensor_proxies(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
         mesh = mesh_among(proxies)
@@ -119,7 +119,7 @@ class JitFunction(WarmCalls):
         if proxies:
             return self._plain(*args, **kwargs)  # a call from another function that is traced is inlined
         if objects := self._signature.objects(trees, named):
-            return self._of_objects(objects)(*self._without_objects(objects, args), **_remaining(kwargs, objects))
+            return self._bound_to(objects)(*self._without_objects(objects, args), **_remaining(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
@@ -191,18 +191,18 @@ class JitFunction(WarmCalls):
     # --- Methods, and arguments that are objects ----------------------------------------------------------------------
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        found = self._looked_up.get(id(instance))
+        found = self._receiver_views.get(id(instance))
         if found is not None and found.receiver() is instance:
             return types.MethodType(found, instance)
         self._bound.is_method = True
         if instance is None:
             return self
         try:
-            return types.MethodType(self._looked_up_on(instance), instance)
+            return types.MethodType(self._view_for(instance), instance)
         except TypeError:  # it cannot be weakly referenced, so that a call is refused
             return types.MethodType(self, instance)
 
-    def _looked_up_on(self, instance: Any) -> JitFunction:
+    def _view_for(self, instance: Any) -> JitFunction:
         """A view of this function that shares its state and has `instance` as receiver; the same while it lives.
 
         Raises:
@@ -210,19 +210,19 @@ class JitFunction(WarmCalls):
         """
         same: JitFunction = object.__new__(type(self))
         same.__dict__ = self.__dict__
-        key, looked_up = id(instance), self._looked_up
+        key, looked_up = id(instance), self._receiver_views
         same._warm, same.receiver = self._warm, weakref.ref(instance, lambda _: looked_up.pop(key, None))
         looked_up[key] = same
         return same
 
-    def _method_of(self, instance: Any) -> JitFunction:
+    def _bound_method(self, instance: Any) -> JitFunction:
         method = self._bound.of_first(instance)
         self._remember_receiver(type(instance), self._bound.call)
         return method
 
-    def _of_objects(self, objects: Mapping[str, Any]) -> JitFunction:
+    def _bound_to(self, objects: Mapping[str, Any]) -> JitFunction:
         if [*objects] == [*self._signature.names[:1]]:
-            return self._method_of(*objects.values())
+            return self._bound_method(*objects.values())
         return self._bound.of(objects)
 
     def _without_objects(self, objects: Mapping[str, Any], args: tuple[Any, ...]) -> Iterator[Any]:
@@ -236,12 +236,10 @@ class JitFunction(WarmCalls):
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """The compile request of a call with these arguments."""
         if self._bound.has_receiver(args):
-            return self._method_of(args[0]).request(*args[1:], **kwargs)
+            return self._bound_method(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         if objects := self._signature.objects(trees, named):
-            return self._of_objects(objects).request(
-                *self._without_objects(objects, args), **_remaining(kwargs, objects)
-            )
+            return self._bound_to(objects).request(*self._without_objects(objects, args), **_remaining(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))

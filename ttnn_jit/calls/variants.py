@@ -104,7 +104,7 @@ class Variants:
         if variant.opaque is not None:
             self._count_opaque(variant.opaque)
         numbers = arguments.numbers()
-        for name, part in arguments.keys().items():
+        for name, part in arguments.keys_by_parameter().items():
             if name in numbers:
                 self._changing.count_number(f"`{name}`", atom_key(numbers[name]))
             else:

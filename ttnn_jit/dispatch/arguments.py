@@ -81,14 +81,14 @@ class Arguments:
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
-    def keys(self) -> dict[str, tuple[object, ...]]:
+    def keys_by_parameter(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
         leaves = map(_leaf_key, self.leaves, self.libraries, self.specs)
         return {
             name: (_structure_key(tree.treedef), *islice(leaves, len(tree.leaves))) for name, tree in self.trees.items()
         }
 
-    def described(self) -> dict[str, Any]:
+    def with_specs(self) -> dict[str, Any]:
         """The arguments by parameter, with specs for the tensors."""
         leaves = (leaf if spec is None else spec for leaf, spec in zip(self.leaves, self.specs, strict=True))
         return {name: tree.treedef.unflatten(leaves) for name, tree in self.trees.items()}
@@ -110,12 +110,12 @@ def _library_of_leaf(leaf: Any) -> TensorLibrary | None:
 
 def tensor_proxies(leaves: Iterable[Any]) -> list[Any]:
     """The leaves that are proxies of tensors: in a trace, or on the devices of a mesh."""
-    return [leaf for leaf in leaves if _stands_for_tensor(type(leaf))]
+    return [leaf for leaf in leaves if _is_tensor_proxy_class(type(leaf))]
 
 
 def is_tensor(value: object) -> bool:
     """Whether `value` is a tensor of any library, or a proxy of one."""
-    return tensor_library_of(value) is not None or _stands_for_tensor(type(value))
+    return tensor_library_of(value) is not None or _is_tensor_proxy_class(type(value))
 
 
 def is_object(tree: PyTree) -> bool:
@@ -130,7 +130,7 @@ def is_object(tree: PyTree) -> bool:
     return not known and (is_python_class(type(leaf)) or is_a(leaf, Device))
 
 
-def _stands_for_tensor(kind: type) -> bool:
+def _is_tensor_proxy_class(kind: type) -> bool:
     # By the class: an instance may have any attribute (`__getattr__`).
     return kind is not Tensor and kind not in PYTHONS_SCALARS and has_member(kind, "__ttnn_call__")
 
@@ -142,7 +142,7 @@ def _structure_key(treedef: TreeDef) -> Hashable:
     if treedef is LEAF:
         return None
     kind, names, items, container, *_ = treedef
-    own = () if container is None else _own_key(container, fields=() if is_a(container, dict) else names or ())
+    own = () if container is None else _attributes_key(container, fields=() if is_a(container, dict) else names or ())
     return kind, None if names is None else tuple(map(_name_key, names)), own, *map(_structure_key, items)
 
 
@@ -151,7 +151,7 @@ def _name_key(name: Any) -> object:
     return (type(name), *map(_name_key, name)) if is_a(name, tuple) else atom_key(name)
 
 
-def _own_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
+def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
     """The cache key of the attributes of a container or scalar of the user's, other than `fields`."""
     own = {name: held for name, held in own_attributes(value).items() if name not in fields}
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
@@ -167,7 +167,7 @@ def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None)
         return kind, leaf._name_, leaf._value_ if issubclass(kind, enum.Flag) else None
     parts = plain_parts(leaf)
     if parts is not None:
-        return kind, atom_key(parts[0]), _own_key(leaf)
+        return kind, atom_key(parts[0]), _attributes_key(leaf)
     if is_a(leaf, types.FunctionType, types.BuiltinFunctionType):
         return leaf
     if is_operation(leaf):

@@ -39,7 +39,7 @@ class Observer:
 
 
 OBSERVERS: list[Observer] = []
-UNOBSERVED: list[Callable[[], None]] = []
+ON_FIRST_OBSERVER: list[Callable[[], None]] = []
 """Callbacks of functions of the host API that cache the absence of observers: called when the first one starts."""
 _REPLACED: list[tuple[type, str, Any]] = []  # replaced members of classes; None: the class had no member of that name
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
@@ -90,8 +90,8 @@ def start(observer: Observer) -> None:
             for name in _TENSOR_METHODS:
                 _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
         OBSERVERS.append(observer)
-        while UNOBSERVED:
-            UNOBSERVED.pop()()
+        while ON_FIRST_OBSERVER:
+            ON_FIRST_OBSERVER.pop()()
 
 
 def stop(observer: Observer) -> None:

@@ -42,7 +42,7 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
         raise _without_tensor(function, {name: tree.unflatten() for name, tree in arguments.trees.items()})
     if len(libraries) > 1:
         names = " and ".join(sorted(library.title for library in libraries))
-        listed = _listed(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
+        listed = _list_tensors(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
         raise ArgumentError(
             f"Invalid arguments for function {function}: {names} in one call: {listed}",
             help="make them all ttnn tensors with `ttnn.from_torch`, or none"
@@ -57,13 +57,13 @@ def _target_of(arguments: Arguments, function: str) -> SystemDesc:
     """The target of the one device of the call's tensors, which are ttnn's."""
     devices = {id(tensor.device()): tensor.device() for tensor in arguments.tensors}
     if None in devices.values():
-        listed = _listed(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
+        listed = _list_tensors(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
         raise ArgumentError(
             f"Invalid arguments for function {function}: {listed}",
             help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
         )
     if len(devices) > 1:
-        listed = _listed(arguments, lambda tensor, _: f"on {tensor.device()}")
+        listed = _list_tensors(arguments, lambda tensor, _: f"on {tensor.device()}")
         raise ArgumentError(
             f"Invalid arguments for function {function}: tensors on different devices: {listed}", help=ONE_DEVICE_HELP
         )
@@ -86,7 +86,7 @@ def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tupl
             )
 
 
-def _listed(arguments: Arguments, describe: Callable[[Any, TensorLibrary], str]) -> str:
+def _list_tensors(arguments: Arguments, describe: Callable[[Any, TensorLibrary], str]) -> str:
     """The descriptions of the tensors of each argument, without empty ones."""
     libraries = iter(arguments.libraries)
     listed = []

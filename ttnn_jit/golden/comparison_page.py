@@ -12,7 +12,7 @@ _COLUMNS = (
     "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "location",
     "reason", "process", "test",
 )  # fmt: skip
-_LONG = ("location", "reason", "test")
+_WRAPPED_COLUMNS = ("location", "reason", "test")
 
 _STYLE = """\
 body{font-family:sans-serif;margin:1rem}
@@ -35,7 +35,7 @@ _LEGEND = (
 
 def page(records: Sequence[ComparisonRecord]) -> Iterator[str]:
     """The lines of the page: records that differ, the worst first; records that were not judged; all in order."""
-    bad = sorted((record for record in records if record.matches is False), key=_badness, reverse=True)
+    bad = sorted((record for record in records if record.matches is False), key=_severity, reverse=True)
     unjudged = [record for record in records if record.matches is None]
     yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
     yield f"<style>{_STYLE}</style>"
@@ -52,7 +52,7 @@ def _title(compared: int, bad: int) -> str:
     return f"{bad} of {compared} results differ from their goldens" if bad else f"All {compared} results are right"
 
 
-def _badness(record: ComparisonRecord) -> tuple[bool, int, float]:
+def _severity(record: ComparisonRecord) -> tuple[bool, int, float]:
     """The sort key: local differences before those of a chain of operations; then by NaN, then by distance."""
     return record.level != "globally", record.differing_nans, math.inf if record.max_ulp is None else record.max_ulp
 
@@ -79,4 +79,4 @@ def _cell(column: str, value: object) -> str:
         case None:
             return "<td></td>"
         case _:
-            return f"<td{' class=long' if column in _LONG else ''}>{escape(str(value))}</td>"
+            return f"<td{' class=long' if column in _WRAPPED_COLUMNS else ''}>{escape(str(value))}</td>"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 OVERFLOW = 2.0**128
 """The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
-_GROUP = 16
+_BLOCK_WIDTH = 16
 """Elements of a row of block floats that share an exponent."""
 
 
@@ -32,10 +32,10 @@ def correlation(expected: torch.Tensor, actual: torch.Tensor) -> float:
     a, b = (torch.nan_to_num(t.double().flatten(), nan=0.0, posinf=0.0, neginf=0.0) for t in (expected, actual))
     if torch.equal(a, b):
         return 1.0
-    return _centred(a - a.mean(), b - b.mean())
+    return _centred_correlation(a - a.mean(), b - b.mean())
 
 
-def _centred(a: torch.Tensor, b: torch.Tensor) -> float:
+def _centred_correlation(a: torch.Tensor, b: torch.Tensor) -> float:
     """The correlation of two centred vectors; 1.0 where one is constant."""
     # Vectors are normalized first, so that nothing overflows.
     lengths = [float(vector.norm()) for vector in (a, b)]
@@ -58,8 +58,8 @@ def unit_of_block(values: torch.Tensor, magnitude_bits: int) -> torch.Tensor:
 
     rows = values.abs().nan_to_num(nan=OVERFLOW, posinf=OVERFLOW)
     width = rows.shape[-1] if rows.dim() else 1
-    padded = torch.nn.functional.pad(rows.reshape(-1, width), (0, -width % _GROUP))
-    largest = padded.reshape(len(padded), -1, _GROUP).amax(-1).repeat_interleave(_GROUP, -1)[:, :width]
+    padded = torch.nn.functional.pad(rows.reshape(-1, width), (0, -width % _BLOCK_WIDTH))
+    largest = padded.reshape(len(padded), -1, _BLOCK_WIDTH).amax(-1).repeat_interleave(_BLOCK_WIDTH, -1)[:, :width]
     return unit_in_last_place(largest, magnitude_bits - 1).reshape(values.shape)
 
 

@@ -100,7 +100,7 @@ def relative_of_pcc(pcc: float) -> float:
 def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
     """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
     if result_format.dtype.is_integer:
-        return _of_integers(got, as_integers(golden, result_format.dtype), tolerance)
+        return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
     result = got.double()
     pair = _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
@@ -185,7 +185,7 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
     return _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, noise.nan_to_num(posinf=0.0))
 
 
-def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
+def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
     import torch
 
     result = got.to(torch.int64)

@@ -175,7 +175,7 @@ def _is_a(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: is_a(value, *kinds)
 
 
-def _has(attribute: str) -> Callable[[Any], bool]:
+def _has_own(attribute: str) -> Callable[[Any], bool]:
     return lambda value: not is_a(value, type) and own_attribute(value, attribute) is not ABSENT
 
 
@@ -253,7 +253,7 @@ _LEAVES: tuple[tuple[_Predicate, Callable[[Any], str]], ...] = (
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
     (_is_library_class, lambda value: f"type:{_class_name(value)}"),
     (_is_module_function, lambda value: f"function:{_class_name(value)}"),
-    (_has("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
+    (_has_own("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
 )
 """The fingerprint of any other value without parts."""
 
@@ -270,7 +270,7 @@ _COMPOUNDS: tuple[tuple[_Predicate, Callable[[Any], tuple[str, Iterable[Any]]]],
     (_is_a(types.FunctionType), lambda f: ("function", (f.__code__, f.__defaults__, f.__kwdefaults__))),
     (_is_a(types.MethodType), lambda value: ("method", (value.__func__, value.__self__))),
     (_is_a(partial), lambda value: ("partial", (value.func, value.args, value.keywords))),
-    (_has("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
+    (_has_own("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
     (_is_a(_lru_cache_wrapper), lambda value: ("cached", (value.__wrapped__,))),
     # The value types of the host API have a complete and deterministic repr.
     (is_of_this_package, lambda value: (_class_name(type(value)), (repr(value),))),

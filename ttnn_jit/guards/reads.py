@@ -119,8 +119,8 @@ def path_text(path: Path) -> str:
     """A path in Python's syntax, such as ``model.layers[0].scale``."""
     text, before = "", None
     for kind, name in path:
-        if (kind, name) in _UNWRITTEN:
-            text = _UNWRITTEN[kind, name] or text
+        if (kind, name) in _HIDDEN_STEPS:
+            text = _HIDDEN_STEPS[kind, name] or text
         elif kind == ITEM_STEP and before in MODULE_TABLES:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind in {ARGUMENT_STEP, TENSOR_STEP}:
@@ -139,7 +139,7 @@ def path_text(path: Path) -> str:
     return text
 
 
-_UNWRITTEN = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
+_HIDDEN_STEPS = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
 
 
 def _argument_text(kind: str, name: Any) -> str:
@@ -188,7 +188,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 _FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
 
 
-def _called(
+def _call_result(
     function: types.FunctionType,
     name: tuple[str, tuple[Operand, ...]],
     arguments: Mapping[str, Any],
@@ -225,7 +225,7 @@ def resolve(
     for step in path:
         kind, name = step
         if kind == CALL_STEP:
-            value = _called(function, name, arguments, tensors)
+            value = _call_result(function, name, arguments, tensors)
         elif kind == TENSOR_STEP:
             value = tensors[name]
         elif kind == ARGUMENT_STEP:
@@ -406,7 +406,7 @@ class _GuardWriter:
 
     def _tensor(self, path: Path, mark: TensorMark) -> str:
         found = self._walk(path)
-        self.tensors.append(base_name(found))
+        self.tensors.append(variable_of(found))
         return f"{self._constant(mark)}.holds({found})" if self._compares_tensors else f"{found} is not None"
 
     def _walk(self, path: Path) -> str:
@@ -454,7 +454,7 @@ class _GuardWriter:
 
     def _closure_cell(self, prefix: Path, base: str, name: str) -> str:
         if prefix:
-            return f"{base}.__closure__[{base_name(base)}.__code__.co_freevars.index({name!r})]"
+            return f"{base}.__closure__[{variable_of(base)}.__code__.co_freevars.index({name!r})]"
         closure = self._function.__closure__ or ()
         return self._constant(closure[self._function.__code__.co_freevars.index(name)])
 
@@ -464,6 +464,6 @@ class _GuardWriter:
         return name
 
 
-def base_name(expression: str) -> str:
+def variable_of(expression: str) -> str:
     """The variable of an expression of the guard: `t3` of ``(t3 := ...)``."""
     return expression[1:].split(" ", 1)[0] if expression.startswith("(") else expression

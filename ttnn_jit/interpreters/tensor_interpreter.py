@@ -77,7 +77,7 @@ def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, nume
     loop, constants = op.operation.loop(*elements), op.operation.constants(*op.statics)
     used_dims = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
     for index in np.ndindex(*loops.extents[:outer]):
-        windows = (_window(*each, index, loops.own) for each in zip(flat, addresses, used_dims, strict=True))
+        windows = (_loop_arguments(*each, index, loops.own) for each in zip(flat, addresses, used_dims, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
     if op.packs_rows:
         (spec,), (values,) = results, made
@@ -141,21 +141,21 @@ def _packed_numbers(values: Array, dtype: DataType, numerics: Numerics) -> Array
 
 def packed_array(values: Array, dtype: DataType) -> Array:
     """The bytes of a tensor in block floats; the padding is zero."""
-    padded = np.zeros(_in_tiles(values.shape), np.float32)
-    padded[_logical(values.shape)] = values
+    padded = np.zeros(_padded_shape(values.shape), np.float32)
+    padded[_logical_slices(values.shape)] = values
     return packed(padded, dtype)
 
 
 def unpacked_array(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
     """The elements of a tensor of block floats that is stored in tiles."""
-    return unpacked(stored, _in_tiles(shape), dtype)[_logical(shape)].reshape(shape)
+    return unpacked(stored, _padded_shape(shape), dtype)[_logical_slices(shape)].reshape(shape)
 
 
-def _in_tiles(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return TensorSpec(shape, COMPUTE_TYPE, Layout.TILE).padded_shape
 
 
-def _logical(shape: tuple[int, ...]) -> tuple[slice, ...]:
+def _logical_slices(shape: tuple[int, ...]) -> tuple[slice, ...]:
     return tuple(slice(extent) for extent in (1,) * (2 - len(shape)) + tuple(shape))
 
 
@@ -171,7 +171,9 @@ WHOLE_TENSOR_OPS = tuple(_RESULTS)
 """The families of ops that `results_of` executes."""
 
 
-def _window(values: Array, address: Expr, used_dims: frozenset[int], outer: tuple[int, ...], own: int) -> Iterator[Any]:
+def _loop_arguments(
+    values: Array, address: Expr, used_dims: frozenset[int], outer: tuple[int, ...], own: int
+) -> Iterator[Any]:
     """The arguments of a routine's loop for an operand: its elements from the first on, its strides along own loops."""
     start = evaluated(address, (*outer, *(0 for _ in range(own))))
     yield values[start:]
@@ -214,7 +216,7 @@ def contracted(
     total: Array = np.zeros(shape, np.float32)
     for k in range(0, extent, 2 if pairs else 1):
         if pairs:
-            total = math.add_products(total, _pair(math, left, k), _pair(math, right, k))
+            total = math.add_products(total, _bf16_pair(math, left, k), _bf16_pair(math, right, k))
         elif how.dropped:
             total = math.add(total, _product_without(math, (left[..., k], right[..., k]), how.dropped))
         else:
@@ -241,7 +243,7 @@ def _product_without(math: NumpyVector, factors: tuple[Array, Array], bits: tupl
     return found
 
 
-def _pair(math: NumpyVector, values: Array, k: int) -> Array:
+def _bf16_pair(math: NumpyVector, values: Array, k: int) -> Array:
     """32-bit words of bfloat16 elements k (low half) and k + 1 (high half), which is zero beyond the last element."""
     low: Array = np.right_shift(math.bits(values[..., k]), 16) & 0xFFFF
     return low | math.bits(values[..., k + 1]) if k + 1 < values.shape[-1] else low

@@ -301,7 +301,7 @@ class _Machine:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
         operands = [self.environment[value] for value in op.operands]
         body = op.body.block
-        for point in np.ndindex(*_domain(maps, operands)):
+        for point in np.ndindex(*_loop_extents(maps, operands)):
             points = [tuple(indexing_map.eval(point, ())) for indexing_map in maps]
             for k, (argument, operand, index) in enumerate(zip(body.args, operands, points, strict=True)):
                 self.environment[argument] = TileReference(operand, index, is_output=k >= len(op.inputs))
@@ -389,7 +389,7 @@ class _Machine:
         """Terminators need no action."""
 
 
-def _domain(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int, ...]:
+def _loop_extents(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int, ...]:
     """The extents of the loops over `operands`, from the dimensions that their maps project."""
     extents = dict.fromkeys(range(maps[0].num_dims), 1)
     for indexing_map, operand in zip(maps, operands, strict=True):

@@ -200,9 +200,9 @@ class TensorLayout:
         core = tuple(at // part for at, part in zip(physical, self.shard_shape, strict=True))
         offset = tuple(at % part for at, part in zip(physical, self.shard_shape, strict=True))
         tile = tuple(at // part for at, part in zip(offset, self._tile_extents, strict=True)) if self.tile else ()
-        return ElementAddress(core, offset, tile, self._byte(self._number(offset, tile)))
+        return ElementAddress(core, offset, tile, self._byte(self._element_number(offset, tile)))
 
-    def _number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
+    def _element_number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
         """Among the elements of a core's buffer, as they follow each other in memory."""
         if self.tile is None:
             return _dot(offset, dense_strides(self.memref_shape))
@@ -229,7 +229,7 @@ class TensorLayout:
 
     def _padded_along(self, axis: int) -> tuple[tuple[range, ...], ...]:
         part, size = self.shard_shape[axis], self.buffer_shape[axis]
-        reached = _values(self.linear.results[axis], self.shape)
+        reached = _reached_indices(self.linear.results[axis], self.shape)
         firsts = range(0, self.grid[axis] * part, part)
         return tuple(_ranges(at for at in range(size) if at >= part or first + at not in reached) for first in firsts)
 
@@ -411,7 +411,7 @@ def _decoded_dims(weights: dict[int, int], shape: tuple[int, ...], known: set[in
     return [dim for _, dim in unknown]
 
 
-def _values(result: Expr, shape: tuple[int, ...]) -> set[int]:
+def _reached_indices(result: Expr, shape: tuple[int, ...]) -> set[int]:
     reached = {0}
     for dim, factor in _coefficients(result).items():
         reached = {at + factor * index for at in reached for index in range(shape[dim])}

@@ -12,10 +12,10 @@ Item = TypeVar("Item")
 INTERVAL = 0.1  # seconds between two updates; a shorter command shows none
 
 
-LONG = 1.0  # seconds after which a compile, or a conversion of weights, shows its progress
+SHOW_AFTER = 1.0  # seconds after which a compile, or a conversion of weights, shows its progress
 
 
-def counted(items: Iterable[Item], total: int, what: str, *, after: float = 0) -> Iterator[Item]:
+def with_progress(items: Iterable[Item], total: int, what: str, *, after: float = 0) -> Iterator[Item]:
     """The `items`, unchanged; on a terminal their count is shown, ``what: 12 of 300``, from `after` seconds on."""
     is_seen = sys.stderr is not None and sys.stderr.isatty()
     return _shown(items, total, what, after) if is_seen else iter(items)

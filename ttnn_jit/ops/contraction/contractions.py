@@ -34,7 +34,7 @@ def _golden(torch: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, _:
 
 
 TRANSPOSED = (Parameter("transpose_a", FLAG, default=False), Parameter("transpose_b", FLAG, default=False))
-EXACTLY = Parameter("compute_kernel_config", PRECISION, ir_name="compute_config")
+PRECISION_CONFIG = Parameter("compute_kernel_config", PRECISION, ir_name="compute_config")
 """How exactly a chip multiplies (specs/product_precision.py)."""
 
 MATMUL = Contraction(
@@ -43,7 +43,7 @@ MATMUL = Contraction(
         Parameter("input_tensor_a", TENSOR),
         Parameter("input_tensor_b", TENSOR),
         *TRANSPOSED,
-        EXACTLY,
+        PRECISION_CONFIG,
     ),
     summary="The product of matrices, (..., m, k) by (..., k, n); leading dimensions broadcast and vectors are "
     "matrices as in torch.matmul.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.contraction.contractions import EXACTLY, MATMUL, TRANSPOSED
+from ttnn_jit.ops.contraction.contractions import MATMUL, PRECISION_CONFIG, TRANSPOSED
 from ttnn_jit.ops.elementwise.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.language.axes import is_broadcast_to
@@ -30,7 +30,7 @@ def _check_activated(a: Sequence[int], b: Sequence[int], *statics: Any) -> None:
 ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
-    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), EXACTLY),
+    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), PRECISION_CONFIG),
     summary="The product of matrices, then the unary function that `activation` names.",
     decompose=_activated,
     kernel_of=MATMUL,
@@ -77,7 +77,7 @@ LINEAR = Composite(
         Parameter("bias", OPTIONAL_TENSOR),
         *TRANSPOSED,
         Parameter("activation", ACTIVATION),
-        EXACTLY,
+        PRECISION_CONFIG,
     ),
     summary="The product of matrices (`matmul`), plus `bias`, which is broadcast to it, then the unary function that "
     "`activation` names.",

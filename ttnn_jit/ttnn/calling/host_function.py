@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_location
-from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, call_with_observers, is_compiled
+from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
@@ -402,7 +402,7 @@ def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
             written = written or direct_calls.write(declared, call, scope)
             call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
             call.__code__ = written.__code__
-            UNOBSERVED.append(look_again)
+            ON_FIRST_OBSERVER.append(look_again)
             if OBSERVERS:  # since somebody began meanwhile, in another thread
                 look_again()
             return call(*args, **kwargs)
