@@ -138,7 +138,7 @@ def is_a(value: Any, *kinds: type) -> bool:
 
 
 def is_identity(value: Any) -> bool:
-    """Whether `value` is identified by its identity: a function, class, module or operation.
+    """Whether the identity of `value` determines what it computes: a function, class, module or operation.
 
     The reads of a function when it runs are guarded separately.
     """

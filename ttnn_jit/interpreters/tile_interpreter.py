@@ -113,7 +113,7 @@ def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, F
             f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MAX_ELEMENTS:,} is the most "
             "that the tile interpreter takes",
             location=location_of(function) or location_of(module),
-            help="run the program natively, or interpret smaller tensors: its kernels are the same for them",
+            help="run the program natively, or interpret smaller tensors: the semantics do not depend on their size",
         )
 
 

@@ -309,8 +309,8 @@ def collapsed_map(
     Args:
         shape: The logical extents.
         intervals: See `collapsed_dims`.
-        multiple: The innermost stride of collapsed dimensions is rounded up to a multiple of this: with 32, every index
-            of the outer dimensions begins a tile.
+        multiple: Strides use the last collapsed extent rounded up to a multiple of this: with 32, every index of the
+            outer dimensions begins a tile.
 
     Raises:
         ShapeError: An extent is no whole number of at least 1.
