@@ -220,7 +220,7 @@ def an_element_named_by_a_tensor(x):
 def a_shape_of_more_elements(x):
     return ttnn.reshape(x, (3, -1))
 #          ^^^^^^^^^^^^^^^^^^^^^^^^ `reshape`: a tensor of shape [32, 32] has 1024 elements, which [3, -1] does not hold
-#          help: the extents multiply to the same number; one of them may be -1
+#          help: the product of the extents must be the number of elements; one of them may be -1
 
 
 def a_dimension_that_is_not_there(x):
