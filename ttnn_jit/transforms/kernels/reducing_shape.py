@@ -53,9 +53,9 @@ def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[i
 
 
 def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
-    """The cores of sharded operands along the loops that the output follows; where there are none, as many as fit."""
+    """The cores of sharded operands along the output's loops; without sharded operands, as many as fit."""
     follows, output = operands[-1].follows, operands[-1].extents
-    # A dimension that is reduced counts as a whole tile.
+    # A reduced dimension counts as one tile.
     extents = (TILE_WIDTH if loop is None else extent for loop, extent in zip(follows, output, strict=True))
     most = core_grid(tuple(extents), len(follows), last_core)
     cores: dict[int, int] = {}

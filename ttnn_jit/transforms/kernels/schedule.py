@@ -54,10 +54,10 @@ def _largest_need_first(graph: TileGraph) -> tuple[int, ...]:
 
 
 def _postorder(visit_order: list[list[int]], root: int) -> tuple[int, ...]:
-    """Every op after its operands, the root's subtree first; a loop, because trees may be thousands of ops deep."""
+    """Every op after its operands, the root's subtree first; iterative, for trees may be thousands of ops deep."""
     order: list[int] = []
     entered = [False] * len(visit_order)
-    # Ops that the result does not need keep their position after it: a body edited by hand may have some.
+    # Dead ops, which a hand-edited body may have, keep their order after the root's subtree.
     stack = [(op, False) for op in reversed(range(len(visit_order))) if op != root]
     if root >= 0:
         stack.append((root, False))

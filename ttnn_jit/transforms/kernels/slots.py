@@ -37,7 +37,7 @@ class SlotAssignment:
 
 @memoized(maxsize=16)
 def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
-    """The slots of `graph`'s ops when they run in `order`; the stages of one compile ask several times for the same."""
+    """The slots of `graph`'s ops scheduled in `order`; cached, for several stages of a compile need them."""
     stack = _SlotStack()
     slot_of: dict[int, int] = {}
     uses_left = graph.use_counts()
@@ -62,7 +62,7 @@ def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
         steps.append(Step(op, loads, operand_slots, result_slot))
         if not uses_left[result]:
             stack.push(slot_of.pop(result))
-    # A kernel that only copies loads its input for the store alone.
+    # A kernel that only copies loads its input for the store.
     result_slot = slot_of[graph.result] if graph.result in slot_of else stack.pop()
     return SlotAssignment(tuple(steps), result_slot, stack.peak)
 
