@@ -1,8 +1,8 @@
-"""Values whose fields users assign after they made them. What is kept of one is a copy that refuses changes.
+"""Mutable configs, and their frozen copies.
 
-ttnn takes configs by value: a config that changes after a call changes later calls alone. Here programs are known by
-what a config says, so that whatever is stored, in a key, a spec or a guard, is the value's `kept` copy. Looking a key
-up needs none: equality and hash are those of the contents.
+ttnn takes configs by value: a mutation after a call affects only later calls. Here configs are parts of cache keys, so
+that every key, spec and guard stores the `kept` copy of a config, which is frozen. A lookup needs no copy: equality and
+hash are those of the contents.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 V = TypeVar("V", bound="OpenValue")
 
 _KEPT = "_is_kept"
-"""What the ``__dict__`` of a value has that is kept. Nothing else is: another thread may assign while one is copied."""
+"""The key in the ``__dict__`` of a frozen copy. A mutable value never has it, even while another thread copies it."""
 
 
 class FrozenConfigError(ArgumentError, AttributeError):
-    """A field of a config that is kept was assigned."""
+    """A field of a frozen config was assigned."""
 
 
 class OpenValue:
-    """A value whose fields are assigned until it is kept; equal to others of its class by its contents."""
+    """A mutable value with a frozen form; equality with values of its class is by contents."""
 
     def copied(self: V) -> V:
-        """Another one of the same contents, whose fields may be assigned."""
+        """A mutable copy."""
         made: V = object.__new__(type(self))
         vars(made).update(vars(self))
         vars(made).pop(_KEPT, None)
         return made
 
     def kept(self: V) -> V:
-        """A copy that refuses changes; of such a copy, itself."""
+        """A frozen copy; the value itself if it is frozen."""
         if self.is_kept:
             return self
         found = self.copied()
@@ -41,14 +41,14 @@ class OpenValue:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it refuses changes."""
+        """Whether it is frozen."""
         return _KEPT in vars(self)
 
     def _assign(self, name: str, value: Any) -> None:
-        """Give a field a value.
+        """Assigns a field.
 
         Raises:
-            FrozenConfigError: It is kept.
+            FrozenConfigError: The value is frozen.
         """
         if self.is_kept:
             kind = type(self).__name__
@@ -66,14 +66,14 @@ class OpenValue:
 
 
 def kept(value: Any) -> Any:
-    """What a key or a spec may hold of `value`: of a value that users may change, a copy that they cannot."""
+    """The frozen copy of an `OpenValue`; any other value itself."""
     return value.kept() if isinstance(value, OpenValue) else value
 
 
 def kept_within(value: Any) -> Any:
-    """The same of what is found in the user's world, where such values are in tuples too.
+    """`kept` of values read from the user's program, nested tuples included.
 
-    Classes are asked, never a value for its class.
+    It reads ``type(value)``, never ``value.__class__``, which may be code of the user's.
     """
     if issubclass(type(value), OpenValue):
         return value.kept()

@@ -1,8 +1,8 @@
-"""How ttnn spreads the result of a convolution over cores: the memory config that follows from a `Conv2dConfig`.
+"""The sharding of a convolution's result over cores, as ttnn derives it from a `Conv2dConfig`.
 
-Rows (batch, height and width) and channels are counted in tiles. As many cores work as there are, as long as none of
-them is left without a tile when all others have equally many. A sharded input keeps its cores, unless another spreading
-is asked for; channels are spread anew over the columns of its grid.
+Rows (batch x height x width) and channels are counted in tiles. It uses as many cores as possible such that none is
+empty when tiles are distributed evenly. The cores of a sharded input are kept unless another sharding is requested;
+channels are distributed anew over the columns of its grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPREADS = {_HEIGHT, _WIDTH, _BLOCK}
 
 
 def check_shard_layout(conv_config: Conv2dConfig) -> None:
-    """Refuse a `shard_layout` that no convolution has.
+    """Checks that a `shard_layout` is one of convolutions.
 
     Raises:
         ArgumentError: It is none of height, width and block.
@@ -41,12 +41,12 @@ def check_shard_layout(conv_config: Conv2dConfig) -> None:
 
 
 def most_parts(count: int, most: int, multiple: int = 1) -> int:
-    """Into how many equal parts, at most `most`, so many things go of which none is empty.
+    """The largest number of parts, at most `most`, such that an even split of `count` items leaves no part empty.
 
     Args:
-        count: Of things, at least 1; the last part may have fewer than the others.
-        most: At least 1.
-        multiple: Of which a part has a multiple.
+        count: The number of items, at least 1; the last part may have fewer than the others.
+        most: The limit, at least 1.
+        multiple: The size of a part is a multiple of it.
     """
     return next(parts for parts in range(most, 0, -1) if _leaves_none_empty(count, parts, multiple))
 
@@ -58,13 +58,13 @@ def _leaves_none_empty(count: int, parts: int, multiple: int) -> bool:
 
 @dataclass(frozen=True)
 class ConvolutionShards:
-    """What decides how a convolution's result is spread.
+    """The parameters from which the sharding of a convolution's result follows.
 
     Attributes:
         rows: Batch x height x width of the result.
-        channels: Of the result.
-        is_product: Whether its windows are single elements, beside each other, of one group.
-        tiled: Whether it lies in tiles.
+        channels: Channels of the result.
+        is_product: Whether it is a matrix product: windows of one element, stride 1, one group.
+        tiled: Whether the result is in tile layout.
         grid: Rows and columns of cores of the device.
     """
 
@@ -75,14 +75,14 @@ class ConvolutionShards:
     grid: tuple[int, int]
 
     def config(self, conv_config: Conv2dConfig, given: MemoryConfig) -> MemoryConfig | None:
-        """Where the result lies in L1; None where nothing says that it is sharded.
+        """The result's sharded memory config in L1; None if it is not sharded.
 
         Args:
             conv_config: The call's config.
-            given: Where the input lies.
+            given: The input's memory config.
 
         Raises:
-            ArgumentError: A layout that is none of height, width and block.
+            ArgumentError: The layout is none of height, width and block.
         """
         keeps = given.memory_layout in _SPREADS and not conv_config.reshard_if_not_optimal
         kept = given.shard_spec if keeps else None
