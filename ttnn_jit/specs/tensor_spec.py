@@ -254,7 +254,7 @@ class TensorSpec:
 
     @property
     def interleaved(self) -> TensorSpec:
-        """This spec, interleaved, and in DRAM if on a device: for results that do not take an operand's memory config."""
+        """This spec, interleaved, and in DRAM if on a device: for results that do not inherit a memory config."""
         on_host = self.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
         return self.with_(memory_config=None if on_host else DRAM_MEMORY_CONFIG)
 

@@ -92,7 +92,7 @@ class Access:
         )
 
     def address(self, shape: Sequence[int], strides: Sequence[int]) -> Expr:
-        """The element's offset in a source of `shape` and `strides`; quotient and remainder of a number are combined."""
+        """The element's offset in a source of `shape` and `strides`; quotient and remainder of one number merge."""
         terms: dict[Expr, int] = {}
         for expr, extent, stride in zip(self.coordinates, shape, strides, strict=True):
             if extent != 1:

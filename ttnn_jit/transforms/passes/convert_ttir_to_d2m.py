@@ -139,7 +139,7 @@ class _Conversion:
 
 
 def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
-    """The source of the view that `operand` copies, and the composed access; the arguments if no loops can walk that."""
+    """The source of the view that `operand` copies, and the composed access; the arguments if loops cannot walk it."""
     copied = viewed(operand)
     if copied is None:
         return operand, access
