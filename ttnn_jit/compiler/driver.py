@@ -81,7 +81,7 @@ def compile_program(
     known = stored.find_content(content, lowered.reads)
     program = known
     if program is None:
-        with stored.texts_kept():
+        with stored.numba_disk_cache():
             program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)

@@ -262,14 +262,14 @@ def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
     from ttnn_jit.dialects.declared_ops import TensorOp
     from ttnn_jit.dialects.layout import spec_of
     from ttnn_jit.ops import Reduction
-    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced_since
+    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reducible_since_2026
 
     for op in module.walk() if target.tile_aligned_only else ():
         if not isinstance(op, TensorOp) or not isinstance(op.operation, Reduction):
             continue
         value = op.operands[0]
         spec = spec_of(value.type)
-        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reduced_since(spec):
+        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reducible_since_2026(spec):
             memory = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
             yield f"{op.operation.name} of argument {value.index}, {memory}: refused by tt-mlir before August 2026"
 

@@ -103,7 +103,7 @@ class StoredPrograms:
             self._in_memory[content.digest] = program
         return program
 
-    def texts_kept(self) -> AbstractContextManager[None]:
+    def numba_disk_cache(self) -> AbstractContextManager[None]:
         """A context in which numba's compiles are looked up and stored on disk."""
         from ttnn_jit.codegen.writing.numba_module import texts_kept_by
 

@@ -277,7 +277,7 @@ class TileTypecastOp(QuickOperation, IRDLOperation):
         return of_integers or self.called is not None
 
 
-def called(op: Operation) -> str | None:
+def source_operation(op: Operation) -> str | None:
     """The name of the operation that a tile op computes; None for an op that passes insert."""
     if isinstance(op, DeclaredOp):
         return op.operation.name

@@ -30,7 +30,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
-from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
+from ttnn_jit.dialects.foreign_rules import require_parallel_output, require_projection
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr
 from ttnn_jit.dialects.writing.creation import SEGMENTS, QuickOperation, segments
@@ -84,14 +84,14 @@ class GenericOp(QuickOperation, IRDLOperation):
     traits = traits_def(NoTerminator())
 
     @property
-    def lowered_as(self) -> GenericOp:
-        """The kernel that is lowered in place of this one: itself, or an earlier equal one (`lower_as`)."""
-        kernel: GenericOp = vars(self).get("_lowered_as", self)
+    def canonical_kernel(self) -> GenericOp:
+        """The kernel that is lowered in place of this one: itself, or an earlier equal one (`set_canonical_kernel`)."""
+        kernel: GenericOp = vars(self).get("_canonical_kernel", self)
         return kernel
 
-    def lower_as(self, other: GenericOp) -> None:
+    def set_canonical_kernel(self, other: GenericOp) -> None:
         """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it."""
-        self._lowered_as = other
+        self._canonical_kernel = other
 
     @property
     def buffers(self) -> list[CBType]:
@@ -173,7 +173,7 @@ class GenericOp(QuickOperation, IRDLOperation):
             )
         for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
             self._verify_buffer(indexing_map.data, buffer, rank)
-        require_kinds(written, [kind.data for kind in self.iterator_types])
+        require_parallel_output(written, [kind.data for kind in self.iterator_types])
         self._verify_extents()
         if any(kind.data != "parallel" for kind in self.iterator_types):
             self._verify_accumulation()

@@ -29,7 +29,7 @@ from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
-FILLS = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
+FILL_VALUES = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
 """Name in the text -> the number that padding is filled with."""
 
 
@@ -46,12 +46,12 @@ class FillValueAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
     """``#d2m<fill_value zero>``: the number that padding is filled with."""
 
     name = "d2m.fill_value"
-    keywords = tuple(FILLS)
+    keywords = tuple(FILL_VALUES)
 
     @property
     def number(self) -> float:
         """The number."""
-        return FILLS[self.data]
+        return FILL_VALUES[self.data]
 
 
 PRECISION = "compute_config"
@@ -83,12 +83,12 @@ class AccumulatingOp(DeclaredOp):
         for type_ in (first, last):
             if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
                 raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
-        self.verify_second(second)
+        self.verify_second_operand(second)
         result = self.results[0].type
         if not isinstance(result, TileType) or not result.dtype.is_compute_type:
             raise VerifyException(f"{self.name} results in a tile of f32, got {result}")
 
-    def verify_second(self, type_: Attribute) -> None:
+    def verify_second_operand(self, type_: Attribute) -> None:
         """Refuses a second operand of a wrong type."""
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class TileReduceOp(AccumulatingOp):
         attribute = self.properties.get("reduce_dim")
         return attribute.data if isinstance(attribute, ReduceDimAttr) else None
 
-    def verify_second(self, type_: Attribute) -> None:
+    def verify_second_operand(self, type_: Attribute) -> None:
         """Requires an f32, and a valid ``reduce_dim``."""
         if type_ != f32:
             raise VerifyException(f"{self.name} takes an f32 between the tiles, got {type_}")
@@ -137,7 +137,7 @@ class TileContractOp(AccumulatingOp):
         """Zero, the identity of addition."""
         return 0.0
 
-    def verify_second(self, type_: Attribute) -> None:
+    def verify_second_operand(self, type_: Attribute) -> None:
         """Requires a tile of floats, and a valid ``compute_config``."""
         if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
             raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")

@@ -48,7 +48,7 @@ def require_projection(indexing_map: AffineMap, dims: int) -> None:
             )
 
 
-def require_kinds(written: Sequence[AffineExpr], kinds: Sequence[str]) -> None:
+def require_parallel_output(written: Sequence[AffineExpr], kinds: Sequence[str]) -> None:
     """Requires an output map whose results are exactly the parallel dimensions.
 
     Raises:
@@ -70,7 +70,7 @@ def _linalg_generic(op: LinalgGenericOp) -> None:
     for indexing_map in op.indexing_maps:
         require_projection(indexing_map.data, len(op.iterator_types.data))
     kinds = [kind.data.value for kind in op.iterator_types]
-    require_kinds(op.indexing_maps.data[-1].data.results, kinds)
+    require_parallel_output(op.indexing_maps.data[-1].data.results, kinds)
     output = op.body.block.args[-1]
     if output.first_use is not None and all(kind == "parallel" for kind in kinds):
         raise VerifyException("the block does not read the output's element: every dimension is parallel")

@@ -67,7 +67,7 @@ def entry_point(module: ModuleOp, name: str | None = None) -> FuncOp:
     raise CompileError(message, location=location_of(module), help=instead)
 
 
-def the_function(module: ModuleOp) -> FuncOp:
+def single_function(module: ModuleOp) -> FuncOp:
     """The one function with a body.
 
     Raises:
@@ -119,7 +119,7 @@ def _require_types(what: str, wanted: Sequence[Attribute], given: Sequence[Attri
             )
 
 
-def callees_first(module: ModuleOp, callers: Iterable[FuncOp]) -> list[FuncOp]:
+def call_graph_post_order(module: ModuleOp, callers: Iterable[FuncOp]) -> list[FuncOp]:
     """`callers` and all functions that they reach, once each, in post-order of the call graph.
 
     Raises:

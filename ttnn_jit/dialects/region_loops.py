@@ -56,7 +56,7 @@ def memref_shape(type_: Attribute) -> tuple[int, ...]:
     return tuple(type_.get_shape())
 
 
-def followed(indexing_map: AffineMap) -> tuple[int | None, ...]:
+def mapped_dims(indexing_map: AffineMap) -> tuple[int | None, ...]:
     """Per dimension of an operand, the dimension of the iteration space that indexes it; None for a constant."""
     return tuple(each.position if isinstance(each, AffineDimExpr) else None for each in indexing_map.results)
 

@@ -48,22 +48,22 @@ def is_of_whole_tiles(spec: TensorSpec) -> bool:
     return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
 
 
-def is_reduced(spec: TensorSpec) -> bool:
+def is_reducible(spec: TensorSpec) -> bool:
     """Whether a chip's kernels reduce such a tensor: it is height, width or block sharded in L1."""
     config = spec.memory_config
     return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
 
 
-def is_reduced_since(spec: TensorSpec) -> bool:
+def is_reducible_since_2026(spec: TensorSpec) -> bool:
     """Whether tt-mlir's kernels reduce it only since August 2026: it is interleaved in DRAM or ND sharded."""
     config = spec.memory_config
     return config.is_nd_sharded() or config == MemoryConfig()
 
 
-def is_multiplied(spec: TensorSpec) -> bool:
+def is_multipliable(spec: TensorSpec) -> bool:
     """Whether a chip's kernels multiply such a tensor: it is block sharded in L1 or interleaved in DRAM."""
     config = spec.memory_config
-    return config == MemoryConfig() or (is_reduced(spec) and config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED)
+    return config == MemoryConfig() or (is_reducible(spec) and config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED)
 
 
 def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:

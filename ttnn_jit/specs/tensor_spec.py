@@ -258,7 +258,7 @@ class TensorSpec:
         on_host = self.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
         return self.with_(memory_config=None if on_host else DRAM_MEMORY_CONFIG)
 
-    def lies_as(self, other: TensorSpec) -> bool:
+    def has_layout_of(self, other: TensorSpec) -> bool:
         """Whether two sharded tensors have equal shards on equal cores; the kinds of sharding may differ."""
         return have_equal_layout(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
 

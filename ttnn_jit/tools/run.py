@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.device import Device
@@ -96,7 +96,7 @@ def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     module = read_module(options.file)
     schedule(module, options.after, options.entry)
-    inputs = _inputs(options, _argument_specs(the_function(module)))
+    inputs = _inputs(options, _argument_specs(single_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
@@ -175,7 +175,7 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     from ttnn_jit.interpreters.tile_interpreter import interpret
 
-    function = the_function(module)
+    function = single_function(module)
     arrays = list(map(_as_array, inputs, _argument_specs(function)))
     returned = function.body.block.last_op
     assert returned is not None, "a function ends with its return"

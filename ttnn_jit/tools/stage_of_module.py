@@ -9,7 +9,7 @@ from ttnn_jit.dialects import ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.passes.inline import leave_entry_point
+from ttnn_jit.transforms.passes.inline import reduce_to_entry_point
 from ttnn_jit.transforms.passes.inline_kernels import inline_kernels
 
 
@@ -27,7 +27,7 @@ def schedule(module: ModuleOp, after: str | None = None, entry: str | None = Non
     has_launches = any(isinstance(op, ttnn.GenericOp) for op in module.walk())
     if has_launches:
         inline_kernels(module)
-    leave_entry_point(module, entry)
+    reduce_to_entry_point(module, entry)
     verify(module)
     stage = pipeline.SCHEDULED if has_launches else after or stage_of(module)
     if stage != pipeline.SCHEDULED:

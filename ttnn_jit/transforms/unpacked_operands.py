@@ -12,7 +12,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
-from ttnn_jit.dialects.writing.creation import remade
+from ttnn_jit.dialects.writing.creation import clone_with
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
@@ -89,7 +89,7 @@ class _Unpacking:
         """The op, which packs what it writes; what it reads is unpacked."""
         updated, *read = (values[operand] for operand in op.operands)
         numbers = (self._numbers(each, COMPUTE_TYPE, op) if is_packed(each) else each for each in read)
-        again = remade(op, [updated, *numbers])
+        again = clone_with(op, [updated, *numbers])
         self._written.append(again)
         values[op.results[0]] = again.results[0]
 
@@ -102,7 +102,7 @@ class _Unpacking:
         ]
         kept = dtype if isinstance(op, MovementOp) and dtype is not None else COMPUTE_TYPE
         types = [_unpacked_type(each.type, kept) if is_packed(each) else each.type for each in op.results]
-        again = remade(op, operands, types)
+        again = clone_with(op, operands, types)
         self._written.append(again)
         for old, new in zip(op.results, again.results, strict=True):
             values[old] = self._pack(new, old.type, op) if is_packed(old) else new

@@ -108,7 +108,7 @@ def segments(*sizes: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, sizes)
 
 
-def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
+def clone_with(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
     """A copy of `op`, which has no regions, with other operands and, if given, other result types."""
     return type(op).create(
         operands=operands,

@@ -51,7 +51,7 @@ def insert_before(op: Operation, anchor: Operation) -> None:
         before._next_op = op
 
 
-def take_ops(block: Block) -> list[Operation]:
+def detach_all(block: Block) -> list[Operation]:
     """Detaches all ops of `block` and returns them."""
     ops = ops_of(block)
     for op in ops:

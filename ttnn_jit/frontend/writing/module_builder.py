@@ -255,7 +255,7 @@ class ModuleBuilder(FunctionBuilder):
                 self.kernel_operands[self._names[value], spec] = None
         sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
         for spec in sharded[1:]:
-            if not spec.lies_as(sharded[0]):
+            if not spec.has_layout_of(sharded[0]):
                 raise CompileError(
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
                     f"{spec.memory_config}",

@@ -40,7 +40,7 @@ def check_shard_layout(conv_config: Conv2dConfig) -> None:
         )
 
 
-def most_parts(count: int, most: int, multiple: int = 1) -> int:
+def max_parts(count: int, most: int, multiple: int = 1) -> int:
     """The largest number of parts, at most `most`, such that an even split of `count` items leaves no part empty.
 
     Args:
@@ -121,14 +121,14 @@ class ConvolutionShards:
     def _by_height(
         self, chosen: CoreRangeSet | None, conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
-        cores = chosen or self._cores(most_parts(self._row_tiles, self._all_cores, _block_tiles(conv_config)))
+        cores = chosen or self._cores(max_parts(self._row_tiles, self._all_cores, _block_tiles(conv_config)))
         width = self._channel_tiles * TILE_WIDTH if self.tiled else self.channels
         return cores, (self._shard_rows(cores.num_cores()), width)
 
     def _by_width(
         self, chosen: CoreRangeSet | None, _conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
-        cores = chosen or self._cores(most_parts(self._channel_tiles, self._all_cores))
+        cores = chosen or self._cores(max_parts(self._channel_tiles, self._all_cores))
         height = self._row_tiles * TILE_HEIGHT if self.tiled else self.rows
         return cores, (height, -(-self._channel_tiles // cores.num_cores()) * TILE_WIDTH)
 
@@ -139,7 +139,7 @@ class ConvolutionShards:
         size = CoreCoord(columns, rows) if chosen is None else chosen.bounding_box().grid_size()
         is_column_major = orientation is ShardOrientation.COL_MAJOR
         most_down, most_across = (size.x, size.y) if is_column_major else (size.y, size.x)
-        down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(conv_config))
+        down = most_down if chosen else max_parts(self._row_tiles, most_down, _block_tiles(conv_config))
         across = self._parts_across(most_across, is_chosen=chosen is not None)
         width, height = (down, across) if is_column_major else (across, down)
         start = CoreCoord(0, 0) if chosen is None else chosen.bounding_box().start
@@ -148,7 +148,7 @@ class ConvolutionShards:
 
     def _parts_across(self, most: int, *, is_chosen: bool) -> int:
         if not self.is_product:
-            return most_parts(self._channel_tiles, most)
+            return max_parts(self._channel_tiles, most)
         return most if is_chosen else largest_divisor(self._channel_tiles, most)
 
     def _shard_rows(self, parts: int) -> int:

@@ -249,7 +249,7 @@ class MemoryConfig(OpenValue):
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
 
     @property
-    def names_no_cores(self) -> bool:
+    def lacks_shard_spec(self) -> bool:
         """Whether it is sharded, without a shard spec."""
         return self.is_sharded() and not self.shard_shape
 

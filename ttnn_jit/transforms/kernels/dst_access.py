@@ -14,7 +14,7 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
 from ttnn_jit.dialects.ttcore import TileType, tile_type
-from ttnn_jit.dialects.writing.creation import remade
+from ttnn_jit.dialects.writing.creation import clone_with
 from ttnn_jit.dialects.writing.editing import append, erase, insert_before
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.kernels.index_constants import IndexConstants
@@ -205,14 +205,14 @@ class _Nest:
     def accumulated(self, op: d2m.AccumulatingOp, numbers: Mapping[SSAValue, int], slot: Index) -> SSAValue:
         """The result of `op` on tiles of buffers and the accumulator in a slot."""
         read = [self.load_input(numbers[value]) if value in numbers else value for value in op.operands[:-1]]
-        return self._add(remade(op, [*read, self.load(slot)])).results[0]
+        return self._add(clone_with(op, [*read, self.load(slot)])).results[0]
 
     def apply(self, op: Operation, numbers: Mapping[SSAValue, int], tiles: Tiles) -> SSAValue:
         """The result of `op` on `tiles`; operands that are no tiles stay."""
         operands = [tiles[numbers[value]] if value in numbers else value for value in op.operands]
         # What a broadcast copies keeps the type that it has in DST; other ops say themselves what they round to.
         result_type = operands[0].type if isinstance(op, d2m.TileBcastOp) else op.results[0].type
-        return self._add(remade(op, operands, (result_type,))).results[0]
+        return self._add(clone_with(op, operands, (result_type,))).results[0]
 
     def end(self) -> Operation:
         """Closes the loops and returns the outermost."""

@@ -21,7 +21,7 @@ from ttnn_jit.transforms.kernels.kernel_body import generics
 
 @dataclass(frozen=True)
 class ShareEqualKernels(ModulePass):
-    """Marks every kernel that equals an earlier one: `GenericOp.lowered_as` is that, and the mark is in no text.
+    """Marks every kernel that equals an earlier one: `GenericOp.canonical_kernel` is that, and the mark is in no text.
 
     Passes behind this leave such a kernel as it is, and the code generator reads the other in its place.
     """
@@ -35,7 +35,7 @@ class ShareEqualKernels(ModulePass):
         for generic in generics(op):
             first = first_of.setdefault(contents.of(generic), generic)
             if first is not generic:
-                generic.lower_as(first)
+                generic.set_canonical_kernel(first)
 
 
 class _Contents:

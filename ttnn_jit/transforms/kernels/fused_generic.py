@@ -12,7 +12,7 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.dialects.writing.creation import empty_block
-from ttnn_jit.dialects.writing.editing import append, erase, insert_before, replace_uses, take_ops
+from ttnn_jit.dialects.writing.editing import append, detach_all, erase, insert_before, replace_uses
 from ttnn_jit.transforms.kernels.kernel_body import linalg_of
 from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, kernel_op
 
@@ -84,7 +84,7 @@ class _Fusion:
             elif self._keep_wide:
                 _skip_rounding(argument, tile)
             replace_uses(argument, tile)
-        *ops, terminator = take_ops(block)
+        *ops, terminator = detach_all(block)
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         result = terminator.operands[0]
         erase(terminator)

@@ -26,7 +26,7 @@ def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
     """Every kernel of the module's functions that is lowered, in program order."""
     for block in function_blocks(module):
         for generic in generics_in(block):
-            if generic.lowered_as is generic:
+            if generic.canonical_kernel is generic:
                 yield generic
 
 
@@ -51,7 +51,7 @@ def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
 
 def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
     """The names of the operations among `ops`, which the user called; the casts and broadcasts of passes have none."""
-    return tuple(name for op in ops if (name := d2m.called(op)) is not None)
+    return tuple(name for op in ops if (name := d2m.source_operation(op)) is not None)
 
 
 def tile_dtypes(values: Iterable[SSAValue]) -> list[DataType]:

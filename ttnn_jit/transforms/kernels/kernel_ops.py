@@ -22,16 +22,16 @@ from ttnn_jit.transforms.kernels.iteration_space import TileBroadcast
 Maps = tuple[AffineMapAttr, ...]
 """Indexing maps, one per input and then the output's."""
 
-Kinds = tuple[str, ...]
+IteratorTypes = tuple[str, ...]
 """``parallel`` or ``reduction``, per dimension."""
 
 
-Follows = tuple[int | None, ...]
+OperandLoops = tuple[int | None, ...]
 """Per dimension of an operand, the loop whose index it has; None where that is 0. The last two are those of tiles."""
 
 
 @memoized
-def index_map(follows: Follows, loops: int) -> AffineMapAttr:
+def index_map(follows: OperandLoops, loops: int) -> AffineMapAttr:
     """The indexing map of such an operand in a kernel of so many loops."""
     results = (AffineConstantExpr(0) if loop is None else AffineDimExpr(loop) for loop in follows)
     return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
@@ -52,7 +52,7 @@ class KernelShape:
     grid: GridAttr
     maps: Maps
     buffers: tuple[d2m.CBType, ...]
-    kinds: Kinds | None = None
+    kinds: IteratorTypes | None = None
     broadcasts: tuple[TileBroadcast | None, ...] = ()
 
     @property
@@ -89,12 +89,12 @@ def kernel_op(
     )
 
 
-def kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
+def kernel_properties(grid: GridAttr, maps: Maps, kinds: IteratorTypes | None = None) -> dict[str, Attribute]:
     """The properties of `kernel_op`; not to be changed."""
     return _made_once(_kernel_properties, (grid, *maps), grid, maps, kinds)
 
 
-def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
+def compute_properties(maps: Maps, kinds: IteratorTypes | None = None) -> dict[str, Attribute]:
     """The properties of the `linalg.generic` in it; not to be changed."""
     return _made_once(_compute_properties, maps, maps, kinds)
 
@@ -119,7 +119,7 @@ _COMPUTE_THREAD = ArrayAttr([d2m.ThreadAttr("compute")])
 
 
 @memoized
-def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
+def _kernel_properties(grid: GridAttr, maps: Maps, kinds: IteratorTypes | None) -> _Properties:
     rank = maps[0].data.num_dims
     return {
         "block_factors": ArrayAttr([IntegerAttr(1, i64)] * rank),
@@ -132,7 +132,7 @@ def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Prop
 
 
 @memoized
-def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
+def _compute_properties(maps: Maps, kinds: IteratorTypes | None) -> _Properties:
     kinds = kinds or ("parallel",) * maps[0].data.num_dims
     return {
         "indexing_maps": ArrayAttr(maps),

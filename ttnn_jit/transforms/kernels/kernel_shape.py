@@ -9,7 +9,7 @@ from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.kernels.iteration_space import IterationSpace, TileAccess, core_grid, iteration_space
-from ttnn_jit.transforms.kernels.kernel_ops import Follows, KernelShape, index_map
+from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, OperandLoops, index_map
 
 
 @memoized
@@ -52,7 +52,7 @@ def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fol
     return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
 
 
-def _follows(access: TileAccess) -> Follows:
+def _follows(access: TileAccess) -> OperandLoops:
     return tuple(dim if follows else None for dim, follows in enumerate(access.varies))
 
 

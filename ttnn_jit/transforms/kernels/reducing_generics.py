@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_number, f32_attr, linalg_yield
-from ttnn_jit.dialects.d2m_reductions import FILLS, PRECISION, reduce_dim
+from ttnn_jit.dialects.d2m_reductions import FILL_VALUES, PRECISION, reduce_dim
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
 from ttnn_jit.dialects.writing.creation import empty_block
@@ -19,12 +19,12 @@ from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Dim
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import TILE_WIDTH
-from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced
-from ttnn_jit.transforms.kernels.kernel_ops import Follows, KernelShape, kernel_op
-from ttnn_jit.transforms.kernels.reducing_shape import Reads, reducing_shape
+from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reducible
+from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, OperandLoops, kernel_op
+from ttnn_jit.transforms.kernels.reducing_shape import LoopOperand, reducing_shape
 
 LastCore = tuple[int, int]
-FILL_OF = {number: name for name, number in FILLS.items()}
+FILL_OF = {number: name for name, number in FILL_VALUES.items()}
 """Number -> its name as a mask's."""
 
 
@@ -38,7 +38,7 @@ def reduces_in_place(op: ttir.ReductionOp) -> bool:
 def chips_reduce(op: ttir.ReductionOp) -> bool:
     """Whether a kernel of a chip may: rows stay rows, and the tensor is sharded in L1, in whole tiles."""
     spec = spec_of(op.operands[0].type)
-    return reduces_in_place(op) and is_of_whole_tiles(spec) and is_reduced(spec)
+    return reduces_in_place(op) and is_of_whole_tiles(spec) and is_reducible(spec)
 
 
 def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore) -> list[Operation]:
@@ -57,9 +57,9 @@ def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore
     rank = max(2, len(spec.shape))
     axis += rank - len(spec.shape)
     stays = op.keeps_dimensions or rank == 2
-    follows: Follows = tuple(range(rank))
-    kept: Follows = tuple(None if loop == axis else loop for loop in follows if stays or loop != axis)
-    operands = Reads(spec, follows), Reads(spec_of(op.results[0].type), kept)
+    follows: OperandLoops = tuple(range(rank))
+    kept: OperandLoops = tuple(None if loop == axis else loop for loop in follows if stays or loop != axis)
+    operands = LoopOperand(spec, follows), LoopOperand(spec_of(op.results[0].type), kept)
     kinds = tuple("reduction" if loop == axis else "parallel" for loop in follows)
     source, masking = _masked(source, operands[0], axis, op.operation.identity, op.location)
     shape = reducing_shape(operands, kinds, last_core)
@@ -89,18 +89,18 @@ def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], las
     kinds = tuple("reduction" if label == named.contracted else "parallel" for label in loops)
     made: list[Operation] = []
     read: list[SSAValue] = []
-    operands: list[Reads] = []
+    operands: list[LoopOperand] = []
     for source, own, labels in zip(sources, (named.left, named.right), named.as_matrices, strict=True):
         ordering = [] if labels == own else [_permuted(source, [own.index(label) for label in labels], op.location)]
         ordered = ordering[0].result if ordering else source
         spec = spec_of(ordered.type)
         own_extents = zip(labels, spec.shape, strict=True)
         follows = (loops[label] if extent == extents[label] else None for label, extent in own_extents)
-        operands.append(Reads(spec, tuple(follows)))
+        operands.append(LoopOperand(spec, tuple(follows)))
         masked, masking = _masked(ordered, operands[-1], len(loops) - 1, 0.0, op.location)
         made += (*ordering, *masking)
         read.append(masked)
-    result = Reads(spec_of(op.results[0].type), tuple(range(len(named.result))))
+    result = LoopOperand(spec_of(op.results[0].type), tuple(range(len(named.result))))
     requested = op.operation.precision(op.statics)
     precision: Mapping[str, Attribute] = {} if requested is None else {PRECISION: StringAttr(requested)}
     return [*made, *_kernel(op, read, reducing_shape((*operands, result), kinds, last_core), (), precision)]
@@ -151,10 +151,10 @@ def _tile_ops(
 
 
 def _masked(
-    source: SSAValue, operand: Reads, loop: int, fill: float, location: LocationAttr
+    source: SSAValue, operand: LoopOperand, loop: int, fill: float, location: LocationAttr
 ) -> tuple[SSAValue, list[Operation]]:
     """`source` as a kernel reads it that reduces a loop, and the ops of its mask if tiles reach beyond the extent."""
-    extent = operand.of_loops(operand.extents)[loop]
+    extent = operand.loop_extents(operand.extents)[loop]
     if loop not in operand.follows[-2:] or (extent and extent % TILE_WIDTH == 0):
         return source, []
     empty = d2m.EmptyOp.make(tensor_type(spec_of(source.type).with_()), location)

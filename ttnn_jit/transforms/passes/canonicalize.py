@@ -32,9 +32,9 @@ class Canonicalize(FunctionPass):
     def change(self, block: Block, target: SystemDesc) -> None:
         """Simplifies one function."""
         for op in ops_of(block):
-            zeros_for_no_terms(op)
+            fold_empty_contraction(op)
             fold(op, target.numerics)
-        erase_unread(block)
+        erase_dead_ops(block)
 
 
 def fold(op: Operation, numerics: Numerics) -> None:
@@ -46,7 +46,7 @@ def fold(op: Operation, numerics: Numerics) -> None:
         replace_uses(op.results[0], copied)
 
 
-def zeros_for_no_terms(op: Operation) -> None:
+def fold_empty_contraction(op: Operation) -> None:
     """Replaces a contraction whose sums have no terms by zeros, for loops have at least one iteration."""
     if not isinstance(op, ContractionOp) or op.terms:
         return
@@ -83,7 +83,7 @@ def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
     return isinstance(value.owner, ttir.TensorElementwiseOp)
 
 
-def erase_unread(block: Block) -> None:
+def erase_dead_ops(block: Block) -> None:
     """Erases dead ops, last first."""
     for op in reversed(ops_of(block)):
         if op.results and all(result.first_use is None for result in op.results) and has_no_effects(op):

@@ -127,7 +127,7 @@ class _Outlining:
             op.result_types,
             op.location,
         )
-        if op.lowered_as is op:
+        if op.canonical_kernel is op:
             self.kernels.append(_kernel_function(op, symbol))
         return values.replaced(op, launch)
 

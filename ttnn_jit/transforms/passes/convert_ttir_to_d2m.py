@@ -17,7 +17,7 @@ from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.dialects.writing.creation import empty_block, remade
+from ttnn_jit.dialects.writing.creation import clone_with, empty_block
 from ttnn_jit.dialects.writing.editing import append, erase, ops_of
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
@@ -66,7 +66,7 @@ class ConvertTTIRToD2M(FunctionPass):
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
         in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
         conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
-        erase_unread_copies(rebuild(block, conversion.rewrite))
+        erase_dead_copies(rebuild(block, conversion.rewrite))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class _Conversion:
     def _through_views(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
         """The op with views as operands in place of the copies of views."""
         operands = ((viewed(operand), operand) for operand in values.operands(op))
-        return values.replaced(op, remade(op, [view.result if view else operand for view, operand in operands]))
+        return values.replaced(op, clone_with(op, [view.result if view else operand for view, operand in operands]))
 
     def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
         """A kernel that copies its input."""
@@ -171,7 +171,7 @@ def is_walkable(source: TensorSpec, access: Access) -> bool:
     return True
 
 
-def erase_unread_copies(block: Block) -> None:
+def erase_dead_copies(block: Block) -> None:
     """Erases unused copies, and then unused views and empty tensors."""
     for op in reversed(ops_of(block)):
         if not op.results or op.results[0].first_use is not None:

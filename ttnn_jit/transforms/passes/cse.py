@@ -26,14 +26,14 @@ class CSE(FunctionPass):
 
     def change(self, block: Block, target: SystemDesc) -> None:
         """Eliminates common subexpressions in one function."""
-        eliminate_repetitions(block, keep_tagged=not target.fuses_multi_user_values)
+        eliminate_common_subexpressions(block, keep_tagged=not target.fuses_multi_user_values)
 
 
 _Operands = tuple[type[Operation], tuple[SSAValue, ...]]
 _Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 
 
-def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
+def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces each op of `block` that equals an earlier one by that one.
 
     Attributes, which are slow to hash, are compared only for ops of one class with equal operands.

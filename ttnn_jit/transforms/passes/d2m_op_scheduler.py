@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
 
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.writing.editing import append, take_ops
+from ttnn_jit.dialects.writing.editing import append, detach_all
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.kernels.kernel_body import TileBody, linalg_of
@@ -50,7 +50,7 @@ class D2MOpScheduler(KernelPass):
 def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
     terminator = block.last_op
     assert terminator is not None, "the body of a linalg.generic ends with linalg.yield"
-    take_ops(block)
+    detach_all(block)
     append(block, (*tiles.scalars, *(tiles.ops[number] for number in order), terminator))
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.functions import (
     MAX_OPERATIONS,
-    callees_first,
+    call_graph_post_order,
     calls_of,
     entry_point,
     functions_of,
@@ -41,19 +41,19 @@ class Inline(ModulePass):
         functions = [function for function in functions_of(op) if not is_kernel(function)]
         called = {call.callee.root_reference.data for function in functions for call in calls_of(function)}
         gone = [function for function in functions if function.sym_name.data in called and _is_private(function)]
-        _inline_into([function for function in functions if function not in gone], callees_first(op, functions))
+        _inline_into([function for function in functions if function not in gone], call_graph_post_order(op, functions))
         for function in gone:
             op.body.block.erase_op(function)
 
 
-def leave_entry_point(module: ModuleOp, name: str | None = None) -> None:
+def reduce_to_entry_point(module: ModuleOp, name: str | None = None) -> None:
     """Reduces `module` to the entry point `name`, or to the only one, with its calls inlined.
 
     Raises:
         CompileError: There is no such entry point, or there are several and no name; or a call cannot be inlined.
     """
     entry = entry_point(module, name)
-    _inline_into([entry], callees_first(module, (entry,)))
+    _inline_into([entry], call_graph_post_order(module, (entry,)))
     for op in ops_of(module.body.block):
         if isinstance(op, FuncOp) and op is not entry:
             module.body.block.erase_op(op)

@@ -14,8 +14,8 @@ from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.function_builder import TTIR, FunctionBuilder, Operand, TensorOperand, specs_of
 from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.ttnn import HOISTED
-from ttnn_jit.dialects.writing.creation import remade
-from ttnn_jit.dialects.writing.editing import erase, insert_before, ops_of, take_ops
+from ttnn_jit.dialects.writing.creation import clone_with
+from ttnn_jit.dialects.writing.editing import detach_all, erase, insert_before, ops_of
 from ttnn_jit.ops import COPY, Elementwise, Movement, Reduction, Routine, Typecast
 from ttnn_jit.ops import Operation as Declared
 from ttnn_jit.ops.families.decomposition import Decomposed
@@ -57,7 +57,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         results = [*builder.decomposed(op.operation, operands, op.statics, None)]
     for value, result in zip(op.results, results, strict=True):
         values[value] = builder.finished(result, spec_of(value.type))
-    return take_ops(builder.block)
+    return detach_all(builder.block)
 
 
 def _as_read(spec: TensorSpec) -> TensorSpec:
@@ -150,7 +150,7 @@ class DecompositionBuilder(FunctionBuilder):
 
 def _retyped(last: Operation, wanted: TensorSpec) -> SSAValue:
     """A copy of `last` with another result type."""
-    again = remade(last, last.operands, (tensor_type(wanted),))
+    again = clone_with(last, last.operands, (tensor_type(wanted),))
     insert_before(again, last)
     erase(last)
     return again.results[0]
