@@ -204,7 +204,7 @@ class TensorSpec:
         _check_size(shape, dtype, layout)
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
-        memory_config = memory_config.kept()
+        memory_config = memory_config.frozen()
         key = (shape, dtype, layout, memory_config, strides)
         spec = super().__new__(cls)
         spec.shape, spec.dtype, spec.layout = shape, dtype, layout

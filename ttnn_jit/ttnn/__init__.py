@@ -29,7 +29,7 @@ some have no effect (`ttnn/namespace/lazy_names.py`), another which modules of t
 names are (`ttnn/namespace/mirrored_modules.py`); the configs among them are fields with rules
 (`specs/configs/program_configs.py`, `specs/configs/compute_config.py` and `specs/configs/conv_configs.py` of `specs/`,
 over its `specs/configs/hardware_config.py`), whose fields users assign: what is kept of one is a copy
-(`specs/open_values.py`). `ttnn/namespace/stand_in.py`, once `python -m ttnn_jit`, `register_as_ttnn` or the pytest
+(`specs/mutable_values.py`). `ttnn/namespace/stand_in.py`, once `python -m ttnn_jit`, `register_as_ttnn` or the pytest
 plugin asks for it, makes `import ttnn` find us where no real one is installed, in child processes by
 `ttnn/on_pythonpath/ttnn.py` (docs/from_ttnn.md). Hooks, `ttnn.tracer` and `ttnn.graph` observe
 operations (`dispatch/observers.py`): classes of calls have another ``__call__``, and functions of the host API other

@@ -290,7 +290,7 @@ def composed(draw):
     for name, statics in steps:
         operation, canonical = ops.OVERLOADS[name][0].canonicalize(extents, *statics)
         (part,) = operation.parts((extents,), canonical)
-        access = part.access.after(access)
+        access = part.access.compose(access)
         extents = access.extents
     return access, shape
 

@@ -91,7 +91,7 @@ def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
     own = operand.access
     missing = len(shape) - len(own.extents)
     spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
-    through = access.after(Access(tuple(shape), spread)).after(own)
+    through = access.compose(Access(tuple(shape), spread)).compose(own)
     return Operand(operand.value, _broadcast(View(operand.view.spec, through)))
 
 

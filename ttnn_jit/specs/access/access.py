@@ -46,7 +46,7 @@ class Access:
         """The identity map."""
         return Access(tuple(extents), tuple(Dim(axis) for axis in range(len(extents))))
 
-    def after(self, source: Access) -> Access:
+    def compose(self, source: Access) -> Access:
         """The composition: from this domain by this access, then by `source`, to the source of `source`."""
         return Access(self.extents, tuple(substitute(expr, self.coordinates) for expr in source.coordinates)).simplified
 
@@ -84,7 +84,7 @@ class Access:
         last = total((times(Dim(within - 1), length), Dim(within)))
         runs = Access(
             (*self.extents[:-1], self.extents[-1] // length, length), (*map(Dim, range(within - 1)), last)
-        ).after(self)
+        ).compose(self)
         terms: dict[Expr, int] = {}
         _add(terms, runs.address(shape, dense_strides(shape)), 1)
         return terms.pop(Dim(within), 0) == 1 and all(

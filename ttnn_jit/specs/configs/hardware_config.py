@@ -23,7 +23,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRangeSet
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 from ttnn_jit.specs.target import TILE_HEIGHT
 
 C = TypeVar("C", bound="HardwareConfig")
@@ -50,7 +50,7 @@ class FieldError(ArgumentError, TypeError):
     """A config has an unknown field, or a required one is missing (a TypeError in ttnn)."""
 
 
-class HardwareConfig(OpenValue):
+class HardwareConfig(MutableValue):
     """A mutable config, compared by its fields.
 
     Contradictory fields are refused when the config is used, as by ttnn: fields are assigned one after the other.
@@ -60,7 +60,7 @@ class HardwareConfig(OpenValue):
         """Checks the fields against each other."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return object.__new__, (type(self),), vars(self.copied())
+        return object.__new__, (type(self),), vars(self.mutable_copy())
 
     def __repr__(self) -> str:
         kind: Any = type(self)

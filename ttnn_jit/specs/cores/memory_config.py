@@ -12,7 +12,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.cores.cores import CoreRangeSet, require_cores
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 
 if TYPE_CHECKING:
     from ttnn_jit.specs.cores.shard_distribution import ShardDistributionStrategy, ShardMode
@@ -54,7 +54,7 @@ class ShardStrategy(enum.Enum):
     BLOCK = 3
 
 
-class _Spec(OpenValue):
+class _Spec(MutableValue):
     """The base of shard specs: mutable fields, whose values are checked when they are assigned."""
 
     _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
@@ -176,7 +176,7 @@ class NdShardSpec(_Spec):
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryConfig(OpenValue):
+class MemoryConfig(MutableValue):
     """The memory of a tensor: memory layout, buffer type and, if sharded, the shard spec.
 
     A config copies the spec that it is given; the copy is mutable: ``config.shard_spec.shape = ...``. A config of an
@@ -205,8 +205,8 @@ class MemoryConfig(OpenValue):
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
         kinds: tuple[tuple[str, type[_Spec]], ...] = ("shard_spec", ShardSpec), ("nd_shard_spec", NdShardSpec)
         for name, kind in kinds:
-            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_kept:
-                object.__setattr__(self, name, spec.copied())
+            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_frozen:
+                object.__setattr__(self, name, spec.mutable_copy())
         if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
         self._check_specs()
@@ -220,29 +220,31 @@ class MemoryConfig(OpenValue):
         if self.nd_shard_spec is None and self.is_nd_sharded():
             raise GridError("an ND_SHARDED memory config needs an `nd_shard_spec`")
 
-    def copied(self) -> MemoryConfig:
+    def mutable_copy(self) -> MemoryConfig:
         """A mutable copy, with a copy of its spec."""
         spec, nd_spec = self.shard_spec, self.nd_shard_spec
-        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.copied(), nd_spec and nd_spec.copied())
+        return MemoryConfig(
+            self.memory_layout, self.buffer_type, spec and spec.mutable_copy(), nd_spec and nd_spec.mutable_copy()
+        )
 
-    def kept(self) -> MemoryConfig:
+    def frozen(self) -> MemoryConfig:
         """A copy with frozen specs; the config itself if its specs are frozen or it has none.
 
         The spec of an INTERLEAVED config, which ttnn ignores, is left out.
         """
         spec, nd_spec = (self.shard_spec, self.nd_shard_spec) if self.is_sharded() else (None, None)
-        if (spec is None or spec.is_kept) and (nd_spec is None or nd_spec.is_kept) and spec is self.shard_spec:
+        if (spec is None or spec.is_frozen) and (nd_spec is None or nd_spec.is_frozen) and spec is self.shard_spec:
             return self
-        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.kept(), nd_spec and nd_spec.kept())
+        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.frozen(), nd_spec and nd_spec.frozen())
 
     @property
-    def is_kept(self) -> bool:
+    def is_frozen(self) -> bool:
         """Whether its specs are frozen."""
-        return self.kept() is self
+        return self.frozen() is self
 
-    def opened(self) -> MemoryConfig:
+    def with_mutable_specs(self) -> MemoryConfig:
         """A config with mutable copies of the specs; the config itself if it has none."""
-        return self.copied() if self.shard_spec or self.nd_shard_spec else self
+        return self.mutable_copy() if self.shard_spec or self.nd_shard_spec else self
 
     def is_sharded(self) -> bool:
         """Whether the tensor is sharded."""

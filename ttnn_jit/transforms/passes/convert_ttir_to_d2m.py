@@ -143,7 +143,7 @@ def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
     copied = viewed(operand)
     if copied is None:
         return operand, access
-    through = access.after(copied.access)
+    through = access.compose(copied.access)
     return (copied.input, through) if is_walkable(spec_of(copied.input.type), through) else (operand, access)
 
 
