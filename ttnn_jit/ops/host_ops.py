@@ -68,7 +68,7 @@ class HostOps(Ops, Generic[Tensor]):
         """What `call` makes, where `config` says; one of a program says so, and lies in DRAM."""
 
     @abstractmethod
-    def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
+    def with_layout(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
         """A copy as `spec` says, which differs in layout and memory config at most, for the function `name`."""
 
     @abstractmethod

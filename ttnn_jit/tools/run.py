@@ -89,8 +89,8 @@ def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
         return tensor
     if min(spec.strides, default=0) < 0:
         raise ArgumentError(f"torch has no tensor with the strides {spec.strides}", help="`--interpret` needs none")
-    laid_out = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
-    return laid_out.copy_(tensor)
+    strided = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
+    return strided.copy_(tensor)
 
 
 def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:

@@ -85,7 +85,7 @@ class _ProgramOps(HostOps[ProgramTensor]):
             made = draws(draw, key, None)
             after = builder.operation(NEXT_DRAW, [draw.operand], (), location)  # last: it is written where it lies
             write(self._emitter, draw, after, "a draw")
-        return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
+        return made if config is None else self.with_layout(made, made.spec.with_(memory_config=config))
 
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProgramTensor:
         """A result that says where it would lie eagerly, as those of `memory_config=` do."""
@@ -93,10 +93,12 @@ class _ProgramOps(HostOps[ProgramTensor]):
         tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor
 
-    def laid_out(self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProgramTensor:
+    def with_layout(
+        self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = ""
+    ) -> ProgramTensor:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
         operand = self._emitter.live_operand(tensor, "a move")
-        return self._emitter.tensor(self._builder.laid_out(operand, spec, self._location))
+        return self._emitter.tensor(self._builder.with_layout(operand, spec, self._location))
 
     def free(self, _tensor: ProgramTensor) -> None:
         """Nothing: what a program computes has no memory of its own yet."""

@@ -103,7 +103,7 @@ def note_layouts(
 
 def brought_there(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
     """What `tensor` holds, where it says that it lies."""
-    return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
+    return held if tensor.requested is None else emitter.builder.with_layout(held, tensor.requested, emitter.location())
 
 
 def _first_dtype(operands: Sequence[Operand]) -> DataType:

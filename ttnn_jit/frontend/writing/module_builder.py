@@ -192,7 +192,7 @@ class ModuleBuilder(FunctionBuilder):
         ((copied, _),) = self.write(written, [operand], attributes, (requested,), location)
         return copied, requested
 
-    def laid_out(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
+    def with_layout(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
         """`operand` in the layout and the memory of `requested`; arrays of the host stay where they are."""
         value, spec = operand
         if spec is requested or spec.memory_config == HOST_MEMORY_CONFIG:
@@ -224,8 +224,8 @@ class ModuleBuilder(FunctionBuilder):
         if layout is not None:
             returned = [value for index, value in enumerate(results) if index not in updates.values()]
             copies = {value: self._copied(value, layout) for value in returned}
-            laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
-            results = [value if index in updates.values() else next(laid_out) for index, value in enumerate(results)]
+            converted = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
+            results = [value if index in updates.values() else next(converted) for index, value in enumerate(results)]
         return module_of((self.function(results, updates),), self.target, self.location)
 
     def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:

@@ -56,7 +56,7 @@ class EagerOps(HostOps[Tensor]):
         made: Tensor = call(*arguments, memory_config=config)
         return made
 
-    def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
+    def with_layout(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
         """A tensor of its own, unless it is as wanted."""
         return storage.stored_as(tensor, checked(spec), device, name)
 
