@@ -270,7 +270,7 @@ def _element_type(dtype: DataType) -> Attribute:
     if not dtype.is_integer:
         element: Attribute = getattr(builtin, dtype.mlir)
         return element
-    if dtype.compute.is_truth:
+    if dtype.compute.is_bool:
         return builtin.i1
     return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
 

@@ -41,7 +41,7 @@ class ComputeType(enum.Enum):
         return self not in {ComputeType.U32, ComputeType.BOOL}
 
     @property
-    def is_truth(self) -> bool:
+    def is_bool(self) -> bool:
         """Whether it is the boolean type."""
         return self is ComputeType.BOOL
 
@@ -68,7 +68,7 @@ class Storage(enum.Enum):
         WHOLE: Both have the same bits.
         UPPER_HALF: Memory has the upper half: loads shift left, stores round the lower half away.
         LOW_BITS: Memory has the low bits: loads extend by the sign, or by zeros if unsigned, and stores truncate.
-        TRUTH: Memory has a byte, 1 for a nonzero value and else 0.
+        BOOL_BYTE: Memory has a byte, 1 for a nonzero value and else 0.
         BLOCKS: Memory has signs and magnitudes, packed tile by tile; 16 elements share an exponent. Kernels do not load
             or store them: they are packed and unpacked by the tile (kernels/block_floats/block_floats.py).
         IEEE_HALF: Memory has IEEE's binary16. Kernels do not load or store them
@@ -78,7 +78,7 @@ class Storage(enum.Enum):
     WHOLE = "whole"
     UPPER_HALF = "upper half"
     LOW_BITS = "low bits"
-    TRUTH = "truth"
+    BOOL_BYTE = "truth"
     BLOCKS = "blocks"
     IEEE_HALF = "IEEE half"
 
@@ -253,12 +253,12 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     @property
     def values(self) -> range:
         """The range of an integer type."""
-        if self.compute.is_truth:
+        if self.compute.is_bool:
             return range(2)
         count = 1 << 8 * self.itemsize
         return range(-count // 2, count // 2) if self.compute.is_signed else range(count)
 
-    def whole(self, value: object, what: str) -> int:
+    def checked_integer(self, value: object, what: str) -> int:
         """`value` as an integer of this type.
 
         Args:
@@ -361,7 +361,7 @@ DataType.BOOL.traits = DTypeTraits(
     numpy="bool",
     llvm="i8",
     compute=ComputeType.BOOL,
-    storage=Storage.TRUTH,
+    storage=Storage.BOOL_BYTE,
     largest=1,
     is_foreign=True,
 )
@@ -398,13 +398,13 @@ ALL_DTYPES: tuple[DataType, ...] = tuple(DataType.__members__.values())
 BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
 """The types that operations read unpacked, and to which results are packed."""
 
-TRUTHS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_truth)
+BOOLS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_bool)
 """The boolean types: `+` is or, `*` is and."""
 
 INT64S = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_int64)
 """The types of 64 bits, which operations move, cast and take as indices, but do not compute with."""
 
-INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - INT64S
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - BOOLS - INT64S
 """The types whose arithmetic is exact, modulo a power of two."""
 
 FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
@@ -413,7 +413,7 @@ FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOC
 SCALARS = FLOATS | INTEGERS
 """The numeric types that kernels compute with elementwise."""
 
-MOVABLE = SCALARS | TRUTHS | INT64S
+MOVABLE = SCALARS | BOOLS | INT64S
 """The types whose single elements kernels load and store."""
 
 HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)

@@ -32,7 +32,7 @@ from ttnn_jit.frontend.writing.promotion import met
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
-from ttnn_jit.specs.dtypes import TRUTHS
+from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
@@ -162,7 +162,7 @@ class ModuleBuilder(FunctionBuilder):
             CompileError: It computes floats, and the tensor holds integers; or numbers, and it holds bools; or it is
                 laid out otherwise.
         """
-        lost = requested.dtype in TRUTHS and operand[1].dtype not in TRUTHS
+        lost = requested.dtype in BOOLS and operand[1].dtype not in BOOLS
         if lost or (requested.dtype.is_integer and not operand[1].dtype.is_integer):
             raise CompileError(
                 f"a result of {operand[1].dtype.name} is not written into a tensor of {requested.dtype.name} in place",

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ttnn_jit.ops.language.emit import Emit, EmitIntegers, EmitTruths
-from ttnn_jit.specs.dtypes import FLOATS, INT64S, INTEGERS, TRUTHS, Storage
+from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INT64S, INTEGERS, Storage
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -17,7 +17,7 @@ def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
         (FLOATS, _Names(Emit)),
         (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole)),
         (_SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
-        (TRUTHS, _Names(EmitTruths, has=_is_truth)),
+        (BOOLS, _Names(EmitTruths, has=_is_truth)),
         (INT64S, _Names(_Nothing, has=lambda _: False)),
     )
     return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _runs(emit, arity, names)))

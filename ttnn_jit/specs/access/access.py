@@ -161,7 +161,7 @@ class Part:
         return Access(self.access.extents, tuple(indices))
 
 
-def around(part: Part, extents: Sequence[int]) -> list[Part]:
+def surrounding_parts(part: Part, extents: Sequence[int]) -> list[Part]:
     """Blocks that cover the rest of a result of `extents` around `part`, with identity accesses."""
     blocks: list[Part] = []
     origin, size = [0] * len(extents), list(extents)
@@ -174,7 +174,7 @@ def around(part: Part, extents: Sequence[int]) -> list[Part]:
     return [block for block in blocks if math.prod(block.access.extents)]
 
 
-def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
+def reshape_access(old: Sequence[int], new: Sequence[int]) -> Access:
     """The access of a reshape from extents `old` to extents `new`, in row-major order."""
     rest = total(times(Dim(axis), stride) for axis, stride in enumerate(dense_strides(new)) if new[axis] != 1)
     coordinates: list[Expr] = []
