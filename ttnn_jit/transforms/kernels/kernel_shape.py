@@ -1,4 +1,4 @@
-"""The shape of an unfused kernel, from the tensors it reads and writes: grid, maps, buffers."""
+"""The shape of an unfused kernel, from its operands and result: grid, maps, buffers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _follows(access: TileAccess) -> OperandLoops:
 
 
 def _shard(access: TileAccess, grid: GridAttr) -> tuple[int, ...]:
-    """One core's part in tiles; a dimension that is broadcast is whole on every core."""
+    """One core's shard in tiles; a broadcast dimension is whole on every core."""
     return tuple(
         -(-tiles // cores) if follows else tiles
         for tiles, cores, follows in zip(access.tiles, grid.data, access.varies, strict=True)

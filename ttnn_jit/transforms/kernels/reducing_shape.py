@@ -1,4 +1,4 @@
-"""The shape of a kernel with a reduction loop, from what each operand follows: grid, maps, kinds of loops, buffers."""
+"""The shape of a kernel with a reduction loop, from the loops of each operand: grid, maps, iterator types, buffers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ttnn_jit.transforms.kernels.kernel_ops import IteratorTypes, KernelShape, O
 
 @dataclass(frozen=True, slots=True)
 class LoopOperand:
-    """An operand: its tensor, and what its dimensions follow, leading ones of extent 1 added up to two."""
+    """An operand: its spec, and the loops of its dimensions, with leading dimensions of extent 1 up to rank 2."""
 
     spec: TensorSpec
     follows: OperandLoops
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """In elements."""
+        """Extents in elements."""
         return padded(self.spec.shape, len(self.follows))
 
     def loop_extents(self, extents: Sequence[int]) -> dict[int, int]:
-        """By loop that it follows, of `extents` that of its dimension."""
+        """Loop -> the extent, of `extents`, of the dimension that it indexes."""
         return {loop: extent for loop, extent in zip(self.follows, extents, strict=True) if loop is not None}
 
 
@@ -38,8 +38,8 @@ def reducing_shape(operands: tuple[LoopOperand, ...], kinds: IteratorTypes, last
     """The shape of a kernel with these operands, inputs first and one output.
 
     Args:
-        operands: What each of them follows.
-        kinds: Of the loops.
+        operands: Each operand with its loops.
+        kinds: Iterator types of the loops.
         last_core: Coordinate (x, y) of the last core of an interleaved tensor's grid.
     """
     *_, output = operands
@@ -68,6 +68,6 @@ def _grid(operands: tuple[LoopOperand, ...], last_core: tuple[int, int]) -> Grid
 
 
 def _buffer(operand: LoopOperand, tiles: Mapping[int, int], cores: Mapping[int, int]) -> CBType:
-    """One core's part: whole along loops that are not cut."""
+    """One core's shard: whole along loops that are not distributed."""
     extents = (1 if loop is None else -(-tiles[loop] // cores.get(loop, 1)) for loop in operand.follows)
     return cb_type(tile_memref(tuple(extents), operand.spec.dtype, "l1"))
