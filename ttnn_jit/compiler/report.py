@@ -323,7 +323,7 @@ def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
 def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
     from ttnn_jit.dialects.d2m import source_operation
 
-    return [(op, name) for op in generic.walk() if (name := called(op)) is not None]
+    return [(op, name) for op in generic.walk() if (name := source_operation(op)) is not None]
 
 
 def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
