@@ -33,7 +33,7 @@ from ttnn_jit.runtime.tensors.tensor import (
     write_elements,
 )
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.open_values import kept
+from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
 from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
@@ -112,7 +112,7 @@ class TtnnOperation(WarmCalls):
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
-        args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
+        args, kwargs = tuple(map(frozen, args)), {name: frozen(value) for name, value in kwargs.items()}
         if (found := in_program(self, args, kwargs)) is not NotImplemented:
             return found
         self._check_depth(args, kwargs)
