@@ -122,7 +122,7 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
-        if (unheeded := where.library.unheeded(self.func.__name__)) is not None:
+        if (unheeded := where.library.ignored_mode(self.func.__name__)) is not None:
             self._variants.say(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)

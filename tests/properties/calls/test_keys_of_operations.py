@@ -109,7 +109,9 @@ def test_every_part_of_the_key_is_needed(requests):
     for field in ("options", "target"):
 
         def ignoring(request, field=field):
-            return replace(keys.Key.for_this_host("m", request.parts, request.options, request.target), **{field: None}).digest
+            return replace(
+                keys.Key.for_this_host("m", request.parts, request.options, request.target), **{field: None}
+            ).digest
 
         assert next(wrong_groups(requests, ignoring), None) is not None, field
 

@@ -1,6 +1,6 @@
-"""The kernel that copies a tensor, in this layout or another, in native code: what a trace has for such a step.
+"""Native code of the kernel that copies a tensor to the same or another layout; traces use it for copies.
 
-Bound: reads and writes every row once.
+Bound: it reads and writes every row once.
 """
 
 from __future__ import annotations
