@@ -1,7 +1,7 @@
-"""Tiles of block floats element by element, in the Python that numba compiles; see block_floats.py.
+"""Packing and unpacking of block floats element by element, as Python functions that numba compiles.
 
-It shares no code with the vectors of kernels/block_floats/packing_loops.py: what a group holds is found by comparisons
-and powers of two, not by the bits of float32.
+block_floats.py defines the format. This module shares no code with the vector loops of
+kernels/block_floats/packing_loops.py: it uses comparisons and powers of two, not the bits of float32.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ GROUP, GROUPS, HEIGHT = 16, 64, 32
 
 @scalar  # type: ignore[untyped-decorator]
 def whole_bits(element: Any) -> Any:
-    """The bits of a float32, an int of 64."""
+    """The bits of a float32, as int64."""
     return i64(u32(bits(element)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def upper_bits(half: Any) -> Any:
-    """The bits of the float32 that a bfloat16 is the upper half of."""
+    """The bits of the float32 whose upper half is a bfloat16."""
     return i64(half) << 16
 
 
 @scalar  # type: ignore[untyped-decorator]
 def whole_element(pattern: Any) -> Any:
-    """The float32 of these bits."""
+    """The float32 with these bits."""
     return from_bits(i32(u32(pattern)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def upper_element(pattern: Any) -> Any:
-    """The upper half of the bits of a float32."""
+    """The bfloat16 that is the upper half of these bits."""
     return u16(pattern >> 16)
 
 
 @scalar  # type: ignore[untyped-decorator]
 def without_nan(pattern: Any) -> Any:
-    """The bits of a float32; of infinity in the place of NaN."""
+    """The bits of a float32, with NaN replaced by infinity."""
     return i64(0x7F800000) if pattern & 0x7FFFFFFF > 0x7F800000 else pattern
 
 
@@ -57,7 +57,7 @@ def group_index(r: int, half: int) -> int:
 
 @scalar  # type: ignore[untyped-decorator]
 def store_code(tile: Any, number: int, code: int, count: int) -> None:
-    """Writes the code of an element; the lower half of a byte comes first."""
+    """Store the code of an element; two narrow codes share a byte, low half first."""
     if count > 3:
         tile[GROUPS + number] = u8(code)
     elif number % 2 == 0:
@@ -68,7 +68,7 @@ def store_code(tile: Any, number: int, code: int, count: int) -> None:
 
 @scalar  # type: ignore[untyped-decorator]
 def load_code(tile: Any, number: int, count: int) -> int:
-    """The code of an element."""
+    """Load the code of an element."""
     if count > 3:
         return int(tile[GROUPS + number])
     return int(tile[GROUPS + number // 2]) >> 4 * (number % 2) & 15
@@ -76,7 +76,7 @@ def load_code(tile: Any, number: int, count: int) -> int:
 
 @scalar  # type: ignore[untyped-decorator]
 def code_of(bits: int, shared: int, count: int) -> int:
-    """The sign and the magnitude of the float32 with these bits, an int of 64, beside the exponent `shared`."""
+    """The sign and magnitude of the float32 with these bits, an int64, relative to the exponent `shared`."""
     own = bits >> 23 & 255
     distance = shared - own
     if own == 0 or distance > 31:
@@ -92,7 +92,7 @@ def code_of(bits: int, shared: int, count: int) -> int:
 
 @scalar  # type: ignore[untyped-decorator]
 def patternof(code: int, shared: int, count: int) -> int:
-    """The bits of the float32 that a sign and a magnitude are beside the exponent `shared`."""
+    """The bits of the float32 of a sign and a magnitude relative to the exponent `shared`."""
     magnitude, exponent = code % (1 << count), shared
     if magnitude == 0:
         return 0
@@ -105,9 +105,9 @@ def patternof(code: int, shared: int, count: int) -> int:
 
 
 def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
-    """A function that packs the tile whose first element `dense` points to, with rows `down` elements apart.
+    """A function that packs the tile whose first element is at `dense`, with row stride `down` in elements.
 
-    It has `width` columns and `height` rows, and zeros beyond. ``load(element)`` gives the bits of a float32.
+    The tile has `width` columns and `height` rows, padded with zeros. ``load(element)`` returns the bits of a float32.
     """
 
     @scalar  # type: ignore[untyped-decorator]
@@ -129,10 +129,10 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count: int, unit: int) -> Any:
-    """A function that packs a row of a tensor in tiles: ``write`` of a routine that writes rows (routine.py).
+    """A function that packs a row of a tiled tensor: ``write`` of a routine that writes rows (routine.py).
 
-    Strides count a thirty-second of a tile, `unit` bytes; the result is an address, of which ``tile_at`` makes a
-    pointer. ``load(element)`` gives the bits of a float32. All of the row's groups are written.
+    Strides are in units of a thirty-second of a tile, `unit` bytes. The result is an address, which ``tile_at``
+    converts to a pointer. ``load(element)`` returns the bits of a float32. All groups of the row are written.
     """
 
     @scalar
@@ -155,9 +155,9 @@ def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count:
 
 
 def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
-    """A function that unpacks a tile to where `dense` points, with rows `down` elements apart.
+    """A function that unpacks a tile of `width` columns and `height` rows to `dense`, with row stride `down`.
 
-    Of a tile of `width` columns and `height` rows. ``store(bits)`` gives the element that a float32 of these bits is.
+    ``store(bits)`` returns the element for a float32 with these bits.
     """
 
     @scalar  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""The function that packs tiles beside each other into block floats, eight rows of them at a time."""
+"""The function that packs adjacent tiles into block floats, eight rows at a time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ttnn_jit.nest.limits import LINE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 STRIP = 16
-"""Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
-that fit the first cache."""
+"""Adjacent tiles that are processed together, row by row: their rows of 1 or 2 KB are prefetched by hardware, and the
+packed tiles fit in the L1 cache."""
 
 ROWS_AHEAD = 8
-"""From the elements that are packed to those that are prefetched: half a microsecond, several times what memory takes
+"""Prefetch distance in rows: half a microsecond, several times the latency of memory
 (benchmarks/kernels/block_floats.py)."""
 
 GROUPS = TILE_HEIGHT * TILE_WIDTH // GROUP
-"""Of a tile: as many bytes of exponents come first."""
+"""Groups of a tile, which begins with as many bytes of exponents."""
 
 _EXPONENTS = array(GROUPS, I8)
 _PARAMETERS = (
@@ -33,20 +33,20 @@ _PARAMETERS = (
 
 
 def groups_of(b: FunctionBuilder, row: Value) -> tuple[Value, Value]:
-    """The numbers of a row's groups in a tile, which is four faces of 16 rows."""
+    """The indices of a row's two groups in a tile of four faces of 16 rows."""
     first = b.add(row, b.bit_and(row, GROUP), "group")
     return first, b.add(first, GROUP, "group")
 
 
 class _Rows(NamedTuple):
-    """Eight rows of every tile, or fewer.
+    """Up to eight rows of every tile.
 
     Attributes:
-        first: Where the first tile has the first one.
-        down: Elements from one to the next.
-        across: Elements from tile to tile.
-        height: How many there are.
-        groups: The numbers of the first one's groups in its tile.
+        first: Address of the first row of the first tile.
+        down: Stride between rows, in elements.
+        across: Stride between tiles, in elements.
+        height: Number of rows.
+        groups: Indices of the first row's groups in its tile.
     """
 
     first: Value
@@ -59,15 +59,15 @@ class _Rows(NamedTuple):
 class PackedBlocks:
     """``void @name(ptr dense, ptr tiles, i64 height, i64 width, i64 count, i64 down, i64 across)``, internal.
 
-    Packs `count` tiles beside each other, at most `STRIP`, of `height` rows and `width` columns each. Their elements
-    lie at `dense`, those of rows and of tiles `down` and `across` apart; the packed tiles lie one after the other. The
-    exponents of all are found before the first is packed, so that nothing waits for its own. Eight rows that
-    are not whole are copied first, between zeros.
+    Packs `count` adjacent tiles, at most `STRIP`, of `height` rows and `width` columns each. `dense` is the address of
+    their elements, `down` and `across` are the strides between rows and tiles. The packed tiles are contiguous. All
+    exponents are computed before the first tile is packed, so that packing does not wait for them. Eight rows that are
+    not whole are first copied to a buffer padded with zeros.
 
     Args:
-        name: Its symbol.
-        groups: How groups are packed.
-        module: What it declares.
+        name: Symbol of the function.
+        groups: The packing of groups.
+        module: Receives the declarations.
     """
 
     def __init__(self, name: str, groups: GroupPacking, module: ModuleText) -> None:
@@ -78,7 +78,7 @@ class PackedBlocks:
         self.tile = array(groups.target.itemsize, I8)
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         b = self.b
         self.words = b.alloca(WORDS, STRIP, 64, "words")
         self.edges = b.alloca(self.element, STRIP * ROWS * TILE_WIDTH, 64, "edges")
@@ -98,7 +98,7 @@ class PackedBlocks:
         return b.ended()
 
     def _rows(self, r: Value, following: Value, is_narrow: Value) -> _Rows:
-        """Rows from r on: these, or where they are not whole a copy of them."""
+        """The rows from r on, or a padded copy of them if they are not whole."""
         b = self.b
         at = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
         groups = groups_of(b, r)

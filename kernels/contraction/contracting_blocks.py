@@ -1,12 +1,12 @@
-"""A product of many rows and columns: both operands packed, blocks of results in the second cache.
+"""A product of many rows and columns: both operands are packed, and blocks of results stay in the L2 cache.
 
-`DEPTH` steps of both operands are packed for a block, whatever their strides: the left one's in tiles of a few rows,
-the right one's in panels of two vectors, both with zeros beyond their ends. A panel stays in the first cache while all
-tiles go by.
+For each block, `DEPTH` steps of both operands are packed, whatever their strides: the left operand in tiles of a few
+rows, the right operand in panels of two vectors, both padded with zeros. A panel stays in the L1 cache while all tiles
+are multiplied by it.
 
-Bound: that of the microkernel; packing loads and stores each element of the left operand once for `COLUMNS` results,
-and of the right one once for `ROWS`. After Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
-2008.
+Bound: that of the microkernel. Packing loads and stores each element of the left operand once per `COLUMNS` results,
+and of the right operand once per `ROWS`. After Goto and van de Geijn, "Anatomy of High-Performance Matrix
+Multiplication", 2008.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.process.dataclass import dataclass
 
 ROWS = 512
-"""Of a block: with `DEPTH` steps, 256 KB of the left operand, which stay in the second cache."""
+"""Rows of a block: with `DEPTH` steps, 256 KB of the left operand, which stay in the L2 cache."""
 COLUMNS = 256
-"""Of a block: 128 KB of the right operand, and 512 KB of results; all three are on the stack of a thread."""
+"""Columns of a block: 128 KB of the right operand, and 512 KB of results. All three are on the thread's stack."""
 DEPTH = 128
-"""Steps of a chain between which a tile of results leaves the registers: a panel of 16 KB, in the first cache."""
+"""Steps for which a tile of results stays in registers: a panel of 16 KB, in the L1 cache."""
 _MIN_TILE_ROWS = 4
-"""Rows from which on a tile that is not whole is computed as one that is; fewer are computed one by one."""
+"""The least rows of a partial tile that is computed like a whole one; fewer rows are computed one by one."""
 
 
 def tile_rows(isa: HostIsa) -> int:
-    """Rows of a tile of results, which with two vectors of the right operand and a splat fits the registers."""
+    """Rows of a tile of results such that it fits in registers with two vectors of the right operand and a splat."""
     return 8 if isa.registers == 32 else 4
 
 
@@ -67,7 +67,7 @@ class BlockedContraction(ContractingLoops):
                 p.finish(row.index, height, column.index, width)
 
     def _part_of_depth(self, p: Product, term: Value, right: Value, height: Value, width: Value) -> tuple[Value, Value]:
-        """As many terms of a block as are packed at a time; the one behind them, and whether there is one."""
+        """Pack and multiply up to `DEPTH` steps of a block; returns the next term, and whether there is one."""
         most = DEPTH * self._terms
         with p.loop("fill", ("packed", i64(0)), ("number", i64(0))) as fill:
             packed, number = fill.values
@@ -88,23 +88,23 @@ class BlockedContraction(ContractingLoops):
         return following, more
 
     def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
-        """So many terms of the left operand, which lie at an offset, for the steps from one on."""
+        """Pack `run` terms of the left operand at `offset`, as the steps from `step` on."""
         target = p.element(p.memory["left_packed"], I32, p.mul(step, self._tile))
         source = p.moved(self.left, p.at[self.left], offset)
         along = p.depth.strides[self.left][0]
         p.call(VOID, "ttnn_jit.pack_left", target, source, height, run, p.memory["offsets"], along)
 
     def _take_right(self, p: Product, source: Value, width: Value, run: Value, step: Value) -> None:
-        """So many terms of the right operand, unless they come in panels."""
+        """Pack `run` terms of the right operand, unless it is in panels already."""
         with p.when(p.is_plain, "pack") if self.panels else nullcontext():
             target = p.element(p.memory["right_packed"], I32, p.mul(step, self._panel_width))
             strides = p.across[self.right], p.depth.strides[self.right][0]
             p.call(VOID, "ttnn_jit.pack_right", target, source, width, run, *strides)
 
     def _panels(self, p: Product, given: Value) -> tuple[Value, Value]:
-        """The first panel of the block's columns, and the words from one to the next.
+        """The address of the first panel of the block's columns, and the stride between panels in words.
 
-        Where panels come packed, all terms of a part of the depth are one run, and `given` is where it begins.
+        If the operand is in panels already, all terms of this part of the depth are one run, which begins at `given`.
         """
         packed, words = p.memory["right_packed"], i64(DEPTH * self._panel_width)
         if not self.panels:
@@ -113,12 +113,12 @@ class BlockedContraction(ContractingLoops):
         return p.select(p.is_plain, packed, given), p.select(p.is_plain, words, own)
 
     def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
-        """What the function of tiles is told of the left operand's terms."""
+        """The arguments of the tile function for the left operand."""
         return p.memory["left_packed"], steps
 
     @property
     def _left_parameters(self) -> Sequence[Parameter]:
-        """Its parameters for that."""
+        """The parameters of the tile function for the left operand."""
         return Parameter("left", PTR, "noalias readonly"), Parameter("steps", I64)
 
     def _tiles(self) -> str:
@@ -139,7 +139,7 @@ class BlockedContraction(ContractingLoops):
         return b.ended()
 
     def _tile_of(self, b: Builder, left: Sequence[Value], tile: Tile, row: Value, height: Value) -> None:
-        """The rows from `row` on by a panel."""
+        """Multiply a tile of rows from `row` on by a panel."""
         whole, one = (self._microkernel((rows, PANEL_VECTORS, self._tile, COLUMNS)) for rows in (self._tile, 1))
         (words, steps), (panel, results, is_first) = left, tile
         at = b.element(words, I32, b.mul(row, DEPTH))

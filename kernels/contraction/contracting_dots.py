@@ -1,10 +1,10 @@
-"""A batch of dot products: products of one row and one column each, many of them beside each other.
+"""A batch of dot products: each product has one row and one column, and the batch is the innermost loop.
 
-Both operands move along the innermost loop, whose products are lanes. As many of them as two vectors hold are packed
-some terms at a time, transposed in registers where their terms lie beside each other, and a step adds one product to
-every lane's chain.
+Both operands move along the innermost loop; each of its products is a lane. Two vectors of products are packed, some
+terms at a time, and transposed in registers if their terms are contiguous. A step adds one product to every lane's
+accumulator.
 
-Bound: that of packing, a shuffle for each bit of a lane's number and vector of words.
+Bound: packing, with log2(lanes) shuffles for each vector of words.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_WIDTH
 
 DEPTH = 64
-"""Steps that are packed at a time: with two vectors of both operands 16 KB at most, in the first cache."""
+"""Steps that are packed at a time: with two vectors of both operands at most 16 KB, in the L1 cache."""
 _VECTORS = 2
 
 
 @dataclass(frozen=True)
 class DotMicrokernel(Microkernel):
-    """A row of results each of which has a left factor of its own."""
+    """A microkernel of one row, in which every column has its own left factor."""
 
     def _left(self, b: LlvmVector, left: Value) -> list[Value]:
         return self._packed(b, left)
@@ -48,7 +48,7 @@ class DotContraction(ContractingLoops):
 
     @property
     def panels(self) -> None:
-        """None: columns of different products lie side by side."""
+        """None: adjacent columns belong to different products."""
 
     @property
     def _panel(self) -> int:

@@ -1,4 +1,4 @@
-"""Basic blocks of an LLVM function, the branches that give them their arguments, and regions."""
+"""Basic blocks of an LLVM function, branches that pass block arguments, and regions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RARE = '!prof !{!"branch_weights", i32 1, i32 100000}'
 
 @dataclass(frozen=True)
 class Region:
-    """Code of one entry and one end, with parameters, that functions take in.
+    """Single-entry, single-exit code with parameters, which functions inline.
 
     Attributes:
-        body: The code; for its first block stands the one that takes it in.
-        parameters: Values that are not its own.
-        results: What it computes.
+        body: The code; its first block is merged into the block that inlines it.
+        parameters: Values that are defined outside of it.
+        results: The values that it computes.
     """
 
     body: Body
@@ -31,18 +31,18 @@ class Blocks(Instructions):
     """Writes instructions into blocks; see the base class."""
 
     def new_block(self, hint: str, *arguments: tuple[Type, str], work: Work = Work.NONE) -> Block:
-        """A block that takes arguments, of types and with names; `begin` says where its code stands."""
+        """A block with arguments of these types and names; `begin` places it in the function."""
         label = self.body.named(hint)
         return Block(label, [self.new(type_, name) for type_, name in arguments], work)
 
     def begin(self, block: Block) -> tuple[Value, ...]:
-        """What is written from here on is the block's; its arguments."""
+        """Place the block here and write into it; returns its arguments."""
         self.body.code.append(block)
         self.body.block = block
         return block.arguments
 
     def branch(self, target: Block, *given: Operand) -> None:
-        """Ends the block."""
+        """End the current block with a branch that passes `given`."""
         self._gives(target, given)
         self._do(f"br label %%{target.label}")
 
@@ -56,7 +56,7 @@ class Blocks(Instructions):
         *,
         is_rare: bool = False,
     ) -> None:
-        """Ends the block; each target gets its arguments."""
+        """End the current block with a conditional branch; each target gets its arguments."""
         self._gives(then, given)
         self._gives(otherwise, otherwise_given)
         weights = f", {_RARE}" if is_rare else ""
@@ -72,7 +72,7 @@ class Blocks(Instructions):
         target.incoming.append((self.body.block, typed))
 
     def give_back(self, result: Value | None = None) -> None:
-        """Returns from the function."""
+        """Return from the function."""
         if result is None:
             self._do("ret void")
         else:
@@ -81,12 +81,12 @@ class Blocks(Instructions):
     def take_in(
         self, region: Region, given: Sequence[Value], constants: Mapping[tuple[Type, str], Value] | None = None
     ) -> list[Value]:
-        """Writes a region here, over the values that are `given` for its parameters; its results.
+        """Inline a region with `given` as its arguments; returns its results.
 
         Args:
-            region: What is written; its names are free in this body.
+            region: The region; its names must be free in this body.
             given: One value for each parameter.
-            constants: By type and text of its constants, values in their places.
+            constants: Values that replace constants of the region, by type and text of the constant.
         """
         values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
 

@@ -1,6 +1,6 @@
-"""The functions that make one number of a row: of blocks, and of their results (ops/families/reduction.py).
+"""The functions that reduce a row: each block, and the results of blocks (ops/families/reduction.py).
 
-Bound: a load of every element, and `CHAINS` chains of what combines two numbers, or more where any order will do.
+Bound: a load of every element, and the latency of `combine` over `CHAINS` accumulators, or more if the order is free.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.dataclass import dataclass
 
 _CHAINS_AT_ONCE = 8
-"""Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
+"""Vectors of accumulators that hide the latency of `combine`, if the order is free."""
 
 
 @lru_cache(maxsize=64)
 def row_functions(
     name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, reads_bf16: bool, isa: HostIsa
 ) -> Functions:
-    """Those of `RowFold`."""
+    """The functions of `RowFold`, cached."""
     module = ModuleText()
     fold = RowFold(name, combine, identity, in_any_order, reads_bf16, isa, module)
     return Functions(fold.definitions(), module)
@@ -39,17 +39,17 @@ def row_functions(
 class RowFold:
     """Three functions: ``float @name(ptr terms, i64 count)`` folds a block of at most `BLOCK` elements.
 
-    ``void @name.push(ptr levels, i64 number, float value)`` takes the result of block `number`, in order from 0, and
-    ``float @name.finish(ptr levels, i64 blocks)`` gives that of all: neighbours are folded as soon as both are there.
+    ``void @name.push(ptr levels, i64 number, float value)`` adds the result of block `number`, in order from 0, and
+    ``float @name.finish(ptr levels, i64 blocks)`` returns the result of all (kernels/loops/pairwise_folds.py).
 
     Attributes:
-        name: Their symbols.
+        name: Symbol of the first function; prefix of the others.
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
-        identity: What chains begin with.
-        in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
+        identity: The initial value of accumulators.
+        in_any_order: Whether the order does not affect the result; more accumulators may be used then.
         reads_bf16: Whether elements are bfloat16, not float32.
-        isa: Decides the lanes of a vector.
-        module: Gets the declarations that `combine` needs.
+        isa: The instruction set, which determines the lanes of a vector.
+        module: Receives the declarations.
     """
 
     name: str
@@ -61,7 +61,7 @@ class RowFold:
     module: ModuleText
 
     def definitions(self) -> tuple[str, ...]:
-        """The functions."""
+        """The texts of the functions."""
         numbers = _Numbers(self)
         last = finish(self.name, numbers, self.module, lambda f, at: f.load(FLOAT, at))
         return self._fold(), push(self.name, numbers, self.module), last
@@ -100,7 +100,7 @@ class RowFold:
         return integer(float_bits(self.identity) >> 16, I16.times(self.isa.lanes))
 
     def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
-        """The chains with one vector each of what lies at `source`."""
+        """The accumulators, each combined with a vector at `source`."""
         builder = LlvmVector(self.isa, self.module, f.body)
         element = I16 if self.reads_bf16 else FLOAT
         vector = element.times(self.isa.lanes)
@@ -111,7 +111,7 @@ class RowFold:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The results of blocks of a row: floats, combined in the first lane of a vector."""
+    """The results of blocks of a row: floats, which are combined in lane 0 of a vector."""
 
     fold: RowFold
     type = FLOAT
